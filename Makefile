@@ -1,0 +1,39 @@
+# make demo and make test are all that a newcomer needs; both set everything up first.
+PYTHON ?= python3
+BIN := .venv/bin
+STAMP := .venv/.installed
+
+.PHONY: setup demo test test-all check golden clean
+
+setup: $(STAMP)
+
+# A virtual environment that was moved or broken is made anew; otherwise there is nothing to do.
+$(STAMP): pyproject.toml constraints.txt
+	@$(BIN)/python -c "" 2>/dev/null || { rm -rf .venv && $(PYTHON) -m venv .venv; }
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[dev]"
+	@touch $@
+
+demo: setup
+	$(BIN)/goffman ls
+	$(BIN)/goffman prompts social-distance --limit 8
+	$(BIN)/goffman prompts coreference --limit 4
+
+test: setup
+	$(BIN)/pytest -n 2 -m "not slow"
+
+# Everything in `make test`, and the slow tests.
+test-all: test
+	$(BIN)/pytest -n 2 -m slow
+
+check: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+# Renews the pinned prompts after a change that was meant.
+golden: setup
+	$(BIN)/pytest -q tests/instruments/test_golden.py --renew-golden
+
+clean:
+	rm -rf .venv dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis

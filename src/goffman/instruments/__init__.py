@@ -1,0 +1,1 @@
+"""WHAT IS ASKED: questionnaires as data, and their prompts."""

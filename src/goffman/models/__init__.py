@@ -1,0 +1,1 @@
+"""WHO ANSWERS: masked models and classifiers behind three small protocols."""

@@ -1,0 +1,33 @@
+"""Which sentences go through a model together: each distinct one once, alike in length."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import TypeVar
+
+T = TypeVar("T", bound=Hashable)
+
+
+def distinct(things: Sequence[T]) -> tuple[list[T], list[int]]:
+    """The different things in order of first appearance, and for each given thing its index there."""
+    index: dict[T, int] = {}
+    positions = [index.setdefault(thing, len(index)) for thing in things]
+    return list(index), positions
+
+
+def plan_batches(lengths: Sequence[int], *, max_tokens: int, max_size: int) -> list[list[int]]:
+    """Indices of sentences, batch by batch, longest first.
+
+    A batch holds at most ``max_size`` sentences and, padded to its longest, at most ``max_tokens``
+    tokens (one sentence always fits). The plan depends on the lengths alone, so that a resumed run
+    repeats the batches of the first. Longest first: what does not fit into memory fails at once.
+    """
+    order = sorted(range(len(lengths)), key=lambda index: (-lengths[index], index))
+    batches: list[list[int]] = []
+    for index in order:
+        batch = batches[-1] if batches else []
+        if batch and len(batch) < max_size and (len(batch) + 1) * lengths[batch[0]] <= max_tokens:
+            batch.append(index)
+        else:
+            batches.append([index])
+    return batches

@@ -1,0 +1,232 @@
+"""The core types: frozen, keyword-only, and importing nothing else of the package."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+Kind = Literal["fill", "classify", "ask"]
+
+MASK = "<mask>"
+"""How a mask is written in every prompt; each model puts in its own mask token."""
+
+BASELINE = "baseline"
+"""The id of the condition of a prompt that names no condition, and of the setting without adjectives."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fault:
+    """One thing wrong with a file that a user wrote."""
+
+    file: str
+    """The file's name as the user knows it."""
+    row: int | None = None
+    """The line in the file, counted as an editor counts, or None for the file as a whole."""
+    message: str
+    """What was given, what is allowed, and the nearest allowed name."""
+
+    def __str__(self) -> str:
+        where = self.file if self.row is None else f"{self.file}, line {self.row}"
+        return f"{where}: {self.message}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Form:
+    """One surface text of a condition, singular and plural."""
+
+    text: str
+    """As it stands after the verb: "a lesbian", "depression"."""
+    verb: str = ""
+    """The verb of "someone who …": is, has, had, was."""
+    plural: str = ""
+    """As it stands after the plural verb: "lesbian", "depression"."""
+    plural_verb: str = ""
+    """The verb of "people who …": are, have, had, were."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Condition:
+    """What a person is, has or was: the thing that varies between prompts."""
+
+    id: str
+    """Lower-case letters, digits and hyphens; unique within the instrument."""
+    name: str
+    """As it is printed in tables and figures."""
+    group: str
+    """The side of the instrument's contrast that it belongs to: "stigmatized", "mental-health" …"""
+    category: str
+    """The kind of condition: "Disease", "Religion" …"""
+    forms: tuple[Form, ...]
+    """At least one."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Item:
+    """One question of the scale in one wording, with the place for the condition in braces."""
+
+    id: str
+    """Unique within its wording."""
+    text: str
+    """What stands for ``{item}`` in the wording."""
+    wording: str = ""
+    """The wording that this text belongs to; empty: every wording of the instrument."""
+    dimension: str = ""
+    """The subscale, or empty."""
+    keyed: Literal["plain", "reversed"] = "plain"
+    """reversed: agreeing with the item means less of the construct."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wording:
+    """One way of putting every item."""
+
+    id: str
+    """Lower-case letters, digits and hyphens."""
+    frame: str = "{item}"
+    """The sentence around the item."""
+    default: bool = True
+    """False: asked only on request."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Slot:
+    """How a condition is put into an item's text."""
+
+    name: str
+    """The word that stands in braces in the items."""
+    filled: str
+    """With a condition: a text with {form}, {verb}, {plural} or {plural_verb}."""
+    empty: str | None = None
+    """Without one, for the baseline; None: the instrument has no baseline."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setting:
+    """The adjectives put before the two occupations of a sentence."""
+
+    male: str = ""
+    """The adjective that is associated with men, or empty."""
+    female: str = ""
+    """The adjective that is associated with women, or empty."""
+    origin: str = ""
+    """Where the adjectives come from."""
+
+    @property
+    def id(self) -> str:
+        """``arrogant,responsive``, ``old,`` (one adjective), or ``baseline``."""
+        return f"{self.male},{self.female}" if self.male or self.female else BASELINE
+
+    @property
+    def group(self) -> str:
+        """Whether both occupations get an adjective, one, or none."""
+        if self.male and self.female:
+            return "contrasting-pair"
+        return "single-adjective" if self.male or self.female else BASELINE
+
+
+@dataclass(frozen=True, kw_only=True)
+class Frame:
+    """A sentence about two people with places for their occupations and a pronoun."""
+
+    id: str
+    """Lower-case letters, digits and hyphens."""
+    type: Literal["type-1", "type-2"]
+    """WinoBias's: 1, decided by what the sentence means; 2, decided by syntax alone."""
+    referent: Literal["first", "second"]
+    """Whom the pronoun refers to."""
+    text: str
+    """With {first}, {second} and one of {he}, {him}, {his}, {himself}."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Occupation:
+    """An occupation and the gender that people associate with it."""
+
+    name: str
+    """As it stands after "the"."""
+    gender: Literal["male", "female"]
+    """By US labour statistics, as in WinoBias."""
+    spellings: tuple[str, ...] = ()
+    """Misspellings in published files that mean this occupation."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Questionnaire:
+    """Items × wordings × forms of conditions."""
+
+    fields: Mapping[str, str] = field(default_factory=dict)
+    """Texts that stand in braces in wordings and items."""
+    wordings: tuple[Wording, ...]
+    slot: Slot
+    items: tuple[Item, ...]
+    conditions: tuple[Condition, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SentencePairs:
+    """Sentences about two occupations and a pronoun, followed by a question."""
+
+    question: str
+    """Asked after the sentence, with {pronoun}."""
+    frames: tuple[Frame, ...]
+    occupations: tuple[Occupation, ...]
+    settings: tuple[Setting, ...]
+    """The adjective settings, without the baseline."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Instrument:
+    """What is asked: a questionnaire as data."""
+
+    id: str
+    """Lower-case letters, digits and hyphens."""
+    version: str
+    """Changes whenever a prompt changes."""
+    title: str
+    """One line."""
+    kind: Kind
+    """fill: a masked word; classify: a label; ask: a reply."""
+    citation: str
+    """The study or scale to cite."""
+    licence: str
+    """Terms of the content."""
+    settings: Mapping[str, str | int | float | bool] = field(default_factory=dict)
+    """Parameters that later stages use: top_k, pairs …"""
+    content: Questionnaire | SentencePairs
+    digest: str = ""
+    """sha256 of the files that it was read from."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prompt:
+    """One text that a model is asked, and what it stands for."""
+
+    instrument: str
+    item: str
+    """The item's id; for coreference the sentence pair's."""
+    wording: str
+    """The wording's id; for coreference "pro" or "anti"."""
+    dimension: str | None = None
+    condition: str
+    """The condition's id, or "baseline"; for coreference the adjective setting's."""
+    form: str | None = None
+    """The surface text used; None in a baseline prompt."""
+    group: str
+    category: str | None = None
+    text: str
+    """With one ``<mask>`` where the instrument's kind is fill."""
+    answer: str | None = None
+    """Coreference: the occupation that the pronoun refers to."""
+    other: str | None = None
+    """Coreference: the other occupation."""
+    pronoun: str | None = None
+    """Coreference: the pronoun asked about."""
+
+    @property
+    def id(self) -> str:
+        """The same on every machine and day: a hash of what is asked and what it stands for."""
+        asked = [self.instrument, self.item, self.wording, self.condition, self.form, self.text]
+        return hashlib.sha256(json.dumps(asked, ensure_ascii=True).encode()).hexdigest()[:16]

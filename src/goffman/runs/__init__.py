@@ -1,0 +1,1 @@
+"""WHAT WAS ANSWERED: asking, and the run folder."""
