@@ -111,8 +111,6 @@ class Setting:
     """The adjective that is associated with men, or empty."""
     female: str = ""
     """The adjective that is associated with women, or empty."""
-    origin: str = ""
-    """Where the adjectives come from."""
 
     @property
     def id(self) -> str:

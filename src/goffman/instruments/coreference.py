@@ -1,0 +1,226 @@
+"""Our own sentence frames × occupations → sentence pairs, and any pairs × adjectives → prompts."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from goffman.errors import SentenceError
+from goffman.instruments.files import Faults, Row, TomlFile, read_table
+from goffman.instruments.grammar import PRONOUNS, Gender
+from goffman.instruments.sentences import Pair, Placement, Sentence, with_adjectives
+from goffman.instruments.templates import places
+from goffman.records import (
+    Frame,
+    Instrument,
+    Occupation,
+    Prompt,
+    SentencePairs,
+    Setting,
+)
+
+_TYPES = ("type-1", "type-2")
+_REFERENTS = ("first", "second")
+_GENDERS = ("male", "female")
+_OTHER_GENDER: dict[Gender, Gender] = {"male": "female", "female": "male"}
+
+
+def prompts_of(
+    instrument: Instrument,
+    content: SentencePairs,
+    pairs: Iterable[Pair],
+    *,
+    settings: Sequence[Setting],
+    placement: Placement,
+) -> list[Prompt]:
+    """Both sentences of every pair under every adjective setting, each with the question."""
+    return [
+        Prompt(
+            instrument=instrument.id,
+            item=pair.id,
+            wording=side,
+            dimension=pair.type,
+            condition=setting.id,
+            group=setting.group,
+            category=f"{pair.stereotype}-referent",
+            text=f"{text} {content.question.replace('{pronoun}', sentence.pronoun)}",
+            answer=pair.referent,
+            other=pair.other,
+            pronoun=sentence.pronoun,
+        )
+        for pair in pairs
+        for setting in settings
+        for side, sentence in (("pro", pair.pro), ("anti", pair.anti))
+        for text in [
+            with_adjectives(sentence, setting, stereotype=pair.stereotype, placement=placement)
+        ]
+    ]
+
+
+def generate_pairs(content: SentencePairs, *, count: int, seed: int) -> list[Pair]:
+    """Pairs drawn from all frames × occupations × orders, frame after frame in turn.
+
+    The draw ranks by a hash of the seed, so it is the same on every machine and version, and the
+    first pairs of a larger draw are those of a smaller one.
+    """
+    by_gender = {
+        gender: [job for job in content.occupations if job.gender == gender] for gender in _GENDERS
+    }
+    cast = [
+        order
+        for man in by_gender["male"]
+        for woman in by_gender["female"]
+        for order in ((man, woman), (woman, man))
+    ]
+    possible = len(content.frames) * len(cast)
+    if not 1 <= count <= possible:
+        raise SentenceError(
+            f"--pairs is {count}. Allowed: 1 to {possible:,}, which is {len(content.frames)} frames "
+            f"with {len(cast)} casts of two occupations each."
+        )
+    frames = sorted(content.frames, key=lambda frame: _rank(seed, frame.id))
+    rounds = -(-count // len(frames))
+    casts = {
+        frame.id: sorted(cast, key=lambda two: _rank(seed, frame.id, two[0].name, two[1].name))
+        for frame in frames
+    }
+    drawn = [_pair(frame, *casts[frame.id][turn]) for turn in range(rounds) for frame in frames]
+    return drawn[:count]
+
+
+def draw(pairs: Sequence[Pair], *, count: int, seed: int) -> list[Pair]:
+    """Some of the pairs, in the order in which they are given."""
+    if not 1 <= count <= len(pairs):
+        raise SentenceError(
+            f"--pairs is {count}. Allowed: 1 to {len(pairs):,}, which is all there are."
+        )
+    drawn = set(sorted((pair.id for pair in pairs), key=lambda name: _rank(seed, name))[:count])
+    return [pair for pair in pairs if pair.id in drawn]
+
+
+def _rank(seed: int, *parts: str) -> bytes:
+    return hashlib.sha256("\0".join([str(seed), *parts]).encode()).digest()
+
+
+def _pair(frame: Frame, first: Occupation, second: Occupation) -> Pair:
+    referent, other = (first, second) if frame.referent == "first" else (second, first)
+    return Pair(
+        id=f"{frame.id}/{first.name}/{second.name}".replace(" ", "-"),
+        type=frame.type,
+        referent=referent.name,
+        other=other.name,
+        stereotype=referent.gender,
+        pro=_sentence(frame, first, second, pronoun=referent.gender),
+        anti=_sentence(frame, first, second, pronoun=_OTHER_GENDER[referent.gender]),
+    )
+
+
+def _sentence(frame: Frame, first: Occupation, second: Occupation, *, pronoun: Gender) -> Sentence:
+    """The frame's sentence with its places filled, and where the occupations came to stand."""
+    text = ""
+    at: dict[str, int] = {}
+    asked = ""
+    for part in re.split(r"(\{\w+\})", frame.text):
+        name = part[1:-1]
+        if name in _REFERENTS:
+            at[name] = len(text)
+            text += first.name if name == "first" else second.name
+        elif part.startswith("{"):
+            asked = PRONOUNS[name][pronoun]
+            text += asked
+        else:
+            text += part
+    other = "second" if frame.referent == "first" else "first"
+    return Sentence(text=text, referent_at=at[frame.referent], other_at=at[other], pronoun=asked)
+
+
+def read_sentence_pairs(
+    folder: Path, toml: TomlFile, *, faults: Faults
+) -> tuple[SentencePairs, list[Path]]:
+    """The frames, occupations and adjectives of a folder and their files; faults are noted."""
+    paths = [folder / name for name in ("frames.csv", "occupations.csv", "adjectives.csv")]
+    question = str(toml.values.get("question", ""))
+    if places(question) != ["pronoun"]:
+        message = "question must have {pronoun} in it once, and no other place."
+        faults.add(toml.name, toml.top().lines.get("question"), message)
+    frames = read_table(paths[0], required=["frame", "type", "referent", "text"], faults=faults)
+    jobs = read_table(
+        paths[1], required=["occupation", "gender"], optional=["spellings"], faults=faults
+    )
+    adjectives = read_table(
+        paths[2],
+        required=[],
+        optional=["male", "female", "male_origin", "female_origin"],
+        faults=faults,
+    )
+    content = SentencePairs(
+        question=question,
+        frames=tuple(_frames(frames, faults)),
+        occupations=tuple(_occupations(jobs, faults)),
+        settings=tuple(_settings(adjectives, faults)),
+    )
+    return content, paths
+
+
+def _frames(rows: Sequence[Row], faults: Faults) -> Iterator[Frame]:
+    seen: set[str] = set()
+    for row in rows:
+        where = (row.file, row.number)
+        faults.check_id(*where, what="frame", given=row["frame"])
+        if row["frame"] in seen:
+            faults.add(*where, f"the frame '{row['frame']}' stands there twice.")
+        seen.add(row["frame"])
+        good = faults.check_one_of(*where, what="type", given=row["type"], allowed=_TYPES)
+        good &= faults.check_one_of(
+            *where, what="referent", given=row["referent"], allowed=_REFERENTS
+        )
+        names = places(row["text"])
+        pronouns = [name for name in names if name in PRONOUNS]
+        if sorted(names) != sorted(["first", "second", *pronouns]) or len(pronouns) != 1:
+            allowed = ", ".join(f"{{{name}}}" for name in PRONOUNS)
+            faults.add(
+                *where,
+                f"text must have {{first}}, {{second}} and one of {allowed}, each once: "
+                f"'{row['text']}'.",
+            )
+            good = False
+        if good:
+            yield Frame(
+                id=row["frame"],
+                type="type-1" if row["type"] == "type-1" else "type-2",
+                referent="first" if row["referent"] == "first" else "second",
+                text=row["text"],
+            )
+
+
+def _occupations(rows: Sequence[Row], faults: Faults) -> Iterator[Occupation]:
+    seen: set[str] = set()
+    for row in rows:
+        where = (row.file, row.number)
+        if row["occupation"].casefold() in seen:
+            faults.add(*where, f"the occupation '{row['occupation']}' stands there twice.")
+        seen.add(row["occupation"].casefold())
+        if faults.check_one_of(*where, what="gender", given=row["gender"], allowed=_GENDERS):
+            yield Occupation(
+                name=row["occupation"],
+                gender="male" if row["gender"] == "male" else "female",
+                spellings=tuple(word.strip() for word in row["spellings"].split(";") if word),
+            )
+    for gender in _GENDERS:
+        if rows and not any(row["gender"] == gender for row in rows):
+            message = f"no occupation has the gender '{gender}'; a sentence needs one of each."
+            faults.add(rows[0].file, None, message)
+
+
+def _settings(rows: Sequence[Row], faults: Faults) -> Iterator[Setting]:
+    seen: set[Setting] = set()
+    for row in rows:
+        setting = Setting(male=row["male"], female=row["female"])
+        if not (setting.male or setting.female):
+            faults.add(row.file, row.number, "male and female are both empty.")
+        elif setting in seen:
+            faults.add(row.file, row.number, f"the setting '{setting.id}' stands there twice.")
+        seen.add(setting)
+        yield setting

@@ -1,0 +1,59 @@
+"""English around an inserted word: which article it takes, and the forms of a pronoun."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+Gender = Literal["male", "female"]
+
+PRONOUNS: dict[str, dict[Gender, str]] = {
+    "he": {"male": "he", "female": "she"},
+    "him": {"male": "him", "female": "her"},
+    "his": {"male": "his", "female": "her"},
+    "himself": {"male": "himself", "female": "herself"},
+}
+"""The name of a place for a pronoun in a frame → its forms."""
+
+GENDER_OF_PRONOUN: dict[str, Gender] = {
+    form: gender for forms in PRONOUNS.values() for gender, form in forms.items()
+} | {"hers": "female"}
+"""A pronoun in lower case → its gender."""
+
+_SPELLED_OUT = re.compile(r"[A-Z]{2,}s?\b|[A-Z]\b")
+_VOWEL_LETTER_NAMES = frozenset("AEFHILMNORSX")
+_SILENT_H = re.compile(r"(hour|honest|hono|heir)", re.IGNORECASE)
+_SOUNDS_LIKE_YOU_OR_WON = re.compile(
+    r"(eu|ewe|uni(?!n|m)|use|usu|uti|ubiq|uran|one\b|once\b)", re.IGNORECASE
+)
+
+
+def indefinite_article(word: str) -> Literal["a", "an"]:
+    """The article that goes before a word, by how the word sounds."""
+    if _SPELLED_OUT.match(word):
+        return "an" if word[0] in _VOWEL_LETTER_NAMES else "a"
+    if _SILENT_H.match(word):
+        return "an"
+    if _SOUNDS_LIKE_YOU_OR_WON.match(word):
+        return "a"
+    return "an" if word[:1].lower() in {"a", "e", "i", "o", "u"} else "a"
+
+
+def wrong_articles(text: str) -> list[str]:
+    """Every "a" or "an" of a text that does not fit the word after it, with that word."""
+    found = re.finditer(r"\b([Aa]n?) ([A-Za-z][\w'-]*)", text)
+    return [
+        f"{match[1]} {match[2]}"
+        for match in found
+        if match[1].lower() != indefinite_article(match[2])
+    ]
+
+
+def put_before(text: str, position: int, word: str) -> str:
+    """The text with a word put in at a position, the article before it made to agree."""
+    before = re.sub(
+        r"\b([Aa])n? $",
+        lambda article: article[1] + indefinite_article(word)[1:] + " ",
+        text[:position],
+    )
+    return f"{before}{word} {text[position:]}"

@@ -1,0 +1,341 @@
+"""WinoBias's files, in the original marking and the adjectives study's, → sentence pairs.
+
+A line marks the referent and the pronouns with [ ]; the study's copy of the test set marks the
+other occupation with ( ), where the original marks some other things with ( ) now and then. So
+parentheses mean the other occupation only in a file that has exactly one in every line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from pathlib import Path
+from typing import Literal
+
+from goffman.errors import SentenceError, did_you_mean
+from goffman.instruments.grammar import GENDER_OF_PRONOUN
+from goffman.instruments.sentences import Pair, Sentence
+from goffman.records import Fault, Occupation
+
+_FILE = re.compile(r"(pro|anti)(_stereotyped_type([12])\.txt\.(dev|test))")
+_MARK = re.compile(r"\[([^\[\]]*)\]|\(([^()]*)\)")
+_MOST_DROPPED = 0.1
+"""Published files have up to 5% of faulty pairs; files that are shifted by a line, far more."""
+_ARTICLE = re.compile(r"(the|an?)\s+", re.IGNORECASE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """What a set of WinoBias files gave."""
+
+    pairs: tuple[Pair, ...]
+    left_out: tuple[Fault, ...] = ()
+    """The pairs that were left out on request, and why."""
+    remarks: tuple[Fault, ...] = ()
+    """Faults of pairs that were kept."""
+
+
+@dataclass(frozen=True)
+class _Finding:
+    """A fault of one line. unusable: it cannot be asked; unequal: the two are no minimal pair."""
+
+    kind: Literal["unusable", "unequal", "remark"]
+    message: str
+
+
+def read_winobias(
+    path: Path, occupations: Sequence[Occupation], *, drop_faulty: bool = False
+) -> Reading:
+    """The pairs of one file and its counterpart, or of all such files in a folder.
+
+    A pair that cannot be asked ends the reading, with every such line named; ``drop_faulty`` leaves
+    these out, and the pairs whose sentences differ in more than the pronoun or not at all.
+    """
+    pairs: list[Pair] = []
+    left_out: list[Fault] = []
+    remarks: list[Fault] = []
+    unusable: list[Fault] = []
+    names = _by_spelling(occupations)
+    for pro_path, anti_path in _sets_in(path):
+        for number, pair, findings in _read_set(pro_path, anti_path, names):
+            faults = [Fault(file=pro_path.name, row=number, message=f.message) for f in findings]
+            kinds = {finding.kind for finding in findings}
+            if drop_faulty and kinds & {"unusable", "unequal"}:
+                left_out += faults
+            elif pair is None or "unusable" in kinds:
+                unusable += faults
+            else:
+                pairs.append(pair)
+                remarks += faults
+    if unusable:
+        lines = "".join(f"\n  {fault}" for fault in unusable)
+        raise SentenceError(
+            f"{path} has lines that cannot be asked:{lines}\n"
+            "Mend them, or leave them out with --drop-faulty."
+        )
+    dropped = len({(fault.file, fault.row) for fault in left_out})
+    if dropped > (dropped + len(pairs)) * _MOST_DROPPED:
+        raise SentenceError(
+            f"{dropped} of the {dropped + len(pairs)} pairs of {path} are faulty, too many to leave "
+            "out: the pro and anti files do not seem to belong together."
+        )
+    return Reading(pairs=tuple(pairs), left_out=tuple(left_out), remarks=tuple(remarks))
+
+
+def _sets_in(path: Path) -> list[tuple[Path, Path]]:
+    """The pro and anti files that belong together."""
+    name = "'pro_stereotyped_type1.txt.test' and 'anti_stereotyped_type1.txt.test'"
+    if path.is_dir():
+        files = sorted(file for file in path.iterdir() if _FILE.fullmatch(file.name))
+        if not files:
+            raise SentenceError(
+                f"--winobias is {path}, a folder without WinoBias files. They are named like {name}."
+            )
+    elif path.is_file() and _FILE.fullmatch(path.name):
+        files = [path]
+    else:
+        raise SentenceError(
+            f"--winobias is {path}. Allowed: a folder with WinoBias files, or one of them, which are "
+            f"named like {name}."
+        )
+    sets: dict[tuple[Path, Path], None] = {}
+    for file in files:
+        rest = file.name.split("_", 1)[1]
+        both = (file.with_name(f"pro_{rest}"), file.with_name(f"anti_{rest}"))
+        for needed in both:
+            if not needed.is_file():
+                raise SentenceError(f"{file} has no counterpart: {needed.name} is not beside it.")
+        sets[both] = None
+    return list(sets)
+
+
+def _lines(path: Path) -> list[str]:
+    """The sentences of a file, without the numbers before them, spaces made regular."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise SentenceError(f"{path} is not UTF-8 text ({error.reason}).") from error
+    lines = [re.sub(r"^\d+\s+", "", line.strip()) for line in text.rstrip().split("\n")]
+    return [re.sub(r"\s+", " ", re.sub(r"\s+'s\b", "'s", line)) for line in lines]
+
+
+def _read_set(
+    pro_path: Path, anti_path: Path, names: Mapping[str, Occupation]
+) -> list[tuple[int, Pair | None, list[_Finding]]]:
+    """Line number, pair, findings: for each line of a pro file and its counterpart."""
+    pro_lines, anti_lines = _lines(pro_path), _lines(anti_path)
+    if len(pro_lines) != len(anti_lines):
+        raise SentenceError(
+            f"{pro_path.name} has {len(pro_lines)} lines, {anti_path.name} has {len(anti_lines)}. "
+            "Pairs are made by line: both files must have as many."
+        )
+    file = _FILE.fullmatch(pro_path.name)
+    assert file is not None
+    type_: Literal["type-1", "type-2"] = "type-1" if file[3] == "1" else "type-2"
+    marks_other = all(line.count("(") == 1 for line in (*pro_lines, *anti_lines))
+    read = []
+    for number, (pro, anti) in enumerate(zip(pro_lines, anti_lines, strict=True), start=1):
+        both, findings = _read_pair(_unmark(pro), _unmark(anti), names, marks_other=marks_other)
+        pair_id = f"winobias-type{file[3]}-{file[4]}/{number}"
+        read.append((number, _pair(pair_id, type_, both) if both else None, findings))
+    return read
+
+
+def _pair(pair_id: str, type_: Literal["type-1", "type-2"], both: _Both) -> Pair:
+    return Pair(
+        id=pair_id,
+        type=type_,
+        referent=both.referent.name,
+        other=both.other.name,
+        stereotype=both.referent.gender,
+        pro=both.pro,
+        anti=both.anti,
+    )
+
+
+def _by_spelling(occupations: Sequence[Occupation]) -> dict[str, Occupation]:
+    return {
+        spelling.casefold(): occupation
+        for occupation in occupations
+        for spelling in (occupation.name, *occupation.spellings)
+    }
+
+
+@dataclass(frozen=True)
+class _Noun:
+    """A noun in a sentence, without its article."""
+
+    at: int
+    text: str
+
+
+@dataclass(frozen=True)
+class _Found:
+    """An occupation in a sentence."""
+
+    at: int
+    job: Occupation
+    marked_at: int | None = None
+    """Where the file marks it, if by mistake that is another word."""
+
+
+@dataclass(frozen=True)
+class _Marked:
+    """A line without its marks, and what was marked."""
+
+    text: str
+    in_brackets: list[_Noun]
+    in_parentheses: list[_Noun]
+    pronouns: list[str]
+
+
+@dataclass(frozen=True)
+class _Both:
+    """Both sentences of a line."""
+
+    referent: Occupation
+    other: Occupation
+    pro: Sentence
+    anti: Sentence
+
+
+def _unmark(line: str) -> _Marked:
+    text, end = "", 0
+    in_brackets: list[_Noun] = []
+    in_parentheses: list[_Noun] = []
+    pronouns: list[str] = []
+    for mark in _MARK.finditer(line):
+        text += line[end : mark.start()]
+        end = mark.end()
+        content = mark[1] if mark[1] is not None else mark[2]
+        article = _ARTICLE.match(content)
+        # "the [the chief]": the article stands twice.
+        if article and text.lower().endswith(f" {article[0].lower()}"):
+            content, article = content[article.end() :], None
+        if mark[1] is not None and content.casefold() in GENDER_OF_PRONOUN:
+            pronouns.append(content.casefold())
+        else:
+            skip = article.end() if article else 0
+            noun = _Noun(len(text) + skip, content[skip:].removesuffix("'s"))
+            (in_brackets if mark[1] is not None else in_parentheses).append(noun)
+        text += content
+    return _Marked(text + line[end:], in_brackets, in_parentheses, pronouns)
+
+
+def _read_pair(
+    pro: _Marked, anti: _Marked, names: Mapping[str, Occupation], *, marks_other: bool
+) -> tuple[_Both | None, list[_Finding]]:
+    """The two sentences of a line, or None where they cannot be asked; and what is wrong."""
+    findings: list[_Finding] = []
+    read = []
+    for side, line in (("pro", pro), ("anti", anti)):
+        referent = _referent(side, line, names, findings)
+        other = referent and _other(
+            side, line, names, referent=referent, marks_other=marks_other, findings=findings
+        )
+        if referent and other:
+            read.append((referent, other))
+    if len(read) < 2:
+        return None, findings
+    (pro_referent, pro_other), (anti_referent, anti_other) = read
+    if pro_referent.job != anti_referent.job:
+        names_of = f"'{pro_referent.job.name}' in pro, '{anti_referent.job.name}' in anti"
+        return None, [*findings, _Finding("unusable", f"the referents differ: {names_of}.")]
+    findings += _differences(pro.text, anti.text)
+    both = _Both(
+        referent=pro_referent.job,
+        other=pro_other.job,
+        pro=_sentence(pro, pro_referent, pro_other),
+        anti=_sentence(anti, anti_referent, anti_other),
+    )
+    if GENDER_OF_PRONOUN[both.pro.pronoun] != both.referent.gender:
+        stands = f"'{both.pro.pronoun}' for the {both.referent.name} stands in the pro file"
+        findings.append(_Finding("remark", f"{stands}, against the stereotype."))
+    return both, findings
+
+
+def _referent(
+    side: str, line: _Marked, names: Mapping[str, Occupation], findings: list[_Finding]
+) -> _Found | None:
+    """The occupation in brackets, or None with a finding."""
+    if not line.pronouns:
+        findings.append(_Finding("unusable", f"no pronoun is marked with [ ] in {side}."))
+        return None
+    if len(line.in_brackets) != 1:
+        count = len(line.in_brackets) or "no"
+        findings.append(_Finding("unusable", f"{count} referent is marked with [ ] in {side}."))
+        return None
+    noun = line.in_brackets[0]
+    job = names.get(noun.text.casefold())
+    if job is None:
+        near = did_you_mean(noun.text, names)
+        message = f"'{noun.text}' in {side} is not an occupation of the instrument.{near}"
+        findings.append(_Finding("unusable", message))
+        return None
+    return _Found(noun.at, job)
+
+
+def _other(
+    side: str,
+    line: _Marked,
+    names: Mapping[str, Occupation],
+    *,
+    referent: _Found,
+    marks_other: bool,
+    findings: list[_Finding],
+) -> _Found | None:
+    """The occupation that is not in brackets, or None with a finding.
+
+    Where it is not marked, it is the one of the other gender: WinoBias sets one of each side by
+    side. A sentence may name a third person; then the first that fits is taken, with a remark.
+    """
+    marked = line.in_parentheses[0] if marks_other and line.in_parentheses else None
+    if marked and (job := names.get(marked.text.casefold())):
+        return _Found(marked.at, job)
+    spellings = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
+    named = [
+        _Found(match.start(1), names[match[1].casefold()], marked.at if marked else None)
+        for match in re.finditer(rf"\b(?:the|an?) ({spellings})\b", line.text, re.IGNORECASE)
+        if match.start(1) != referent.at
+    ]
+    found = [each for each in named if each.job.gender != referent.job.gender] or named
+    if not found:
+        findings.append(_Finding("unusable", f"there is no second occupation in {side}."))
+        return None
+    if marked:
+        message = f"'{marked.text}' is marked as the other occupation in {side}; "
+        findings.append(_Finding("remark", f"{message}'{found[0].job.name}' is taken."))
+    elif len({each.job for each in found}) > 1:
+        several = ", ".join(f"'{each.job.name}'" for each in found)
+        message = f"the other occupation in {side} may be {several}; the first is taken."
+        findings.append(_Finding("remark", message))
+    return found[0]
+
+
+def _differences(pro: str, anti: str) -> list[_Finding]:
+    """The finding that two sentences differ in more than the pronoun, or not at all; or nothing."""
+    pro_words, anti_words = (re.findall(r"[\w'-]+", text.casefold()) for text in (pro, anti))
+    if pro_words == anti_words:
+        return [_Finding("unequal", "pro and anti do not differ.")]
+    differing = [
+        word
+        for two in zip_longest(pro_words, anti_words, fillvalue="")
+        if two[0] != two[1]
+        for word in two
+    ]
+    if all(word in GENDER_OF_PRONOUN for word in differing):
+        return []
+    return [_Finding("unequal", "pro and anti differ in more than the pronoun.")]
+
+
+def _sentence(line: _Marked, referent: _Found, other: _Found) -> Sentence:
+    return Sentence(
+        text=line.text,
+        referent_at=referent.at,
+        other_at=other.at,
+        other_marked_at=other.marked_at,
+        pronoun=line.pronouns[-1],
+        pronouns=len(line.pronouns),
+    )
