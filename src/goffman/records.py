@@ -14,7 +14,7 @@ MASK = "<mask>"
 """How a mask is written in every prompt; each model puts in its own mask token."""
 
 BASELINE = "baseline"
-"""The id of the condition of a prompt that names no condition, and of the setting without adjectives."""
+"""The condition of a prompt that names none, and the setting without adjectives."""
 
 
 @dataclass(frozen=True, kw_only=True)

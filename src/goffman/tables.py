@@ -1,4 +1,4 @@
-"""Every table's columns, declared once: name, type, meaning; and the check of a frame against them."""
+"""Every table's columns, declared once (name, type, meaning), and the check of a frame."""
 
 from __future__ import annotations
 

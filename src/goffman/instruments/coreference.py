@@ -77,8 +77,8 @@ def generate_pairs(content: SentencePairs, *, count: int, seed: int) -> list[Pai
     possible = len(content.frames) * len(cast)
     if not 1 <= count <= possible:
         raise SentenceError(
-            f"--pairs is {count}. Allowed: 1 to {possible:,}, which is {len(content.frames)} frames "
-            f"with {len(cast)} casts of two occupations each."
+            f"--pairs is {count}. Allowed: 1 to {possible:,}, which is {len(content.frames)} "
+            f"frames with {len(cast)} casts of two occupations each."
         )
     frames = sorted(content.frames, key=lambda frame: _rank(seed, frame.id))
     rounds = -(-count // len(frames))

@@ -251,7 +251,7 @@ def _check_header(
 
 
 def _check_cells(row: Row, *, required: Sequence[str], faults: Faults) -> None:
-    """Note what no cell may have: nothing where something is needed, stray spaces, control signs."""
+    """Note what no cell may have: a gap where a text is due, stray spaces, control signs."""
     for column, cell in row.cells.items():
         if column in required and not cell.strip():
             faults.add(row.file, row.number, f"{column} is empty.")

@@ -107,7 +107,7 @@ def _check_contrast(
 
 
 def _digest(paths: Sequence[Path]) -> str:
-    """sha256 over names and bytes of files, line ends made alike so that a checkout changes nothing."""
+    """sha256 over names and texts of files, the same whatever line ends a checkout gave them."""
     digest = hashlib.sha256()
     for path in paths:
         content = path.read_bytes().replace(b"\r\n", b"\n")

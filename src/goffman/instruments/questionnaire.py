@@ -217,8 +217,8 @@ def _check_sentences(
             if place not in {*values, "item"}:
                 near = did_you_mean(place, [*values, "item"])
                 allowed = ", ".join(f"{{{name}}}" for name in ["item", *values])
-                message = f"the frame of wording '{wording.id}' has '{{{place}}}'. Allowed: {allowed}.{near}"
-                faults.add(toml_name, None, message)
+                has = f"the frame of wording '{wording.id}' has '{{{place}}}'"
+                faults.add(toml_name, None, f"{has}. Allowed: {allowed}.{near}")
                 return
     for row, item in zip(rows, content.items, strict=True):
         frames = [w for w in content.wordings if item.wording in {"", w.id}]

@@ -19,7 +19,7 @@ from goffman.instruments.grammar import GENDER_OF_PRONOUN
 from goffman.instruments.sentences import Pair, Sentence
 from goffman.records import Fault, Occupation
 
-_FILE = re.compile(r"(pro|anti)(_stereotyped_type([12])\.txt\.(dev|test))")
+_FILE = re.compile(r"(pro|anti)_stereotyped_type[12]\.txt\.(dev|test)")
 _MARK = re.compile(r"\[([^\[\]]*)\]|\(([^()]*)\)")
 _MOST_DROPPED = 0.1
 """Published files have up to 5% of faulty pairs; files that are shifted by a line, far more."""
@@ -78,8 +78,8 @@ def read_winobias(
     dropped = len({(fault.file, fault.row) for fault in left_out})
     if dropped > (dropped + len(pairs)) * _MOST_DROPPED:
         raise SentenceError(
-            f"{dropped} of the {dropped + len(pairs)} pairs of {path} are faulty, too many to leave "
-            "out: the pro and anti files do not seem to belong together."
+            f"{dropped} of the {dropped + len(pairs)} pairs of {path} are faulty. That is too many "
+            "to leave out: the pro and anti files do not seem to belong together."
         )
     return Reading(pairs=tuple(pairs), left_out=tuple(left_out), remarks=tuple(remarks))
 
@@ -91,14 +91,14 @@ def _sets_in(path: Path) -> list[tuple[Path, Path]]:
         files = sorted(file for file in path.iterdir() if _FILE.fullmatch(file.name))
         if not files:
             raise SentenceError(
-                f"--winobias is {path}, a folder without WinoBias files. They are named like {name}."
+                f"--winobias is {path}, a folder without WinoBias files, named like {name}."
             )
     elif path.is_file() and _FILE.fullmatch(path.name):
         files = [path]
     else:
         raise SentenceError(
-            f"--winobias is {path}. Allowed: a folder with WinoBias files, or one of them, which are "
-            f"named like {name}."
+            f"--winobias is {path}. Allowed: a folder with WinoBias files, or one of them, named "
+            f"like {name}."
         )
     sets: dict[tuple[Path, Path], None] = {}
     for file in files:
@@ -131,15 +131,14 @@ def _read_set(
             f"{pro_path.name} has {len(pro_lines)} lines, {anti_path.name} has {len(anti_lines)}. "
             "Pairs are made by line: both files must have as many."
         )
-    file = _FILE.fullmatch(pro_path.name)
-    assert file is not None
-    type_: Literal["type-1", "type-2"] = "type-1" if file[3] == "1" else "type-2"
+    set_name = pro_path.name.removeprefix("pro_stereotyped_").replace(".txt.", "-")
+    type_: Literal["type-1", "type-2"] = "type-1" if "type1" in set_name else "type-2"
     marks_other = all(line.count("(") == 1 for line in (*pro_lines, *anti_lines))
     read = []
     for number, (pro, anti) in enumerate(zip(pro_lines, anti_lines, strict=True), start=1):
         both, findings = _read_pair(_unmark(pro), _unmark(anti), names, marks_other=marks_other)
-        pair_id = f"winobias-type{file[3]}-{file[4]}/{number}"
-        read.append((number, _pair(pair_id, type_, both) if both else None, findings))
+        pair = both and _pair(f"winobias-{set_name}/{number}", type_, both)
+        read.append((number, pair, findings))
     return read
 
 

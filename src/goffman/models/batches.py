@@ -9,7 +9,7 @@ T = TypeVar("T", bound=Hashable)
 
 
 def distinct(things: Sequence[T]) -> tuple[list[T], list[int]]:
-    """The different things in order of first appearance, and for each given thing its index there."""
+    """The different things in order of appearance, and the index there of each given thing."""
     index: dict[T, int] = {}
     positions = [index.setdefault(thing, len(index)) for thing in things]
     return list(index), positions
