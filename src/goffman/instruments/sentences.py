@@ -78,8 +78,8 @@ def parse_setting(given: str) -> Setting:
     if not comma or not words or not all(_is_word(word) for word in words):
         raise SentenceError(
             f"--adjectives is '{given}'. Allowed: two adjectives with a comma between them, such "
-            "as 'arrogant,responsive'; one, such as 'old,' (male) or ',blond' (female); 'all' for the "
-            "study's 15 settings; or 'none' for the baseline alone."
+            "as 'arrogant,responsive'; one, such as 'old,' (male) or ',blond' (female); 'all' for "
+            "the study's 15 settings; or 'none' for the baseline alone."
         )
     return Setting(male=male, female=female)
 

@@ -137,7 +137,7 @@ def _read_set(
     read = []
     for number, (pro, anti) in enumerate(zip(pro_lines, anti_lines, strict=True), start=1):
         both, findings = _read_pair(_unmark(pro), _unmark(anti), names, marks_other=marks_other)
-        pair = both and _pair(f"winobias-{set_name}/{number}", type_, both)
+        pair = _pair(f"winobias-{set_name}/{number}", type_, both) if both else None
         read.append((number, pair, findings))
     return read
 
