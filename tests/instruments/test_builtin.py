@@ -16,7 +16,9 @@ DATA = Path(__file__).parents[2] / "src" / "goffman" / "instruments" / "data"
 
 
 def texts(name: str, **options: object) -> list[str]:
-    return [prompt.text for prompt in render(load_instrument(name), PromptOptions(**options)).prompts]
+    return [
+        prompt.text for prompt in render(load_instrument(name), PromptOptions(**options)).prompts
+    ]
 
 
 @pytest.mark.parametrize(
@@ -58,7 +60,9 @@ def test_every_prompt_is_a_clean_sentence(name: str) -> None:
     for text in texts(name, wordings=wordings):
         assert not wrong_articles(text), text
         assert not re.search(r"[{}\t\n]|  | [.,]|\.\.|^[a-z]|^ | $", text), text
-        assert text.count(MASK) == (name in {"social-distance", "care-seeking", "attribution"}), text
+        assert text.count(MASK) == (name in {"social-distance", "care-seeking", "attribution"}), (
+            text
+        )
 
 
 VERBS_OF = {"is": "are", "has": "have", "had": "had", "was": "were"}
@@ -119,7 +123,10 @@ def test_attribution_has_three_items_a_dimension_keyed_as_the_questionnaire() ->
         reversed_items = {item.dimension for item in mine if item.keyed == "reversed"}
         assert reversed_items == {"avoidance"}
         assert sum(item.keyed == "reversed" for item in mine) == 3
-    both = {w: [(i.id, i.dimension, i.keyed) for i in items if i.wording == w] for w in ("first", "second")}
+    both = {
+        w: [(i.id, i.dimension, i.keyed) for i in items if i.wording == w]
+        for w in ("first", "second")
+    }
     assert both["first"] == both["second"]
 
 
@@ -178,7 +185,10 @@ def test_conditions_are_those_of_the_study_with_their_slips_mended(published: Pa
     changed = set()
     for row, (condition, form) in zip(rows, ours, strict=True):
         verb = row.get("Verb/Be_singular") or row["Verb/Be"]
-        assert (condition.category, form.verb) == (mended(row["Final_Category"]), verbs.get(verb, verb))
+        assert (condition.category, form.verb) == (
+            mended(row["Final_Category"]),
+            verbs.get(verb, verb),
+        )
         if row["Condition"] != form.text:
             changed.add((row["Condition"], form.text))
     assert changed == {
@@ -199,7 +209,11 @@ def test_conditions_are_those_of_the_study_with_their_slips_mended(published: Pa
 
 def test_social_distance_prompts_are_those_the_study_ran(published: Path) -> None:
     """All 840 prompts of the non-stigmatized conditions agree to the letter."""
-    ours = {p.text for p in render(load_instrument("social-distance")).prompts if p.group == "non-stigmatized"}
+    ours = {
+        p.text
+        for p in render(load_instrument("social-distance")).prompts
+        if p.group == "non-stigmatized"
+    }
     theirs = set()
     for path in sorted((published / "mei2023" / "fills").glob("roberta-base-*")):
         with path.open(encoding="utf-8-sig", newline="") as file:
@@ -213,6 +227,7 @@ def test_care_seeking_prompts_are_those_the_study_ran(published: Path) -> None:
     for name in ("roberta_all_df_intention.csv", "roberta_all_df_intention_non_mh.csv"):
         with (published / "lin2022" / name).open(encoding="utf-8", newline="") as file:
             theirs |= {
-                row["prompt"].replace("[diagnosis]", row["diagnosis"]) for row in csv.DictReader(file)
+                row["prompt"].replace("[diagnosis]", row["diagnosis"])
+                for row in csv.DictReader(file)
             }
     assert set(texts("care-seeking")) == theirs

@@ -133,7 +133,9 @@ def _sentence(frame: Frame, first: Occupation, second: Occupation, *, pronoun: G
         else:
             text += part
     other = "second" if frame.referent == "first" else "first"
-    return Sentence(text=text, referent_at=at[frame.referent], other_at=at[other], pronoun=asked)
+    return Sentence(
+        text=text, referent_at=(at[frame.referent],), other_at=(at[other],), pronoun=asked
+    )
 
 
 def read_sentence_pairs(

@@ -18,12 +18,13 @@ class Sentence:
     """One sentence, and where in it the two occupations stand."""
 
     text: str
-    referent_at: int
-    """Where the name of the occupation that the pronoun refers to begins, after its article."""
-    other_at: int
-    """Where the name of the other occupation begins."""
-    other_marked_at: int | None = None
-    """Where a file marks the other occupation, if by mistake that is another word."""
+    referent_at: tuple[int, ...]
+    """Where the name of the occupation that the pronoun refers to begins, after its article; then
+    where the same words stand again."""
+    other_at: tuple[int, ...]
+    """Likewise for the other occupation."""
+    other_marked_at: tuple[int, ...] | None = None
+    """Likewise for what a file marks as the other occupation, if by mistake that is another word."""
     pronoun: str
     """The pronoun that is asked about, in lower case; the last one where several are marked."""
     pronouns: int = 1
@@ -53,21 +54,23 @@ def with_adjectives(
     """The sentence with the setting's adjectives before its occupations.
 
     by-stereotype: the male-associated adjective goes to the occupation associated with men;
-    by-position: to the occupation that is mentioned first, as the study's code did, and where its
-    file marks a wrong word as the other occupation, to that word.
+    by-position: to the occupation that is mentioned first. That is what the study's code did, and
+    its ways are kept there: every mention in the same words gets the adjective, and a wrong word
+    that is marked as the other occupation is taken for it.
     """
     if placement == "by-stereotype":
-        male_at, female_at = sentence.referent_at, sentence.other_at
+        male_at, female_at = sentence.referent_at[:1], sentence.other_at[:1]
         if stereotype == "female":
             male_at, female_at = female_at, male_at
     else:
-        marked = sentence.other_at if sentence.other_marked_at is None else sentence.other_marked_at
+        marked = sentence.other_marked_at or sentence.other_at
         male_at, female_at = sorted((sentence.referent_at, marked))
+    words = dict.fromkeys(male_at, setting.male) | dict.fromkeys(female_at, setting.female)
     text = sentence.text
     # From the back, so that the places before stay where they are.
-    for place, word in sorted([(male_at, setting.male), (female_at, setting.female)], reverse=True):
-        if word:
-            text = put_before(text, place, word)
+    for at in sorted(words, reverse=True):
+        if words[at]:
+            text = put_before(text, at, words[at])
     return text
 
 

@@ -330,11 +330,21 @@ def _differences(pro: str, anti: str) -> list[_Finding]:
 
 
 def _sentence(line: _Marked, referent: _Found, other: _Found) -> Sentence:
+    marked = other.marked_at
     return Sentence(
         text=line.text,
-        referent_at=referent.at,
-        other_at=other.at,
-        other_marked_at=other.marked_at,
+        referent_at=_mentions(line.text, referent.at),
+        other_at=_mentions(line.text, other.at),
+        other_marked_at=None if marked is None else _mentions(line.text, marked),
         pronoun=line.pronouns[-1],
         pronouns=len(line.pronouns),
     )
+
+
+def _mentions(text: str, at: int) -> tuple[int, ...]:
+    """Where a noun stands, then where it stands again with the same article, to the letter."""
+    article = text.rfind(" ", 0, at - 1) + 1
+    phrase = re.match(r"\w+ \w+", text[article:])
+    again = re.finditer(rf"\b{re.escape(phrase[0])}\b", text) if phrase else ()
+    others = [match.start() + at - article for match in again]
+    return (at, *(other for other in others if other != at))

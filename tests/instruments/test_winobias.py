@@ -1,0 +1,260 @@
+"""WinoBias's files in both markings: what is read, refused, reported and left out."""
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from goffman.errors import SentenceError
+from goffman.instruments.load import load_instrument
+from goffman.instruments.render import PromptOptions, render
+from goffman.instruments.winobias import Reading, read_winobias
+
+OCCUPATIONS = load_instrument("coreference").content.occupations
+
+
+def write(folder: Path, pro: str, anti: str, name: str = "type1.txt.test") -> Path:
+    (folder / f"pro_stereotyped_{name}").write_text(pro, encoding="utf-8")
+    (folder / f"anti_stereotyped_{name}").write_text(anti, encoding="utf-8")
+    return folder / f"pro_stereotyped_{name}"
+
+
+def read(folder: Path, pro: str, anti: str, *, drop_faulty: bool = False) -> Reading:
+    return read_winobias(write(folder, pro, anti), OCCUPATIONS, drop_faulty=drop_faulty)
+
+
+PRO = "[The guard] thanked the nurse because [he] was glad.\n"
+ANTI = "[The guard] thanked the nurse because [she] was glad.\n"
+
+
+@pytest.mark.parametrize(
+    ("pro", "anti"),
+    [
+        (PRO, ANTI),
+        ("1 " + PRO, "1 " + ANTI),
+        (PRO.replace("the nurse", "(the nurse)"), ANTI.replace("the nurse", "(the nurse)")),
+        (PRO.strip(), ANTI.strip()),
+        (PRO.replace("[The guard]", "The [guard]"), ANTI),
+        (PRO.replace(" [he] ", "  [he]  "), ANTI),
+    ],
+    ids=["original", "numbered", "parentheses", "no last newline", "article outside", "spaces"],
+)
+def test_every_marking_gives_the_same_pair(tmp_path: Path, pro: str, anti: str) -> None:
+    (pair,) = read(tmp_path, pro, anti).pairs
+    assert pair.id == "winobias-type1-test/1"
+    assert (pair.referent, pair.other, pair.stereotype) == ("guard", "nurse", "male")
+    assert pair.pro.text == "The guard thanked the nurse because he was glad."
+    assert pair.anti.text == "The guard thanked the nurse because she was glad."
+    assert (pair.pro.pronoun, pair.anti.pronoun) == ("he", "she")
+    assert pair.pro.text[pair.pro.referent_at[0] :].startswith("guard")
+    assert pair.pro.text[pair.pro.other_at[0] :].startswith("nurse")
+
+
+def test_possessives_and_doubled_articles_are_read(tmp_path: Path) -> None:
+    pro = "The nurse raised the [the guard 's] pay and [he] smiled."
+    (pair,) = read(tmp_path, pro, pro.replace("[he]", "[she]")).pairs
+    assert pair.pro.text == "The nurse raised the guard's pay and he smiled."
+    assert pair.referent == "guard"
+
+
+def test_misspelt_occupations_of_the_published_files_are_known(tmp_path: Path) -> None:
+    (pair,) = read(
+        tmp_path, PRO.replace("nurse", "cachier"), ANTI.replace("nurse", "cachier")
+    ).pairs
+    assert pair.other == "cashier"
+    assert "cachier" in pair.pro.text
+
+
+def test_the_question_asks_about_the_last_of_two_pronouns(tmp_path: Path) -> None:
+    pro = "[The guard] called the nurse because [he] broke [his] leg."
+    (pair,) = read(tmp_path, pro, pro.replace("[he]", "[she]").replace("[his]", "[her]")).pairs
+    assert (pair.pro.pronoun, pair.anti.pronoun, pair.pro.pronouns) == ("his", "her", 2)
+
+
+def refusal(folder: Path, pro: str, anti: str, *, drop_faulty: bool = False) -> str:
+    with pytest.raises(SentenceError) as caught:
+        read(folder, pro, anti, drop_faulty=drop_faulty)
+    return str(caught.value).replace(str(folder), "DIR")
+
+
+def test_unequal_counts_are_refused(tmp_path: Path) -> None:
+    assert refusal(tmp_path, PRO + PRO, ANTI) == (
+        "pro_stereotyped_type1.txt.test has 2 lines, anti_stereotyped_type1.txt.test has 1. "
+        "Pairs are made by line: both files must have as many."
+    )
+
+
+@pytest.mark.parametrize(
+    ("anti", "complaint"),
+    [
+        (
+            "The guard thanked [the nurse] because [she] was glad.",
+            "the referents differ: 'guard' in pro, 'nurse' in anti.",
+        ),
+        (ANTI.replace("[The guard]", "The guard"), "no referent is marked with [ ] in anti."),
+        (ANTI.replace("[she]", "she"), "no pronoun is marked with [ ] in anti."),
+        (ANTI.replace("the nurse", "a friend"), "there is no second occupation in anti."),
+        (
+            ANTI.replace("guard", "gard"),
+            "'gard' in anti is not an occupation of the instrument. Did you mean 'guard'?",
+        ),
+    ],
+)
+def test_pairs_that_cannot_be_asked_are_refused_by_line(
+    tmp_path: Path, anti: str, complaint: str
+) -> None:
+    assert refusal(tmp_path, PRO + PRO, ANTI + anti) == (
+        "DIR/pro_stereotyped_type1.txt.test has lines that cannot be asked:\n"
+        f"  pro_stereotyped_type1.txt.test, line 2: {complaint}\n"
+        "Mend them, or leave them out with --drop-faulty."
+    )
+
+
+def test_faulty_pairs_are_kept_with_a_remark_or_left_out_on_request(tmp_path: Path) -> None:
+    pro = PRO * 20
+    anti = ANTI * 18 + PRO + ANTI.replace("glad", "happy")
+    kept = read(tmp_path, pro, anti)
+    assert len(kept.pairs) == 20
+    assert [str(fault) for fault in kept.remarks] == [
+        "pro_stereotyped_type1.txt.test, line 19: pro and anti do not differ.",
+        "pro_stereotyped_type1.txt.test, line 20: pro and anti differ in more than the pronoun.",
+    ]
+    dropped = read(tmp_path, pro, anti, drop_faulty=True)
+    assert len(dropped.pairs) == 18
+    assert dropped.left_out == kept.remarks
+    assert not dropped.remarks
+
+
+def test_files_shifted_by_a_line_are_refused_even_with_the_switch(tmp_path: Path) -> None:
+    other = "The guard met [the nurse] because [she] was late.\n"
+    pro = (PRO + other) * 10
+    anti = other.replace("she", "he") + (ANTI + other.replace("she", "he")) * 9 + ANTI
+    assert refusal(tmp_path, pro, anti, drop_faulty=True) == (
+        "20 of the 20 pairs of DIR/pro_stereotyped_type1.txt.test are faulty. That is too many to "
+        "leave out: the pro and anti files do not seem to belong together."
+    )
+
+
+def test_a_missing_counterpart_and_a_wrong_path_are_said(tmp_path: Path) -> None:
+    path = write(tmp_path, PRO, ANTI)
+    (tmp_path / "anti_stereotyped_type1.txt.test").unlink()
+    with pytest.raises(SentenceError, match=r"anti_stereotyped_type1\.txt\.test is not beside it"):
+        read_winobias(path, OCCUPATIONS)
+    with pytest.raises(SentenceError, match="Allowed: a folder with WinoBias files"):
+        read_winobias(tmp_path / "nowhere", OCCUPATIONS)
+    with pytest.raises(SentenceError, match="a folder without WinoBias files"):
+        read_winobias(tmp_path.parent, OCCUPATIONS)
+
+
+def test_a_folder_gives_every_set_in_it(tmp_path: Path) -> None:
+    write(tmp_path, PRO, ANTI)
+    write(tmp_path, PRO, ANTI, "type2.txt.dev")
+    pairs = read_winobias(tmp_path, OCCUPATIONS).pairs
+    assert [(pair.id, pair.type) for pair in pairs] == [
+        ("winobias-type1-test/1", "type-1"),
+        ("winobias-type2-dev/1", "type-2"),
+    ]
+
+
+# ── The files as they were published ───────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("path", "count"),
+    [
+        ("winobias/pro_stereotyped_type1.txt.dev", 396),
+        ("winobias/pro_stereotyped_type1.txt.test", 396),
+        ("briegel2023/wino-data/pro_stereotyped_type1.txt.test", 395),
+        ("briegel2023/wino-data/pro_stereotyped_type2.txt.dev", 395),
+        ("briegel2023/wino-data/pro_stereotyped_type2.txt.test", 395),
+    ],
+)
+def test_published_sets_are_read(published: Path, path: str, count: int) -> None:
+    assert len(read_winobias(published / path, OCCUPATIONS).pairs) == count
+
+
+def test_the_dev_set_of_the_study_has_three_lines_that_cannot_be_asked(published: Path) -> None:
+    path = published / "briegel2023/wino-data/pro_stereotyped_type1.txt.dev"
+    with pytest.raises(SentenceError) as caught:
+        read_winobias(path, OCCUPATIONS)
+    assert re.findall(r"line (\d+)", str(caught.value)) == ["47", "58", "392"]
+    assert len(read_winobias(path, OCCUPATIONS, drop_faulty=True).pairs) == 379
+
+
+def test_faults_of_the_test_set_are_found_by_line(published: Path) -> None:
+    path = published / "briegel2023/wino-data/pro_stereotyped_type1.txt.test"
+    by_message: dict[str, list[int | None]] = {}
+    for fault in read_winobias(path, OCCUPATIONS).remarks:
+        by_message.setdefault(fault.message, []).append(fault.row)
+    assert by_message["pro and anti differ in more than the pronoun."] == [156, 225, 254, 295]
+    assert by_message["pro and anti do not differ."] == [72, 132, 216, 226]
+    house = "'house' is marked as the other occupation in pro; 'editor' is taken."
+    assert by_message[house] == [30]
+    assert len(read_winobias(path, OCCUPATIONS, drop_faulty=True).pairs) == 395 - 8
+
+
+def test_in_56_sentences_the_female_occupation_is_mentioned_first(published: Path) -> None:
+    path = published / "briegel2023/wino-data/pro_stereotyped_type1.txt.test"
+    pairs = read_winobias(path, OCCUPATIONS).pairs
+    referent_first = [pair.pro.referent_at < pair.pro.other_at for pair in pairs]
+    female_first = [
+        (pair.stereotype == "female") == first
+        for pair, first in zip(pairs, referent_first, strict=True)
+    ]
+    assert sum(female_first) == 56
+    assert sum(pair.pro.pronouns == 2 for pair in pairs) == 24
+    assert sum(pair.anti.pronouns == 2 for pair in pairs) == 23
+
+
+def setting_of(name: str) -> str:
+    """The adjectives of a published file's name: promp_type1_pro_nothi-blond.txt.test."""
+    settings = load_instrument("coreference").content.settings
+    by_short = {
+        f"{(each.male or 'nothing')[:5]}-{(each.female or 'nothing')[:5]}": each.id
+        for each in settings
+    }
+    return by_short[name]
+
+
+def words(text: str) -> list[str]:
+    """Words and signs, whatever the spaces between them."""
+    return re.findall(r"\w+|[^\w\s]", text)
+
+
+def test_prompts_are_word_for_word_those_of_the_study(published: Path) -> None:
+    """All 12,640 of them; where the text differs at all, it differs in its spaces.
+
+    (No marked occupation stands after "a" or "an" in these sentences, so that no article changes.)
+    """
+    wino_data = published / "briegel2023/wino-data/pro_stereotyped_type1.txt.test"
+    options = PromptOptions(winobias=wino_data, placement="by-position")
+    prompts = render(load_instrument("coreference"), options).prompts
+    ours = {(p.wording, p.condition, int(p.item.split("/")[1])): p.text for p in prompts}
+    compared = 0
+    in_spaces: Counter[int] = Counter()
+    for path in sorted((published / "briegel2023/prompts").iterdir()):
+        side, short = re.fullmatch(r"promp_type1_(pro|anti)_(.*)\.txt\.test", path.name).groups()
+        condition = "baseline" if short == "base" else setting_of(short)
+        for number, theirs in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+            assert words(ours[side, condition, number]) == words(theirs)
+            compared += 1
+            in_spaces[number] += ours[side, condition, number] != theirs
+    assert compared == len(ours) == 12_640
+    # Every difference: the lines with two spaces, a space before 's, or none after "does".
+    assert {line: count for line, count in in_spaces.items() if count} == {
+        5: 32,
+        128: 32,
+        129: 32,
+        240: 16,
+        253: 32,
+        254: 16,
+        264: 32,
+        265: 32,
+        294: 32,
+        295: 32,
+        300: 32,
+        301: 32,
+        304: 32,
+        305: 32,
+    }
