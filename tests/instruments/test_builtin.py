@@ -77,19 +77,16 @@ def test_verbs_agree_in_singular_and_plural() -> None:
                 assert not re.match(r"an? ", form.plural), form
 
 
-@pytest.mark.parametrize(
-    "sentence",
-    [
-        "Choosing between likely and unlikely, I would say it is <mask> for me to rent a room in my "
-        "home to someone who has symptomatic depression.",
-        "I would say it is <mask> for me to have someone who is an undocumented immigrant as a "
-        "neighbor.",
-        "It is <mask> for me to have my children marry someone who had breast cancer.",
-        "It is <mask> to recommend someone who was divorced previously for a job working for a "
-        "friend of mine.",
-        "It is <mask> to be a worker on the same job as someone.",
-    ],
-)
+SENTENCES = """
+I would say it is <mask> for me to have someone who is an undocumented immigrant as a neighbor.
+It is <mask> for me to have my children marry someone who had breast cancer.
+It is <mask> to have someone who was divorced previously as a neighbor.
+It is <mask> for me to rent a room in my home to someone who has symptomatic depression.
+It is <mask> to be a worker on the same job as someone.
+"""
+
+
+@pytest.mark.parametrize("sentence", SENTENCES.strip().splitlines())
 def test_social_distance_sentences(sentence: str) -> None:
     assert sentence in texts("social-distance")
 

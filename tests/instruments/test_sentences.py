@@ -4,7 +4,7 @@ from collections import Counter
 from itertools import product
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from goffman.errors import InputError, SentenceError
@@ -17,13 +17,13 @@ from goffman.records import Setting
 
 INSTRUMENT = load_instrument("coreference")
 CONTENT = INSTRUMENT.content
-OPPOSITE = {
-    "he": "she",
-    "she": "he",
-    "him": "her",
-    "his": "her",
-    "male": "female",
-    "female": "male",
+SWAPS = {
+    ("he", "she"),
+    ("she", "he"),
+    ("him", "her"),
+    ("his", "her"),
+    ("her", "him"),
+    ("her", "his"),
 }
 
 
@@ -146,8 +146,8 @@ def check_pair(pair) -> None:
     pro, anti = pair.pro.text.split(), pair.anti.text.split()
     differing = [two for two in zip(pro, anti, strict=True) if two[0] != two[1]]
     assert len(differing) == 1
-    assert OPPOSITE[pair.pro.pronoun] == pair.anti.pronoun or pair.pro.pronoun == "her"
-    assert pair.pro.pronoun in {"he", "him", "his"} or pair.stereotype == "female"
+    assert (pair.pro.pronoun, pair.anti.pronoun) in SWAPS
+    assert (pair.pro.pronoun in {"he", "him", "his"}) == (pair.stereotype == "male")
     for sentence in (pair.pro, pair.anti):
         assert sentence.text[sentence.referent_at[0] :].startswith(pair.referent)
         assert sentence.text[sentence.other_at[0] :].startswith(pair.other)
@@ -176,6 +176,7 @@ def test_all_121600_pairs_are_different_and_sound() -> None:
         check_pair(pair)
 
 
+@settings(deadline=None, max_examples=20)
 @given(seed=st.integers(0, 10**9), count=st.integers(1, 400), more=st.integers(0, 200))
 def test_a_larger_draw_begins_with_the_smaller_one(seed: int, count: int, more: int) -> None:
     small = generate_pairs(CONTENT, count=count, seed=seed)
@@ -202,9 +203,9 @@ def test_impossible_numbers_of_pairs_are_refused(count: int) -> None:
 
 def test_each_pair_is_asked_under_each_setting_from_both_sides() -> None:
     prompts = render(INSTRUMENT, PromptOptions(pairs=5)).prompts
-    settings = ["baseline", *(setting.id for setting in CONTENT.settings)]
+    conditions = ["baseline", *(setting.id for setting in CONTENT.settings)]
     items = {prompt.item for prompt in prompts}
-    expected = set(product(items, settings, ["pro", "anti"]))
+    expected = set(product(items, conditions, ["pro", "anti"]))
     assert {(p.item, p.condition, p.wording) for p in prompts} == expected
     assert len(prompts) == len(expected) == 5 * 16 * 2
     for prompt in prompts:
@@ -229,5 +230,5 @@ def test_options_that_mean_nothing_are_refused() -> None:
         render(load_instrument("care-seeking"), PromptOptions(pairs=3))
     with pytest.raises(InputError, match="--drop-faulty goes with --winobias alone"):
         render(INSTRUMENT, PromptOptions(drop_faulty=True))
-    with pytest.raises(SentenceError, match="Did you mean 'by-position'?"):
+    with pytest.raises(SentenceError, match=r"Did you mean 'by-position'\?"):
         render(INSTRUMENT, PromptOptions(placement="by-positon"))

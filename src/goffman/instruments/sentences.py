@@ -24,7 +24,7 @@ class Sentence:
     other_at: tuple[int, ...]
     """Likewise for the other occupation."""
     other_marked_at: tuple[int, ...] | None = None
-    """Likewise for what a file marks as the other occupation, if by mistake that is another word."""
+    """Likewise for what a file marks as the other occupation, if that is another word."""
     pronoun: str
     """The pronoun that is asked about, in lower case; the last one where several are marked."""
     pronouns: int = 1
