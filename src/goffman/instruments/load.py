@@ -11,6 +11,7 @@ from goffman.errors import InputError, InstrumentError, did_you_mean
 from goffman.instruments.coreference import read_sentence_pairs
 from goffman.instruments.files import Faults, TomlFile, read_toml
 from goffman.instruments.questionnaire import read_questionnaire
+from goffman.instruments.sentences import PLACEMENTS
 from goffman.records import Instrument, Kind, Questionnaire, SentencePairs
 
 _BUILT_IN = Path(__file__).parent / "data"
@@ -52,6 +53,8 @@ def _load_folder(folder: Path) -> Instrument:
     settings = _read_settings(toml, faults)
     if isinstance(content, Questionnaire):
         _check_contrast(toml, settings, content, faults)
+    else:
+        _check_drawing(toml, settings, faults)
     if faults.found:
         raise InstrumentError(str(folder), faults.found)
     texts = {key: header[key] for key in _TEXTS}
@@ -104,6 +107,22 @@ def _check_contrast(
                 given=str(settings[key]),
                 allowed=groups,
             )
+
+
+def _check_drawing(toml: TomlFile, settings: Mapping[str, object], faults: Faults) -> None:
+    """How many sentence pairs are drawn, and where adjectives go, must be said."""
+    lines = toml.table("settings").lines
+    pairs = settings.get("pairs")
+    if not isinstance(pairs, int) or isinstance(pairs, bool) or pairs < 1:
+        message = "[settings] must have pairs, a whole number above 0."
+        faults.add(toml.name, lines.get("pairs"), message)
+    faults.check_one_of(
+        toml.name,
+        lines.get("placement"),
+        what="placement in [settings]",
+        given=str(settings.get("placement", "")),
+        allowed=PLACEMENTS,
+    )
 
 
 def _digest(paths: Sequence[Path]) -> str:

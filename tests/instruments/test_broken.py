@@ -1,0 +1,458 @@
+"""Every kind of broken instrument, and what is said of it, word for word."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from goffman.errors import InputError, InstrumentError
+from goffman.instruments.load import load_instrument
+
+TOML = """\
+id = "tea"
+version = "1"
+title = "Would you have tea with …?"
+kind = "fill"
+citation = "Nobody (2026)"
+licence = "CC0-1.0"
+
+[slot]
+name = "someone"
+filled = "someone who {verb} {form}"
+empty = "someone"
+
+[[wordings]]
+id = "plain"
+frame = "It is <mask> to {item}."
+
+[settings]
+contrast = "odd"
+"""
+ITEMS = """\
+item,text,keyed
+tea,have tea with {someone},plain
+walk,walk home with {someone},
+"""
+CONDITIONS = """\
+condition,name,group,category,form,verb
+tall,Tall,odd,Body,tall,is
+cold,Cold,even,Illness,a cold,has
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """An instrument without a fault."""
+    folder = tmp_path / "tea"
+    folder.mkdir()
+    for name, text in (
+        ("instrument.toml", TOML),
+        ("items.csv", ITEMS),
+        ("conditions.csv", CONDITIONS),
+    ):
+        (folder / name).write_text(text, encoding="utf-8")
+    return folder
+
+
+def change(name: str, old: str, new: str) -> Callable[[Path], None]:
+    def act(folder: Path) -> None:
+        text = (folder / name).read_text(encoding="utf-8")
+        assert text.count(old) == 1
+        (folder / name).write_text(text.replace(old, new), encoding="utf-8")
+
+    return act
+
+
+def toml(old: str, new: str) -> Callable[[Path], None]:
+    return change("instrument.toml", old, new)
+
+
+def items(old: str, new: str) -> Callable[[Path], None]:
+    return change("items.csv", old, new)
+
+
+def conditions(old: str, new: str) -> Callable[[Path], None]:
+    return change("conditions.csv", old, new)
+
+
+def remove(name: str) -> Callable[[Path], None]:
+    return lambda folder: (folder / name).unlink()
+
+
+def faults(folder: Path) -> list[str]:
+    with pytest.raises(InstrumentError) as caught:
+        load_instrument(folder)
+    return [str(fault).replace(str(folder), "DIR") for fault in caught.value.faults]
+
+
+def test_the_instrument_that_is_broken_below_is_sound(folder: Path) -> None:
+    assert load_instrument(folder).id == "tea"
+
+
+IDS = "Allowed: lower-case letters, digits and single hyphens, such as 'social-distance'."
+
+BROKEN = {
+    "no instrument.toml": (
+        remove("instrument.toml"),
+        ["instrument.toml: the file is missing from DIR."],
+    ),
+    "a misnamed table": (
+        lambda folder: (folder / "items.csv").rename(folder / "item.csv"),
+        ["items.csv: the file is missing from DIR. Did you mean 'item.csv'?"],
+    ),
+    "not TOML": (
+        toml('title = "Would', "title = Would"),
+        ["instrument.toml, line 3: this is not TOML: invalid value."],
+    ),
+    "not UTF-8": (
+        lambda folder: (folder / "items.csv").write_bytes(
+            ITEMS.encode() + "caf\xe9,x,\n".encode("latin-1")
+        ),
+        ["items.csv, line 4: this is not UTF-8 text. Save the file as UTF-8."],
+    ),
+    "a missing key": (
+        toml('citation = "Nobody (2026)"\n', ""),
+        ["instrument.toml: the key 'citation' is missing."],
+    ),
+    "an unknown key": (
+        toml("licence =", "license ="),
+        [
+            "instrument.toml: the key 'licence' is missing.",
+            "instrument.toml, line 6: there is no key 'license'. Allowed: id, version, title, kind, "
+            "citation, licence, conditions, question, slot, fields, settings, wordings. "
+            "Did you mean 'licence'?",
+        ],
+    ),
+    "a number for a text": (
+        toml('version = "1"', "version = 1"),
+        ["instrument.toml, line 2: version is 1. It must be text in quotes."],
+    ),
+    "an empty text": (
+        toml('"Nobody (2026)"', '""'),
+        ["instrument.toml, line 5: citation is empty."],
+    ),
+    "an unknown kind": (
+        toml('"fill"', '"fil"'),
+        [
+            "instrument.toml, line 4: kind is 'fil'. Allowed: fill, classify, ask. "
+            "Did you mean 'fill'?"
+        ],
+    ),
+    "an id that is none": (
+        toml('"tea"', '"Tea Time"'),
+        [f"instrument.toml, line 1: id is 'Tea Time'. {IDS}"],
+    ),
+    "no slot": (
+        toml(
+            '[slot]\nname = "someone"\nfilled = "someone who {verb} {form}"\nempty = "someone"\n',
+            "",
+        ),
+        [
+            "instrument.toml: the key 'name' is missing in [slot].",
+            "instrument.toml: the key 'filled' is missing in [slot].",
+        ],
+    ),
+    "an unknown place in the slot": (
+        toml("{verb} {form}", "{verbs} {form}"),
+        [
+            "instrument.toml, line 10: a place in filled is 'verbs'. Allowed: form, verb, plural, "
+            "plural_verb. Did you mean 'verb'?"
+        ],
+    ),
+    "a slot without a place": (
+        toml("someone who {verb} {form}", "someone strange"),
+        [
+            "instrument.toml, line 10: filled in [slot] is 'someone strange', which has no place for "
+            "a condition. Allowed: {form}, {verb}, {plural}, {plural_verb}."
+        ],
+    ),
+    "a frame without the item": (
+        toml("It is <mask> to {item}.", "It is <mask>."),
+        ["instrument.toml, line 15: the frame of wording 'plain' must have {item} in it once."],
+    ),
+    "an unknown place in a frame": (
+        toml("It is <mask> to {item}.", "{greeting} It is <mask> to {item}."),
+        [
+            "instrument.toml: the frame of wording 'plain' has '{greeting}'. "
+            "Allowed: {item}, {someone}."
+        ],
+    ),
+    "a wording twice": (
+        toml("[settings]", '[[wordings]]\nid = "plain"\n\n[settings]'),
+        ["instrument.toml, line 18: the wording 'plain' stands there twice."],
+    ),
+    "no wording on": (
+        toml('id = "plain"', 'id = "plain"\ndefault = false'),
+        ["instrument.toml: every wording has default = false: none would be asked."],
+    ),
+    "a field that is a slot": (
+        toml("[settings]", '[fields]\nsomeone = "you"\n\n[settings]'),
+        [
+            "instrument.toml, line 18: 'someone' cannot be the name of a field: it means something "
+            "else already."
+        ],
+    ),
+    "an unknown group in the settings": (
+        toml('contrast = "odd"', 'contrast = "od"'),
+        [
+            "instrument.toml, line 18: contrast in [settings] is 'od'. Allowed: odd, even. "
+            "Did you mean 'odd'?"
+        ],
+    ),
+    "an unknown column": (
+        items("keyed", "keying"),
+        [
+            "items.csv, line 1: there is no column 'keying'. Allowed: item, text, wording, "
+            "dimension, keyed. Did you mean 'keyed'?"
+        ],
+    ),
+    "a missing column": (
+        items("item,text,keyed", "item,dimension,keyed"),
+        ["items.csv, line 1: the column 'text' is missing."],
+    ),
+    "a column twice": (
+        items("item,text,keyed", "item,text,text"),
+        ["items.csv, line 1: the column 'text' stands 2 times."],
+    ),
+    "a row that is too short": (
+        items("{someone},plain", "{someone}"),
+        ["items.csv, line 2: the row has 2 cells, the header 3."],
+    ),
+    "bad quotes": (
+        items("tea,have tea", 'tea,"have" tea'),
+        ["items.csv, line 2: this is not CSV: ',' expected after '\"'."],
+    ),
+    "an empty table": (
+        lambda folder: (folder / "items.csv").write_text("item,text\n"),
+        ["items.csv: the table has no rows."],
+    ),
+    "an empty cell": (
+        conditions("tall,Tall,odd", "tall,,odd"),
+        ["conditions.csv, line 2: name is empty."],
+    ),
+    "a stray space": (
+        conditions("a cold,has", "a cold ,has"),
+        [
+            "conditions.csv, line 3: form is 'a cold ': there is a space too many at its start, end "
+            "or middle."
+        ],
+    ),
+    "a control sign": (
+        conditions("a cold,has", "a\x1bcold,has"),
+        ["conditions.csv, line 3: form has a line break or another control sign in it."],
+    ),
+    "an item twice": (
+        items("walk,walk", "tea,walk"),
+        ["items.csv, line 3: the item 'tea' stands there twice."],
+    ),
+    "an unknown keying": (
+        items("plain", "revers"),
+        [
+            "items.csv, line 2: keyed is 'revers'. Allowed: plain, reversed. "
+            "Did you mean 'reversed'?"
+        ],
+    ),
+    "an unknown wording": (
+        lambda folder: (folder / "items.csv").write_text(
+            "item,text,wording\ntea,have tea with {someone},plane\nwalk,go with {someone},plain\n"
+        ),
+        ["items.csv, line 2: wording is 'plane'. Allowed: plain. Did you mean 'plain'?"],
+    ),
+    "an unknown place in an item": (
+        items("tea with {someone}", "tea with {somebody}"),
+        [
+            "items.csv, line 2: text has '{somebody}', which is not known. Allowed: {someone}. "
+            "Did you mean 'someone'?"
+        ],
+    ),
+    "an item without a condition": (
+        items("tea with {someone}", "tea alone"),
+        [
+            "items.csv, line 2: the sentence must have {someone} once: "
+            "'It is <mask> to have tea alone.'."
+        ],
+    ),
+    "two masks": (
+        items("have tea with", "have <mask> with"),
+        [
+            "items.csv, line 2: the sentence must have <mask> once, not 2 times: "
+            "'It is <mask> to have <mask> with {someone}.'."
+        ],
+    ),
+    "a mask for a classifier": (
+        toml('"fill"', '"classify"'),
+        [
+            "items.csv, line 2: the sentence has <mask>, which only an instrument of kind fill has: "
+            "'It is <mask> to have tea with {someone}.'.",
+            "items.csv, line 3: the sentence has <mask>, which only an instrument of kind fill has: "
+            "'It is <mask> to walk home with {someone}.'.",
+        ],
+    ),
+    "a form without its verb": (
+        conditions("tall,is", "tall,"),
+        ["conditions.csv, line 2: verb is empty, but filled in [slot] uses {verb}."],
+    ),
+    "a form twice": (
+        conditions("cold,Cold,even,Illness,a cold,has", "tall,Tall,odd,Body,tall,is"),
+        ["conditions.csv, line 3: the form 'tall' of 'tall' stands there twice."],
+    ),
+    "a condition in two groups": (
+        conditions("cold,Cold,even,Illness,a cold,has", "tall,Tall,even,Body,high,is"),
+        [
+            "conditions.csv, line 3: group is 'even', but 'odd' in an earlier row of 'tall'. "
+            "A condition has one."
+        ],
+    ),
+    "a name twice": (
+        conditions("cold,Cold", "cold,Tall"),
+        ["conditions.csv, line 3: the name 'Tall' is that of the condition 'tall' already."],
+    ),
+    "a condition named baseline": (
+        conditions("cold,Cold", "baseline,Cold"),
+        [
+            "conditions.csv, line 3: condition cannot be 'baseline': that means the prompts without "
+            "a condition."
+        ],
+    ),
+    "a condition whose id is none": (
+        conditions("cold,Cold", "a cold,Cold"),
+        [f"conditions.csv, line 3: condition is 'a cold'. {IDS}"],
+    ),
+}
+
+
+@pytest.mark.parametrize("what", BROKEN)
+def test_every_fault_is_said(folder: Path, what: str) -> None:
+    breaks, expected = BROKEN[what]
+    breaks(folder)
+    assert faults(folder) == expected
+
+
+def test_all_faults_are_said_at_once(folder: Path) -> None:
+    toml('"fill"', '"fil"')(folder)
+    items("plain", "revers")(folder)
+    conditions("tall,Tall,odd", "tall,,odd")(folder)
+    with pytest.raises(InstrumentError) as caught:
+        load_instrument(folder)
+    assert str(caught.value) == (
+        f"{folder} cannot be used: 3 faults.\n"
+        "  instrument.toml, line 4: kind is 'fil'. Allowed: fill, classify, ask. "
+        "Did you mean 'fill'?\n"
+        "  items.csv, line 2: keyed is 'revers'. Allowed: plain, reversed. "
+        "Did you mean 'reversed'?\n"
+        "  conditions.csv, line 2: name is empty."
+    )
+
+
+def test_a_name_that_is_no_instrument() -> None:
+    with pytest.raises(InputError) as caught:
+        load_instrument("social-distnce")
+    assert str(caught.value) == (
+        "There is no instrument 'social-distnce': it is neither a folder nor one of "
+        "social-distance, people-sentiment, care-seeking, attribution, coreference. "
+        "Did you mean 'social-distance'?"
+    )
+
+
+# ── Sentence pairs ─────────────────────────────────────────────────────────────────────────────
+
+PAIRS_TOML = """\
+id = "who"
+version = "1"
+title = "Who?"
+kind = "ask"
+citation = "Nobody (2026)"
+licence = "CC0-1.0"
+question = "Who is '{pronoun}'?"
+
+[settings]
+pairs = 2
+placement = "by-stereotype"
+"""
+FRAMES = (
+    "frame,type,referent,text\nfall,type-1,first,The {first} saw the {second} when {he} fell.\n"
+)
+JOBS = "occupation,gender\nguard,male\nnurse,female\n"
+ADJECTIVES = "male,female\nold,mean\n"
+
+
+@pytest.fixture
+def pairs_folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "who"
+    folder.mkdir()
+    files = {
+        "instrument.toml": PAIRS_TOML,
+        "frames.csv": FRAMES,
+        "occupations.csv": JOBS,
+        "adjectives.csv": ADJECTIVES,
+    }
+    for name, text in files.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return folder
+
+
+BROKEN_PAIRS = {
+    "a question without the pronoun": (
+        toml("'{pronoun}'", "it"),
+        ["instrument.toml, line 7: question must have {pronoun} in it once, and no other place."],
+    ),
+    "no frames": (remove("frames.csv"), ["frames.csv: the file is missing from DIR."]),
+    "a frame without a pronoun": (
+        change("frames.csv", "{he}", "he"),
+        [
+            "frames.csv, line 2: text must have {first}, {second} and one of {he}, {him}, {his}, "
+            "{himself}, each once: 'The {first} saw the {second} when he fell.'."
+        ],
+    ),
+    "an unknown type": (
+        change("frames.csv", "type-1", "type1"),
+        ["frames.csv, line 2: type is 'type1'. Allowed: type-1, type-2. Did you mean 'type-1'?"],
+    ),
+    "an unknown referent": (
+        change("frames.csv", "first,The", "third,The"),
+        ["frames.csv, line 2: referent is 'third'. Allowed: first, second."],
+    ),
+    "a frame twice": (
+        change("frames.csv", FRAMES, FRAMES + FRAMES.splitlines()[1] + "\n"),
+        ["frames.csv, line 3: the frame 'fall' stands there twice."],
+    ),
+    "an unknown gender": (
+        change("occupations.csv", "nurse,female", "nurse,femal"),
+        [
+            "occupations.csv, line 3: gender is 'femal'. Allowed: male, female. "
+            "Did you mean 'female'?",
+            "occupations.csv: no occupation has the gender 'female'; a sentence needs one of each.",
+        ],
+    ),
+    "an occupation twice": (
+        change("occupations.csv", "guard,male", "guard,male\nGuard,male"),
+        ["occupations.csv, line 3: the occupation 'Guard' stands there twice."],
+    ),
+    "no adjective in a setting": (
+        change("adjectives.csv", "old,mean", ","),
+        ["adjectives.csv, line 2: male and female are both empty."],
+    ),
+    "a setting twice": (
+        change("adjectives.csv", "old,mean", "old,mean\nold,mean"),
+        ["adjectives.csv, line 3: the setting 'old,mean' stands there twice."],
+    ),
+    "no number of pairs": (
+        toml("pairs = 2\n", ""),
+        ["instrument.toml: [settings] must have pairs, a whole number above 0."],
+    ),
+    "an unknown placement": (
+        toml("by-stereotype", "by-sterotype"),
+        [
+            "instrument.toml, line 11: placement in [settings] is 'by-sterotype'. "
+            "Allowed: by-stereotype, by-position. Did you mean 'by-stereotype'?"
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("what", BROKEN_PAIRS)
+def test_every_fault_of_sentence_pairs_is_said(pairs_folder: Path, what: str) -> None:
+    breaks, expected = BROKEN_PAIRS[what]
+    assert load_instrument(pairs_folder).id == "who"
+    breaks(pairs_folder)
+    assert faults(pairs_folder) == expected
