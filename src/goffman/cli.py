@@ -203,9 +203,9 @@ def main() -> None:
     try:
         app()
     except InstrumentError as error:
-        shown, more = error.faults[:_FAULTS_ON_A_SCREEN], error.faults[_FAULTS_ON_A_SCREEN:]
-        print(InstrumentError(error.where, shown), file=sys.stderr)
-        if more:
+        lines = str(error).splitlines()
+        print("\n".join(lines[: 1 + _FAULTS_ON_A_SCREEN]), file=sys.stderr)
+        if more := lines[1 + _FAULTS_ON_A_SCREEN :]:
             print(f"  … and {len(more)} more: goffman validate {error.where}", file=sys.stderr)
         sys.exit(error.exit_code)
     except GoffmanError as error:

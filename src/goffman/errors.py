@@ -61,5 +61,5 @@ class AskingError(GoffmanError):
 def did_you_mean(given: str, allowed: Iterable[str]) -> str:
     """A sentence that names the nearest allowed word, with a leading space, or nothing."""
     by_folded = {word.casefold(): word for word in allowed}
-    near = difflib.get_close_matches(given.casefold(), by_folded, n=1, cutoff=0.5)
+    near = difflib.get_close_matches(given.casefold(), by_folded, n=1, cutoff=0.6)
     return f" Did you mean '{by_folded[near[0]]}'?" if near else ""

@@ -200,9 +200,9 @@ BROKEN = {
         ],
     ),
     "an unknown column": (
-        items("keyed", "keying"),
+        items("keyed", "keyd"),
         [
-            "items.csv, line 1: there is no column 'keying'. Allowed: item, text, wording, "
+            "items.csv, line 1: there is no column 'keyd'. Allowed: item, text, wording, "
             "dimension, keyed. Did you mean 'keyed'?"
         ],
     ),
@@ -245,7 +245,7 @@ BROKEN = {
         items("walk,walk", "tea,walk"),
         ["items.csv, line 3: the item 'tea' stands there twice."],
     ),
-    "an unknown keying": (
+    "an unknown keyd": (
         items("plain", "revers"),
         [
             "items.csv, line 2: keyed is 'revers'. Allowed: plain, reversed. "

@@ -1,0 +1,272 @@
+"""The commands as a user runs them: in a process of their own, at a terminal or in a pipe."""
+
+import csv
+import io
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from goffman.instruments.load import builtin_names
+from goffman.tables import ANSWER_KEY, PROMPTS
+
+GOFFMAN = str(Path(sys.executable).with_name("goffman"))
+DATA = Path(__file__).parents[1] / "src" / "goffman" / "instruments" / "data"
+COLUMNS = [column.name for column in PROMPTS]
+
+
+def goffman(*arguments: str | Path, **options: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [GOFFMAN, *map(str, arguments)], capture_output=True, text=True, check=False, **options
+    )
+
+
+def output(*arguments: str | Path) -> str:
+    done = goffman(*arguments)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def refusal(*arguments: str | Path) -> str:
+    """What a command that must fail says; never a traceback."""
+    done = goffman(*arguments)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert "Traceback" not in done.stderr
+    return done.stderr
+
+
+def cpu_seconds(*command: str) -> float:
+    before = os.times()
+    subprocess.run(command, capture_output=True, check=True)
+    after = os.times()
+    used = after.children_user + after.children_system
+    return used - before.children_user - before.children_system
+
+
+def test_help_is_quick() -> None:
+    """The aim is 0.3 s; the bound is on CPU time and generous, since machines differ."""
+    assert min(cpu_seconds(GOFFMAN, "--help") for _ in range(3)) < 1.0
+
+
+@pytest.mark.parametrize("command", ["--help", "ls", "prompts care-seeking --limit 1"])
+def test_no_heavy_import_where_none_is_needed(command: str) -> None:
+    script = f"""
+import sys
+sys.argv = ["goffman", *{command.split()!r}]
+from goffman.cli import main
+try:
+    main()
+except SystemExit:
+    pass
+heavy = {{"torch", "transformers", "polars", "numpy", "scipy"}} & set(sys.modules)
+assert not heavy, heavy
+"""
+    subprocess.run([sys.executable, "-c", script], check=True, capture_output=True)
+
+
+def test_rendering_all_instruments_takes_under_two_seconds() -> None:
+    script = """
+import time
+from goffman.instruments.load import builtin_names, load_instrument
+from goffman.instruments.render import render
+start = time.process_time()
+count = sum(len(render(load_instrument(name)).prompts) for name in builtin_names())
+assert count == 3892 + 278 + 374 + 594 + 12640
+print(time.process_time() - start)
+"""
+    times = [
+        float(
+            subprocess.run([sys.executable, "-c", script], capture_output=True, check=True).stdout
+        )
+        for _ in range(2)
+    ]
+    assert min(times) < 2
+
+
+def test_every_command_is_in_the_readme() -> None:
+    readme = (DATA.parents[3] / "README.md").read_text(encoding="utf-8")
+    commands = re.findall(r"^  (\w+) ", output("--help").split("Commands:")[1], flags=re.MULTILINE)
+    assert len(commands) >= 3
+    for command in commands:
+        assert f"goffman {command}" in readme, command
+
+
+def test_version() -> None:
+    assert re.fullmatch(r"goffman \d+\.\d+\.\d+\n", output("--version"))
+
+
+def test_ls_lists_every_instrument() -> None:
+    listed = json.loads(output("ls", "--json"))
+    assert [row["instrument"] for row in listed] == list(builtin_names())
+    counts = {row["instrument"]: row["prompts"] for row in listed}
+    assert counts["social-distance"] == 3892
+    assert all(row["kind"] in {"fill", "classify", "ask"} and row["citation"] for row in listed)
+    assert "12,640" in output("ls")
+
+
+@pytest.mark.parametrize("name", builtin_names())
+def test_prompts_in_every_format_are_the_same_rows(name: str, tmp_path: Path) -> None:
+    rows = json.loads(output("prompts", name, "--json", "--limit", "20"))
+    assert len(rows) == 20
+    key = [column.name for column in ANSWER_KEY] if name == "coreference" else []
+    assert list(rows[0]) == COLUMNS + key
+    lines = output("prompts", name, "--format", "jsonl", "--limit", "20").splitlines()
+    assert [json.loads(line) for line in lines] == rows
+    written = tmp_path / "prompts.csv"
+    output("prompts", name, "--limit", "20", "--output", written)
+    with written.open(encoding="utf-8", newline="") as file:
+        as_csv = [{k: v or None for k, v in row.items()} for row in csv.DictReader(file)]
+    assert as_csv == rows
+    assert csv.DictReader(io.StringIO(output("prompts", name, "--format", "csv"))).fieldnames == (
+        COLUMNS + key
+    )
+
+
+def test_the_table_fits_the_terminal() -> None:
+    done = goffman("prompts", "social-distance", "--limit", "3", env=os.environ | {"COLUMNS": "70"})
+    assert all(len(line) <= 70 for line in done.stdout.splitlines())
+    assert "to rent a room" in " ".join(done.stdout.split())
+
+
+def test_a_pipe_that_closes_early_is_no_error() -> None:
+    done = subprocess.run(
+        f"{GOFFMAN} prompts social-distance --format csv | head -n 1",
+        shell=True,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.startswith("prompt_id,")
+    assert done.stderr == ""
+
+
+def test_coreference_options(tmp_path: Path) -> None:
+    pro = "[The guard] thanked a nurse because [he] was glad.\n"
+    (tmp_path / "pro_stereotyped_type1.txt.dev").write_text(pro * 20)
+    anti = pro.replace("[he]", "[she]") * 19 + pro
+    (tmp_path / "anti_stereotyped_type1.txt.dev").write_text(anti)
+    arguments = ["prompts", "coreference", "--winobias", tmp_path, "--json"]
+    arguments += ["--adjectives", "old,odd", "--adjectives", "kind,", "--placement", "by-position"]
+    done = goffman(*arguments)
+    rows = json.loads(done.stdout)
+    assert len(rows) == 20 * 2 * 3
+    assert rows[2]["text"].startswith("The old guard thanked an odd nurse because he was glad.")
+    assert done.stderr == (
+        "kept, but look at it: pro_stereotyped_type1.txt.dev, line 20: pro and anti do not differ.\n"
+    )
+    dropped = goffman(*arguments, "--drop-faulty", "--pairs", "7", "--seed", "3")
+    assert len(json.loads(dropped.stdout)) == 7 * 2 * 3
+    assert dropped.stderr.startswith("left out: pro_stereotyped_type1.txt.dev, line 20")
+
+
+def test_seeds_give_other_pairs_and_the_same_seed_the_same() -> None:
+    one, again, other = (
+        output("prompts", "coreference", "--pairs", "9", "--seed", seed, "--format", "csv")
+        for seed in ("1", "1", "2")
+    )
+    assert one == again != other
+
+
+def test_the_second_wording_is_there_on_request() -> None:
+    rows = json.loads(output("prompts", "attribution", "--wording", "second", "--json"))
+    assert len(rows) == 594
+    assert {row["wording"] for row in rows} == {"second"}
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Path:
+    """A user's own instrument: a copy of ours with another id."""
+    folder = tmp_path / "mine"
+    shutil.copytree(DATA / "care-seeking", folder)
+    text = (folder / "instrument.toml").read_text().replace('"care-seeking"', '"mine"')
+    (folder / "instrument.toml").write_text(text)
+    return folder
+
+
+def test_an_instrument_of_ones_own_is_validated_and_rendered(own: Path) -> None:
+    assert output("validate", own) == f"{own} is sound: 374 prompts.\n"
+    assert json.loads(output("validate", own, "--json")) == {
+        "instrument": str(own),
+        "prompts": 374,
+        "faults": [],
+    }
+    rows = json.loads(output("prompts", own, "--json"))
+    assert {row["instrument"] for row in rows} == {"mine"}
+
+
+def test_a_broken_instrument_is_refused_with_every_fault(own: Path) -> None:
+    items = own / "items.csv"
+    items.write_text(items.read_text().replace("has,diagnosis,", "Has,diagnosis,"))
+    sentence = (
+        f"{own} cannot be used: 1 fault.\n"
+        "  items.csv, line 2: item is 'Has'. Allowed: lower-case letters, digits and single hyphens, "
+        "such as 'social-distance'.\n"
+    )
+    assert refusal("validate", own) == sentence
+    assert refusal("prompts", own) == sentence
+    done = goffman("validate", own, "--json")
+    assert done.returncode == 2
+    assert json.loads(done.stdout)["faults"] == [
+        {
+            "file": "items.csv",
+            "row": 2,
+            "message": "item is 'Has'. Allowed: lower-case letters, digits and single hyphens, "
+            "such as 'social-distance'.",
+        }
+    ]
+
+
+def test_many_faults_fit_a_screen_but_validate_says_all(own: Path) -> None:
+    items = own / "items.csv"
+    items.write_text(items.read_text().replace("{diagnosis}", "{illness}"))
+    on_screen = refusal("prompts", own)
+    assert on_screen.endswith(f"  … and 2 more: goffman validate {own}\n")
+    assert "17 faults" in on_screen
+    assert refusal("validate", own).count("items.csv, line") == 17
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["prompts", "atribution"], "Did you mean 'attribution'?"),
+        (["prompts", "attribution", "--wording", "frst"], "Did you mean 'first'?"),
+        (["prompts", "attribution", "--seed", "1"], "--seed does not go with attribution"),
+        (["prompts", "coreference", "--pairs", "0"], "--pairs is 0. Allowed: 1 to 121,600"),
+        (["prompts", "coreference", "--winobias", "/nowhere"], "--winobias is /nowhere. Allowed:"),
+        (["prompts", "coreference", "--limit", "0"], "--limit"),
+        (["prompts", "coreference", "--format", "xml"], "xml"),
+        (["validate", "/nowhere"], "There is no instrument '/nowhere'"),
+        (["promts"], "promts"),
+    ],
+)
+def test_wrong_use_is_said(arguments: list[str], says: str) -> None:
+    assert says in refusal(*arguments)
+
+
+def test_a_file_that_cannot_be_written_is_said_and_nothing_is_lost(tmp_path: Path) -> None:
+    target = tmp_path / "kept.csv"
+    target.mkdir()
+    assert refusal("prompts", "care-seeking", "--output", target) == (
+        f"{target} cannot be written: Is a directory.\n"
+    )
+    assert refusal("prompts", "care-seeking", "--output", tmp_path / "no" / "x.csv") == (
+        f"{tmp_path / 'no' / 'x.csv'} cannot be written: No such file or directory.\n"
+    )
+    assert [path.name for path in tmp_path.iterdir()] == ["kept.csv"]
+
+
+def test_hostile_text_shows_as_text(own: Path) -> None:
+    conditions = own / "conditions.csv"
+    hostile = "[red]=1+1[/red]\u202e"
+    conditions.write_text(
+        conditions.read_text().replace("other,Cancer,cancer", f"other,Cancer,{hostile}")
+    )
+    table = output("prompts", own)
+    assert "[red]=1+1[/red]\\u202e" in re.sub(r"\s+", "", table)
+    assert "\u202e" not in table
