@@ -1,0 +1,218 @@
+"""What all models share: devices, loading, the head at the mask only, memory, the top k."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import pickle
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+import torch
+from safetensors import SafetensorError
+
+from goffman.errors import AskingError, ModelError
+from goffman.models.base import Filled
+from goffman.models.hub import weight_files
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from goffman.models.base import LoadOptions, Precision
+    from goffman.models.hub import Files
+
+Answer = TypeVar("Answer")
+
+DTYPES: dict[Precision, torch.dtype] = {
+    "float32": torch.float32,
+    "bf16": torch.bfloat16,
+    "fp16": torch.float16,
+}
+
+MEMORY_COMPLAINTS = ("out of memory", "can't allocate memory", "not enough memory")
+"""How torch words a failed allocation where it raises a plain RuntimeError."""
+
+
+def choose_device(given: str) -> torch.device:
+    """The device for ``auto``, ``cpu``, ``cuda`` or ``cuda:N``."""
+    if given == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    kind, _, number = given.partition(":")
+    if kind not in ("cpu", "cuda") or (number and not number.isdigit()):
+        raise ModelError(f"There is no device '{given}'. Give auto, cpu, cuda or cuda:0, cuda:1 …")
+    if kind == "cuda" and int(number or 0) >= torch.cuda.device_count():
+        raise ModelError(
+            f"Device '{given}' was asked for, and torch sees {torch.cuda.device_count()} CUDA GPUs "
+            "on this machine. Give auto or cpu."
+        )
+    return torch.device(given)
+
+
+def device_name(device: torch.device) -> str:
+    """cpu, or the GPU's name."""
+    return str(torch.cuda.get_device_name(device)) if device.type == "cuda" else device.type
+
+
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """Silences transformers' progress bars and warnings: what matters is checked and said by us."""
+    from transformers.utils import logging
+
+    level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(level)
+        if bars:
+            logging.enable_progress_bar()
+
+
+def load_weights(kind: Any, files: Files, options: LoadOptions) -> Any:
+    """The model of a transformers class, whole, on its device and in its precision."""
+    weights, _ = weight_files(files)
+    try:
+        with quiet():
+            model, report = kind.from_pretrained(
+                files.folder,
+                dtype=DTYPES[options.precision],
+                use_safetensors=weights == "safetensors",
+                weights_only=True,
+                trust_remote_code=options.trust_remote_code,
+                output_loading_info=True,
+            )
+    except pickle.UnpicklingError as error:
+        raise ModelError(
+            f"The weights of '{files.name}' are pickled Python that could run code, and torch's "
+            "weights-only loader refuses them. Ask its owner for safetensors, or convert the file "
+            "yourself where you trust it."
+        ) from error
+    except (OSError, ValueError, KeyError, RuntimeError, ImportError, SafetensorError) as error:
+        text = str(error).strip().split("\n", maxsplit=1)[0]
+        raise ModelError(f"'{files.name}' cannot be loaded: {text}") from error
+    absent = sorted({*report["missing_keys"], *(key[0] for key in report["mismatched_keys"])})
+    if absent:
+        raise ModelError(
+            f"'{files.name}' lacks {len(absent)} of its weights, such as {absent[0]}: they would "
+            "be random, and the answers with them. Give a model that was saved with its head."
+        )
+    return model.to(choose_device(options.device)).eval()
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether an error says that memory ran out, on a GPU or not."""
+    if isinstance(error, torch.OutOfMemoryError | MemoryError):
+        return True
+    text = str(error).casefold()
+    return isinstance(error, RuntimeError) and any(words in text for words in MEMORY_COMPLAINTS)
+
+
+def in_halves(
+    ask: Callable[[Sequence[Sequence[int]]], Answer], encoded: Sequence[Sequence[int]]
+) -> list[Answer]:
+    """The answers of one call, or of as many as memory makes necessary, in order."""
+    try:
+        return [ask(encoded)]
+    except (RuntimeError, MemoryError) as error:
+        if not is_out_of_memory(error):
+            raise
+        if len(encoded) == 1:
+            raise AskingError(
+                f"Memory ran out on a single sentence of {len(encoded[0])} tokens. Use a smaller "
+                "model, --precision bf16, another --device, or free memory."
+            ) from error
+    # Outside the except block, so that the failed call's tensors are gone.
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()
+    middle = len(encoded) // 2
+    return in_halves(ask, encoded[:middle]) + in_halves(ask, encoded[middle:])
+
+
+def padded(
+    encoded: Sequence[Sequence[int]], *, pad_id: int, device: torch.device
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """[sentence, position]: the token ids padded on the right, and 1 where a token stands."""
+    longest = max(len(ids) for ids in encoded)
+    ids = np.full((len(encoded), longest), pad_id, dtype=np.int64)
+    there = np.zeros((len(encoded), longest), dtype=np.int64)
+    for row, sentence in enumerate(encoded):
+        ids[row, : len(sentence)] = sentence
+        there[row, : len(sentence)] = 1
+    return torch.from_numpy(ids).to(device), torch.from_numpy(there).to(device)
+
+
+def logits_at(model: Any, positions: torch.Tensor, **inputs: torch.Tensor) -> torch.Tensor:
+    """[sentence, token]: what the model's head says at one position a sentence, and only there.
+
+    The first part of the head that runs gets the hidden states of these positions instead of all:
+    the vocabulary projection at every position is a third of the work and needed at one.
+    """
+    base = getattr(model, model.base_model_prefix, None)
+    rows = torch.arange(len(positions), device=positions.device)
+    whole = inputs["input_ids"].shape
+    fired = False
+
+    def narrow(_: Any, given: tuple[Any, ...]) -> tuple[Any, ...] | None:
+        nonlocal fired
+        if fired or not given or given[0].shape[:2] != whole:
+            return None
+        fired = True
+        return (given[0][rows, positions].unsqueeze(1), *given[1:])
+
+    heads = [child for child in model.children() if child is not base]
+    hooks = [head.register_forward_pre_hook(narrow) for head in heads]
+    try:
+        logits: torch.Tensor = model(**accepted(model, inputs)).logits
+    finally:
+        for hook in hooks:
+            hook.remove()
+    return logits[:, 0] if fired else logits[rows, positions]
+
+
+def full_logits_at(model: Any, positions: torch.Tensor, **inputs: torch.Tensor) -> torch.Tensor:
+    """[sentence, token]: as ``logits_at``, from a plain forward pass: slower, for any model."""
+    rows = torch.arange(len(positions), device=positions.device)
+    logits: torch.Tensor = model(**accepted(model, inputs)).logits
+    return logits[rows, positions]
+
+
+def accepted(model: Any, inputs: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """Those inputs that the model takes: a few families know no attention mask."""
+    known = inspect.signature(model.forward).parameters
+    return {name: value for name, value in inputs.items() if name in known}
+
+
+def most_probable(logits: torch.Tensor, *, top_k: int, targets: Sequence[int]) -> Filled:
+    """The top k by probability over the full vocabulary, ties by token id, and the targets."""
+    probabilities = torch.softmax(logits.float(), dim=-1)
+    values, indices = torch.topk(probabilities, top_k, dim=-1)
+    ids, top = indices.cpu().numpy(), values.cpu().numpy()
+    # topk takes any of several tokens with the probability of the last: the smallest ids go first.
+    crowded = (probabilities >= values[:, -1:]).sum(dim=-1) > top_k
+    for row in torch.nonzero(crowded).flatten().tolist():
+        every = probabilities[row].cpu().numpy()
+        ids[row] = np.lexsort((np.arange(len(every)), -every))[:top_k]
+        top[row] = every[ids[row]]
+    order = np.lexsort((ids, -top))
+    wanted = torch.tensor(list(targets), dtype=torch.long, device=probabilities.device)
+    return Filled(
+        token_ids=np.take_along_axis(ids, order, axis=1).astype(np.int32),
+        probabilities=np.take_along_axis(top, order, axis=1),
+        targets=probabilities[:, wanted].cpu().numpy(),
+    )
+
+
+def together(parts: Sequence[Filled]) -> Filled:
+    """Several parts of a batch as one."""
+
+    def joined(name: str) -> NDArray[Any]:
+        return np.concatenate([getattr(part, name) for part in parts])
+
+    return Filled(
+        token_ids=joined("token_ids"),
+        probabilities=joined("probabilities"),
+        targets=joined("targets"),
+    )

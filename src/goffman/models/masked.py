@@ -1,0 +1,247 @@
+"""Masked models of every bidirectional family."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Protocol
+
+import torch
+import torch.nn.functional as F  # noqa: N812 (torch's own name for it)
+
+from goffman.errors import ModelError
+from goffman.models.forward import (
+    full_logits_at,
+    in_halves,
+    load_weights,
+    logits_at,
+    most_probable,
+    padded,
+    quiet,
+    together,
+)
+from goffman.models.lean import make_lean
+from goffman.models.tokens import Tokens, load_tokenizer
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from goffman.models.base import Filled, Identity, LoadOptions, Precision
+    from goffman.models.hub import Files
+
+PROBES = (
+    "It is <mask> for me.",
+    "It is <mask> for me to have one as a neighbor.",
+    "She is <mask> for me.",
+)
+"""Sentences of more than one length on which ways through a model are compared."""
+
+TOLERANCE = {"float32": 1e-4, "bf16": 0.05, "fp16": 0.01}
+"""How much probability a faster way may move between tokens: what rounding does in a large model,
+and far less than a wrong head or a padding that is read."""
+
+
+LEAN = "Asked by goffman's own forward pass; at load it agreed with transformers'."
+NOT_LEAN = "Asked by transformers' forward pass; goffman's own did not agree with it at load."
+SLOWER = "Asked by a slower way: this family's head or padding allows no faster one."
+
+
+class Scorer(Protocol):
+    """A way through a model: the logits of the whole vocabulary at one position a sentence."""
+
+    def __call__(self, model: Any, positions: torch.Tensor, **inputs: torch.Tensor) -> torch.Tensor:
+        """[sentence, token]: the logits."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Way:
+    """How sentences are put through a model."""
+
+    scorer: Scorer
+    same_length: bool
+    """True: only sentences of one length together, for models that padding changes."""
+    note: tuple[str, ...] = ()
+    """What is to be said of it, if anything."""
+
+
+class Masked:
+    """A masked model, its tokenizer, and the way through it."""
+
+    def __init__(self, identity: Identity, model: Any, tokens: Tokens, *, way: Way) -> None:
+        self.identity = identity
+        self.tokens: tuple[str, ...] = tokens.texts(head_size(model))
+        self._model = model
+        self._tokens = tokens
+        self._way = way
+
+    def single_tokens(self, words: Sequence[str]) -> tuple[dict[str, int], list[str]]:
+        """Word → token id where it stands after a space, and the words that are not one token."""
+        return self._tokens.single_tokens(words)
+
+    def encode(self, texts: Sequence[str]) -> list[list[int]]:
+        """Token ids of each text, ``<mask>`` replaced by the model's own and specials added."""
+        return self._tokens.encode(texts)
+
+    def fill_batch(
+        self, encoded: Sequence[Sequence[int]], *, top_k: int, targets: Sequence[int] = ()
+    ) -> Filled:
+        """The fills of sentences asked together; out of memory, in halves."""
+        check_wanted(self.identity.name, len(self.tokens), top_k=top_k, targets=targets)
+
+        def ask(part: Sequence[Sequence[int]]) -> Filled:
+            logits = scores(self._model, self._tokens, part, way=self._way)
+            return most_probable(logits, top_k=top_k, targets=targets)
+
+        return together(in_halves(ask, encoded))
+
+
+def check_wanted(name: str, size: int, *, top_k: int, targets: Sequence[int]) -> None:
+    """Nothing, or the error that more is asked for than the vocabulary holds."""
+    if not 1 <= top_k <= size:
+        raise ModelError(
+            f"The top {top_k} of '{name}' were asked for; its vocabulary allows 1 to {size}."
+        )
+    outside = [token for token in targets if not 0 <= token < size]
+    if outside:
+        raise ModelError(
+            f"Token id {outside[0]} is no target for '{name}': its ids are 0 to {size - 1}. Use "
+            "the ids that single_tokens gives."
+        )
+
+
+@torch.inference_mode()
+def scores(
+    model: Any, tokens: Tokens, encoded: Sequence[Sequence[int]], *, way: Way
+) -> torch.Tensor:
+    """[sentence, token]: the logits at the mask of each sentence."""
+    by_length: dict[int, list[int]] = {}
+    for index, sentence in enumerate(encoded):
+        by_length.setdefault(len(sentence) if way.same_length else 0, []).append(index)
+    parts, order = [], []
+    for indices in by_length.values():
+        part = [encoded[index] for index in indices]
+        ids, there = padded(part, pad_id=tokens.pad_id, device=model.device)
+        at = [list(sentence).index(tokens.mask_id) for sentence in part]
+        positions = torch.tensor(at, device=model.device)
+        parts.append(way.scorer(model, positions, input_ids=ids, attention_mask=there))
+        order += indices
+    logits = torch.cat(parts)
+    return logits if order == sorted(order) else logits[torch.tensor(order).argsort()]
+
+
+def load_masked(files: Files, options: LoadOptions, *, identity: Identity) -> Masked:
+    """The masked model in these files, by the fastest way that agrees with the plain one."""
+    from transformers import AutoModelForMaskedLM
+
+    with quiet():
+        tokenizer = load_tokenizer(
+            files.name, files.folder, trust_remote_code=options.trust_remote_code
+        )
+    model = load_weights(AutoModelForMaskedLM, files, options)
+    tokens = Tokens(files.name, tokenizer, specials=True, limit=position_limit(model))
+    notes = (*tokens.notes, *check_vocabulary(files.name, len(tokens), head_size(model)))
+    way = choose_way(model, tokens, precision=options.precision)
+    identity = replace(identity, notes=(*identity.notes, *notes, *way.note))
+    return Masked(identity, model, tokens, way=way)
+
+
+def head_size(model: Any) -> int:
+    """How many tokens the model gives a probability."""
+    head = model.get_output_embeddings()
+    return int(model.config.vocab_size if head is None else head.weight.shape[0])
+
+
+def check_vocabulary(name: str, tokens: int, head: int) -> tuple[str, ...]:
+    """What is to be said of a head larger than the tokenizer; a smaller one is refused."""
+    if tokens > head:
+        raise ModelError(
+            f"The tokenizer of '{name}' has {tokens} tokens and its model only {head}: they do not "
+            "belong together. Give a folder with the tokenizer that the model was trained with."
+        )
+    if tokens < head:
+        note = (
+            f"The model has {head} tokens and its tokenizer {tokens}: {head - tokens} have no "
+            "text; probabilities are over all of them."
+        )
+        return (note,)
+    return ()
+
+
+def position_limit(model: Any) -> int | None:
+    """How many tokens the model has positions for, or None where there is no end."""
+    for name, module in model.named_modules():
+        if name.endswith("position_embeddings") and isinstance(module, torch.nn.Embedding):
+            # RoBERTa's kind counts positions from the one after the padding's.
+            first = 0 if module.padding_idx is None else module.padding_idx + 1
+            return int(module.num_embeddings) - first
+    said = getattr(model.config, "max_position_embeddings", None)
+    return said if said and said > 0 else None
+
+
+def choose_way(model: Any, tokens: Tokens, *, precision: Precision) -> Way:
+    """The fastest way that gives what a plain forward gives for one sentence at a time."""
+    plain = Way(scorer=full_logits_at, same_length=True, note=(SLOWER,))
+    with quiet():
+        encoded = tokens.encode(PROBES)
+        alone = torch.cat([scores(model, tokens, [one], way=plain) for one in encoded])
+    tolerance = TOLERANCE[precision]
+    lean = make_lean(model) if precision == "float32" else None
+    if lean is not None:
+        way = Way(scorer=lean.score, same_length=True, note=(LEAN,))
+        if agrees(model, tokens, way, alone=alone, tolerance=tolerance):
+            lean.free()
+            return way
+    note = () if lean is None else (NOT_LEAN,)
+    fast = Longformer(model) if model.config.model_type == "longformer" else logits_at
+    ways = [
+        Way(scorer=fast, same_length=False, note=note),
+        Way(scorer=fast, same_length=True, note=note),
+        Way(scorer=full_logits_at, same_length=False, note=(SLOWER,)),
+    ]
+    for way in ways:
+        if agrees(model, tokens, way, alone=alone, tolerance=tolerance):
+            return way
+    return plain
+
+
+def agrees(model: Any, tokens: Tokens, way: Way, *, alone: torch.Tensor, tolerance: float) -> bool:
+    """Whether a way gives, for the probes together, the probabilities of each one alone."""
+    try:
+        logits = scores(model, tokens, tokens.encode(PROBES), way=way)
+    except (RuntimeError, ValueError, TypeError, IndexError, AttributeError):
+        return False
+    fast, plain = (torch.softmax(given.float(), dim=-1) for given in (logits, alone))
+    moved = (fast - plain).abs().sum(dim=-1).max() / 2
+    return bool(moved <= tolerance)
+
+
+class Longformer:
+    """A scorer that does not pad a short sentence to the attention window.
+
+    Where half the window reaches from the first token to the last, every token sees every other,
+    and a larger window gives the same numbers: the model runs with the smallest such one.
+    """
+
+    def __init__(self, model: Any) -> None:
+        self._own: list[int] = list(model.config.attention_window)
+        self._layers = [layer.attention.self for layer in model.base_model.encoder.layer]
+
+    def __call__(self, model: Any, positions: torch.Tensor, **inputs: torch.Tensor) -> torch.Tensor:
+        """[sentence, token]: the logits at one position a sentence."""
+        length = inputs["input_ids"].shape[1]
+        needed = 2 * max(1, length - 1)
+        windows = [needed] * len(self._own) if needed < min(self._own) else self._own
+        # Padded here to a multiple of the window, as the model would, but without its warning.
+        more = -length % max(windows)
+        ids = F.pad(inputs["input_ids"], (0, more), value=model.config.pad_token_id)
+        there = F.pad(inputs["attention_mask"], (0, more))
+        self._set(model, windows)
+        try:
+            return logits_at(model, positions, input_ids=ids, attention_mask=there)
+        finally:
+            self._set(model, self._own)
+
+    def _set(self, model: Any, windows: list[int]) -> None:
+        model.config.attention_window = windows
+        for layer, window in zip(self._layers, windows, strict=True):
+            layer.one_sided_attn_window_size = window // 2

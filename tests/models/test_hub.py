@@ -1,0 +1,166 @@
+"""Models on the hub, against a hub on loopback: fetched, gated, misspelt, out of reach."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING
+
+import huggingface_hub.constants
+import numpy as np
+import pytest
+
+from goffman.errors import ModelError
+from goffman.models.hub import digest, locate, tokenizer_files, weight_files
+from goffman.models.spec import describe, load
+from hub_server import COMMIT, hub
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+
+def point_at(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    template = f"{address}/{{repo_id}}/resolve/{{revision}}/{{filename}}"
+    monkeypatch.setattr(huggingface_hub.constants, "ENDPOINT", address)
+    monkeypatch.setattr(huggingface_hub.constants, "HUGGINGFACE_CO_URL_TEMPLATE", template)
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def reached(
+    tiny: Callable[..., Path], cache: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Iterator[str]:
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    (empty / "README.md").write_text("nothing here")
+    repositories = {
+        "roberta-base": tiny("roberta"),
+        "mental/mental-roberta-base": tiny("roberta"),
+        "someone/empty": empty,
+    }
+    with hub(repositories, gated=("mental/mental-roberta-base",)) as address:
+        point_at(address, monkeypatch)
+        yield address
+
+
+def error_of(name: str) -> str:
+    with pytest.raises(ModelError) as error:
+        describe(name)
+    return str(error.value)
+
+
+def test_a_model_is_fetched_and_then_in_the_cache(
+    reached: str, tiny: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fetched = load("roberta-base", use="fill")
+    folder = load(str(tiny("roberta")), use="fill")
+    assert fetched.identity.revision == COMMIT
+    assert fetched.identity.name == "roberta-base"
+    assert fetched.identity.weights_sha256 == folder.identity.weights_sha256
+    assert fetched.identity.tokenizer_sha256 == folder.identity.tokenizer_sha256
+    point_at("http://127.0.0.1:9", monkeypatch)
+    assert load("roberta-base", use="fill").identity == fetched.identity
+
+
+def test_describing_fetches_no_weights(reached: str, cache: Path) -> None:
+    assert describe(f"roberta-base@{COMMIT}").kind == "masked"
+    assert not list(cache.rglob("*.safetensors"))
+
+
+def test_a_gated_model(reached: str) -> None:
+    assert error_of("mental/mental-roberta-base") == (
+        "'mental/mental-roberta-base' is gated: its owners let in those who ask. Ask for access at "
+        "https://huggingface.co/mental/mental-roberta-base, then log in with `hf auth login` and "
+        "try again."
+    )
+
+
+def test_a_misspelt_id(reached: str) -> None:
+    assert error_of("robreta-base") == (
+        "The hub has no model 'robreta-base', or it is private and you are not logged in "
+        "(`hf auth login`). Did you mean 'roberta-base'?"
+    )
+    assert error_of("nobody/nothing-like-it") == (
+        "The hub has no model 'nobody/nothing-like-it', or it is private and you are not logged in "
+        "(`hf auth login`)."
+    )
+
+
+def test_an_unknown_revision(reached: str) -> None:
+    assert error_of("roberta-base@v9") == (
+        "'roberta-base' has no revision 'v9'. Give a branch, a tag or a commit of "
+        "https://huggingface.co/roberta-base/commits, or leave '@v9' out."
+    )
+
+
+def test_a_repository_without_a_model(reached: str) -> None:
+    assert error_of("someone/empty") == (
+        "'someone/empty' on the hub holds no config.json, so it is not a model."
+    )
+
+
+def test_an_impossible_id(reached: str) -> None:
+    assert error_of("roberta base") == (
+        "'roberta base' is neither a folder on this machine nor a hub id, which is written name, "
+        "org/name or org/name@revision. Did you mean 'roberta-base'?"
+    )
+
+
+def test_the_hub_out_of_reach(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    point_at("http://127.0.0.1:9", monkeypatch)
+    assert error_of("roberta-base") == (
+        "'roberta-base' is not a folder, it is not (whole) in this machine's cache, and the hub "
+        "cannot be reached. Connect to the internet once, or give the folder of a model."
+    )
+
+
+def test_offline_by_setting(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
+    assert error_of("roberta-bas").endswith("of a model. Did you mean 'roberta-base'?")
+
+
+def test_folders_that_hold_no_model(tmp_path: Path) -> None:
+    assert error_of(f"{tmp_path}/absent") == (
+        f"There is no folder '{tmp_path}/absent'. Give a folder that holds a model, or a hub id."
+    )
+    assert error_of(str(tmp_path)) == (
+        f"'{tmp_path}' is a folder without a config.json, so it holds no model. Give the folder "
+        "that save_pretrained wrote."
+    )
+
+
+def test_digests_are_the_same_for_a_copy_and_differ_for_a_change(
+    tiny: Callable[..., Path], tmp_path: Path
+) -> None:
+    copy = shutil.copytree(tiny("bert"), tmp_path / "copy")
+    first, second = (locate(str(folder), weights=True) for folder in (tiny("bert"), copy))
+    assert digest(weight_files(first)[1]) == digest(weight_files(second)[1])
+    assert digest(tokenizer_files(first)) == digest(tokenizer_files(second))
+    weights = copy / "model.safetensors"
+    changed = bytearray(weights.read_bytes())
+    changed[-1] ^= 1
+    weights.write_bytes(changed)
+    assert digest(weight_files(first)[1]) != digest(weight_files(second)[1])
+
+
+def test_shards_are_those_of_the_index(tiny: Callable[..., Path], tmp_path: Path) -> None:
+    from transformers import AutoModelForMaskedLM, AutoTokenizer
+
+    AutoModelForMaskedLM.from_pretrained(tiny("bert")).save_pretrained(
+        tmp_path, max_shard_size="30KB"
+    )
+    AutoTokenizer.from_pretrained(tiny("bert")).save_pretrained(tmp_path)
+    (tmp_path / "model-extra.safetensors").write_bytes(b"no part of it")
+    kind, found = weight_files(locate(str(tmp_path), weights=True))
+    assert kind == "safetensors"
+    assert len(found) > 2
+    assert "model-extra.safetensors" not in {path.name for path in found}
+    whole, sharded = (load(str(folder), use="fill") for folder in (tiny("bert"), tmp_path))
+    encoded = whole.encode(["The woman is <mask>."])
+    one, other = (model.fill_batch(encoded, top_k=50) for model in (whole, sharded))
+    np.testing.assert_allclose(one.probabilities, other.probabilities, rtol=1e-5)

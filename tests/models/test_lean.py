@@ -1,0 +1,76 @@
+"""The lean pass: taken where it agrees with the plain one, left where it does not."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+import torch
+from parity import assert_same_top, plain_probabilities
+
+from goffman.models import lean
+from goffman.models.base import LoadOptions
+from goffman.models.forward import full_logits_at
+from goffman.models.lean import Packed, make_lean, parts_of
+from goffman.models.masked import LEAN, NOT_LEAN, Way, scores
+from goffman.models.spec import load
+from tiny_models import sentences
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from goffman.models.masked import Masked
+
+FAMILIES = ["bert", "roberta", "bertweet", "xlm-roberta", "electra", "distilbert"]
+TEXT = sentences()[5]
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_berts_kind_takes_the_lean_pass(family: str, tiny: Callable[..., Path]) -> None:
+    model: Masked = load(str(tiny(family)), use="fill")  # type: ignore[assignment]
+    assert model.identity.notes == (LEAN,)
+    assert model._way.same_length
+
+
+@pytest.mark.parametrize("family", ["albert", "mpnet", "deberta-v2", "modernbert", "longformer"])
+def test_other_kinds_have_none(family: str, tiny: Callable[..., Path]) -> None:
+    model: Masked = load(str(tiny(family)), use="fill")  # type: ignore[assignment]
+    assert model.identity.notes == ()
+    assert make_lean(model._model) is None
+
+
+def test_another_activation_or_precision_has_none(tiny: Callable[..., Path]) -> None:
+    other = load(str(tiny("bert", hidden_act="relu")), use="fill")
+    low = load(str(tiny("bert")), use="fill", options=LoadOptions(precision="bf16"))
+    assert other.identity.notes == low.identity.notes == ()
+
+
+def test_where_it_does_not_agree_the_plain_pass_answers(
+    tiny: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The guard can fail: a residual a hundredth off is found, said, and not used."""
+
+    class Wrong(Packed):
+        def plus(self, x: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
+            return super().plus(x, 1.01 * other)
+
+    monkeypatch.setattr(lean, "Packed", Wrong)
+    model: Masked = load(str(tiny("roberta")), use="fill")  # type: ignore[assignment]
+    assert model.identity.notes == (NOT_LEAN,)
+    filled = model.fill_batch(model.encode([TEXT]), top_k=50)
+    expected = plain_probabilities(tiny("roberta"), TEXT)
+    assert_same_top(filled.token_ids[0], filled.probabilities[0], expected)
+
+
+def test_packed_weights_are_not_kept_twice(tiny: Callable[..., Path]) -> None:
+    model: Masked = load(str(tiny("roberta")), use="fill")  # type: ignore[assignment]
+    *layers, last = parts_of(model._model)
+    assert layers
+    for parts in layers:
+        kept = [part for part in parts if isinstance(part, torch.nn.Linear)]
+        assert all(part.weight.numel() == 0 for part in kept)
+    assert last.key.weight.numel() > 0
+    plain = Way(scorer=full_logits_at, same_length=True)
+    with pytest.raises(RuntimeError):
+        scores(model._model, model._tokens, model.encode([TEXT]), way=plain)

@@ -1,0 +1,311 @@
+"""Every family fills a mask as a plain forward pass of its own model does."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+import torch
+import transformers
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from parity import (
+    RELATIVE,
+    assert_same_top,
+    plain_probabilities,
+    two_stream_probabilities,
+)
+
+from goffman.errors import AskingError, ModelError
+from goffman.models.base import LoadOptions
+from goffman.models.forward import full_logits_at, most_probable
+from goffman.models.masked import Longformer, Way, scores
+from goffman.models.spec import load
+from tiny_models import MASKED, sentences
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from goffman.models.masked import Masked
+
+TEXTS = [sentences()[index] for index in (0, 15, 333, 600, 900, 1111)]
+TEXTS += ["<mask> has depression", "The woman is <mask>", "My friend, a <mask>, is <unk> naïve."]
+"""Long, short, with the mask first, last, and before a comma."""
+
+
+@pytest.fixture(scope="session")
+def loaded(tiny: Callable[..., Path]) -> Callable[[str], Masked]:
+    models: dict[str, Masked] = {}
+
+    def model(family: str) -> Masked:
+        if family not in models:
+            models[family] = load(str(tiny(family)), use="fill")  # type: ignore[assignment]
+        return models[family]
+
+    return model
+
+
+def plain(family: str, folder: Path, text: str) -> np.ndarray:
+    reference = two_stream_probabilities if family == "xlnet" else plain_probabilities
+    return reference(folder, text)
+
+
+@pytest.mark.parametrize("family", MASKED)
+def test_top_50_is_the_plain_forwards(
+    family: str, tiny: Callable[..., Path], loaded: Callable[[str], Masked]
+) -> None:
+    model = loaded(family)
+    assert len(model.tokens) >= 300
+    encoded = model.encode(TEXTS)
+    targets = [5, 17, 17, 200]
+    filled = model.fill_batch(encoded, top_k=50, targets=targets)
+    assert filled.token_ids.shape == filled.probabilities.shape == (len(TEXTS), 50)
+    assert filled.token_ids.dtype == np.int32
+    assert filled.probabilities.dtype == filled.targets.dtype == np.float32
+    for row, text in enumerate(TEXTS):
+        expected = plain(family, tiny(family), text)
+        assert_same_top(filled.token_ids[row], filled.probabilities[row], expected)
+        np.testing.assert_allclose(filled.targets[row], expected[targets], rtol=RELATIVE)
+
+
+@pytest.mark.parametrize("family", [family for family in MASKED if family != "xlnet"])
+def test_top_50_is_the_pipelines(
+    family: str, tiny: Callable[..., Path], loaded: Callable[[str], Masked]
+) -> None:
+    model = loaded(family)
+    pipeline = transformers.pipeline("fill-mask", model=str(tiny(family)), device="cpu")
+    for text in TEXTS[:3]:
+        answers = pipeline(text.replace("<mask>", pipeline.tokenizer.mask_token), top_k=50)
+        filled = model.fill_batch(model.encode([text]), top_k=50)
+        scores_ = [answer["score"] for answer in answers]
+        np.testing.assert_allclose(filled.probabilities[0], scores_, rtol=RELATIVE)
+        assert {answer["token"] for answer in answers} == set(filled.token_ids[0].tolist())
+
+
+def test_a_perturbed_model_is_not_the_plain_one(tiny: Callable[..., Path]) -> None:
+    """The comparison can fail: one weight of thousands moved shows."""
+    model: Masked = load(str(tiny("roberta")), use="fill")  # type: ignore[assignment]
+    with torch.no_grad():
+        model._model.roberta.embeddings.word_embeddings.weight[300:, 3] += 0.002
+    filled = model.fill_batch(model.encode(TEXTS[:1]), top_k=50)
+    expected = plain_probabilities(tiny("roberta"), TEXTS[0])
+    with pytest.raises(AssertionError):
+        assert_same_top(filled.token_ids[0], filled.probabilities[0], expected)
+
+
+def test_xlnet_is_not_what_the_pipeline_says(
+    tiny: Callable[..., Path], loaded: Callable[[str], Masked]
+) -> None:
+    """The ready-made pipeline asks XLNet without a permutation mask: other numbers."""
+    folder = tiny("xlnet")
+    model = loaded("xlnet")
+    pipeline = transformers.pipeline(
+        "fill-mask",
+        model=transformers.XLNetLMHeadModel.from_pretrained(folder),
+        tokenizer=transformers.AutoTokenizer.from_pretrained(folder),
+        device="cpu",
+    )
+    answers = pipeline(TEXTS[0], top_k=50)
+    filled = model.fill_batch(model.encode(TEXTS[:1]), top_k=50)
+    assert [answer["token"] for answer in answers] != filled.token_ids[0].tolist()
+    assert abs(answers[0]["score"] - filled.probabilities[0, 0]) > 1e-3
+
+
+def test_xlnet_gets_no_special_tokens(loaded: Callable[[str], Masked]) -> None:
+    model = loaded("xlnet")
+    pieces = [model.tokens[token] for token in model.encode(["The woman is <mask> ."])[0]]
+    assert pieces[:4] == [" The", " woman", " is", "<mask>"]
+    assert not {"<sep>", "<cls>", "<pad>"} & set(pieces)
+
+
+@pytest.mark.parametrize("length", [4, 30, 64, 65, 66, 120])
+def test_longformer_is_the_same_with_and_without_its_own_window(
+    length: int, loaded: Callable[[str], Masked]
+) -> None:
+    """Its window is 128: half of it reaches across 65 tokens, and not across 66."""
+    model = loaded("longformer")
+    random = np.random.default_rng(length)
+    sentence = [0, *random.integers(300, 600, length - 2).tolist(), 2]
+    sentence[length // 2] = model._tokens.mask_id
+    own = Way(scorer=full_logits_at, same_length=True)
+    reduced = Way(scorer=Longformer(model._model), same_length=False)
+    found = [
+        torch.softmax(scores(model._model, model._tokens, [sentence], way=way), -1)
+        for way in (own, reduced)
+    ]
+    torch.testing.assert_close(found[1], found[0], rtol=RELATIVE, atol=0)
+    assert model._model.config.attention_window == [128] * 3
+
+
+def test_longformer_is_not_padded_to_its_window(loaded: Callable[[str], Masked]) -> None:
+    model = loaded("longformer")
+    seen: list[int] = []
+    hook = model._model.longformer.encoder.register_forward_pre_hook(
+        lambda _, given: seen.append(given[0].shape[1])
+    )
+    model.fill_batch([[0, 300, 4, 301, 302, 2]], top_k=5)
+    hook.remove()
+    assert seen == [10]
+
+
+@pytest.mark.parametrize("family", MASKED)
+@settings(
+    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    chosen=st.lists(st.integers(0, len(TEXTS) - 1), min_size=1, max_size=14),
+    top_k=st.sampled_from([1, 10, 50]),
+)
+def test_company_changes_nothing(
+    family: str, chosen: list[int], top_k: int, loaded: Callable[[str], Masked]
+) -> None:
+    """Whatever it is asked with, in whatever order and how often, a sentence has its own fills."""
+    model = loaded(family)
+    encoded = model.encode(TEXTS)
+    together = model.fill_batch([encoded[index] for index in chosen], top_k=top_k)
+    for row, index in enumerate(chosen):
+        alone = model.fill_batch([encoded[index]], top_k=len(model.tokens))
+        by_token = np.empty(len(model.tokens), dtype=np.float32)
+        by_token[alone.token_ids[0]] = alone.probabilities[0]
+        assert_same_top(together.token_ids[row], together.probabilities[row], by_token)
+
+
+@pytest.mark.parametrize("family", MASKED)
+def test_loaded_again_it_repeats_itself_to_the_bit(
+    family: str, tiny: Callable[..., Path], loaded: Callable[[str], Masked]
+) -> None:
+    """So that a run that was killed continues with the very numbers it would have had."""
+    model, again = loaded(family), load(str(tiny(family)), use="fill")
+    encoded = model.encode(TEXTS)
+    first, second = (m.fill_batch(encoded, top_k=50, targets=[7]) for m in (model, again))
+    np.testing.assert_array_equal(first.token_ids, second.token_ids)
+    np.testing.assert_array_equal(first.probabilities, second.probabilities)
+    np.testing.assert_array_equal(first.targets, second.targets)
+
+
+@pytest.mark.parametrize("family", MASKED)
+def test_probabilities_are_over_the_whole_vocabulary(
+    family: str, loaded: Callable[[str], Masked]
+) -> None:
+    model = loaded(family)
+    filled = model.fill_batch(model.encode(TEXTS[:2]), top_k=len(model.tokens))
+    np.testing.assert_allclose(filled.probabilities.sum(axis=1), 1, rtol=1e-5)
+    assert ((filled.probabilities > 0) & (filled.probabilities <= 1)).all()
+
+
+def test_ties_go_by_token_id() -> None:
+    logits = torch.tensor([[1.0, 3.0, 1.0, 3.0, 1.0, 0.0], [0.0, 0.0, 0.0, 0.0, 0.0, 0.0]])
+    filled = most_probable(logits, top_k=4, targets=[5])
+    assert filled.token_ids.tolist() == [[1, 3, 0, 2], [0, 1, 2, 3]]
+    first = 1 / (2 * np.e**3 + 3 * np.e + 1)
+    np.testing.assert_allclose(filled.targets[:, 0], [first, 1 / 6], rtol=1e-6)
+
+
+def test_a_lower_precision_is_softmaxed_in_float32(tiny: Callable[..., Path]) -> None:
+    options = LoadOptions(precision="bf16", device="cpu")
+    model = load(str(tiny("bert")), use="fill", options=options)
+    filled = model.fill_batch(model.encode(TEXTS), top_k=len(model.tokens))
+    assert model.identity.precision == "bf16"
+    np.testing.assert_allclose(filled.probabilities.sum(axis=1), 1, rtol=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["gpu", "cpu"])
+def test_out_of_memory_halves_the_batch(kind: str, tiny: Callable[..., Path]) -> None:
+    """A model that fails above 60 tokens gives the same fills, in its order."""
+    model: Masked = load(str(tiny("roberta")), use="fill")  # type: ignore[assignment]
+    encoded = model.encode(TEXTS)
+    expected = model.fill_batch(encoded, top_k=50, targets=[9])
+    sizes: list[int] = []
+
+    def refuse(_: object, given: tuple[object, ...], named: dict[str, torch.Tensor]) -> None:
+        sizes.append(named["input_ids"].numel())
+        if sizes[-1] > 60 and kind == "gpu":
+            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
+        if sizes[-1] > 60:
+            torch.empty(2**55)  # a true failure of the allocator
+
+    model._model.register_forward_pre_hook(refuse, with_kwargs=True)
+    found = model.fill_batch(encoded, top_k=50, targets=[9])
+    assert max(sizes) > 60
+    assert len(sizes) > 3
+    np.testing.assert_array_equal(found.token_ids, expected.token_ids)
+    np.testing.assert_allclose(found.probabilities, expected.probabilities, rtol=RELATIVE)
+    np.testing.assert_allclose(found.targets, expected.targets, rtol=RELATIVE)
+
+
+def test_out_of_memory_on_one_sentence_is_said(tiny: Callable[..., Path]) -> None:
+    model: Masked = load(str(tiny("roberta")), use="fill")  # type: ignore[assignment]
+
+    def refuse(*_: object) -> None:
+        raise torch.OutOfMemoryError("CUDA out of memory.")
+
+    model._model.register_forward_pre_hook(refuse)
+    with pytest.raises(AskingError) as error:
+        model.fill_batch([[0, 4, 2], [0, 4, 2]], top_k=5)
+    assert str(error.value) == (
+        "Memory ran out on a single sentence of 3 tokens. Use a smaller model, --precision bf16, "
+        "another --device, or free memory."
+    )
+
+
+def test_other_failures_are_not_taken_for_memory(tiny: Callable[..., Path]) -> None:
+    model: Masked = load(str(tiny("roberta")), use="fill")  # type: ignore[assignment]
+
+    def fail(*_: object) -> None:
+        raise RuntimeError("device-side assert triggered")
+
+    model._model.register_forward_pre_hook(fail)
+    with pytest.raises(RuntimeError, match="device-side assert"):
+        model.fill_batch([[0, 4, 2], [0, 4, 2]], top_k=5)
+
+
+def test_more_than_the_vocabulary_is_refused(loaded: Callable[[str], Masked]) -> None:
+    model = loaded("bert")
+    name, size = model.identity.name, len(model.tokens)
+    with pytest.raises(ModelError) as error:
+        model.fill_batch([[2, 4, 3]], top_k=size + 1)
+    assert str(error.value) == (
+        f"The top {size + 1} of '{name}' were asked for; its vocabulary allows 1 to {size}."
+    )
+    with pytest.raises(ModelError) as error:
+        model.fill_batch([[2, 4, 3]], top_k=5, targets=[3, size])
+    assert str(error.value) == (
+        f"Token id {size} is no target for '{name}': its ids are 0 to {size - 1}. Use the ids that "
+        "single_tokens gives."
+    )
+
+
+def test_a_family_without_a_fast_way_takes_the_slow_one(tmp_path: Path) -> None:
+    """FNet mixes padding into every token and knows no attention mask: one length at a time."""
+    from tiny_models import tokenizer_of
+
+    tokenizer = tokenizer_of("bert", tmp_path)
+    config = transformers.FNetConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=32,
+        num_hidden_layers=2,
+        intermediate_size=64,
+        initializer_range=0.25,
+        max_position_embeddings=64,
+        pad_token_id=0,
+    )
+    torch.manual_seed(1)
+    transformers.FNetForMaskedLM(config).save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    model: Masked = load(str(tmp_path), use="fill")  # type: ignore[assignment]
+    assert model._way.same_length
+    filled = model.fill_batch(model.encode(TEXTS), top_k=50)
+    for row, text in enumerate(TEXTS):
+        probabilities = _fnet_probabilities(tmp_path, text)
+        assert_same_top(filled.token_ids[row], filled.probabilities[row], probabilities)
+
+
+def _fnet_probabilities(folder: Path, text: str) -> np.ndarray:
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    model = transformers.FNetForMaskedLM.from_pretrained(folder).eval()
+    ids = tokenizer(text.replace("<mask>", "[MASK]"), return_tensors="pt")["input_ids"]
+    at = ids[0].tolist().index(tokenizer.mask_token_id)
+    with torch.no_grad():
+        return torch.softmax(model(input_ids=ids).logits[0, at], dim=-1).numpy()

@@ -1,0 +1,233 @@
+"""What a user calls a model, what it turns out to be, and what is said where it cannot be used."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+import torch
+import transformers
+
+from goffman.errors import ModelError
+from goffman.models.base import LoadOptions
+from goffman.models.spec import describe, load
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+
+def folder_with(tmp_path: Path, config: dict[str, object], **files: str) -> str:
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    for name, text in files.items():
+        (tmp_path / name.replace("__", ".")).write_text(text)
+    return str(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("architecture", "family", "kind"),
+    [
+        ("RobertaForMaskedLM", "roberta", "masked"),
+        ("XLNetLMHeadModel", "xlnet", "masked"),
+        ("BertForPreTraining", "bert", "masked"),
+        ("ElectraForPreTraining", "electra", "other"),
+        ("DistilBertForSequenceClassification", "distilbert", "classifier"),
+        ("XLNetForSequenceClassification", "xlnet", "classifier"),
+        ("GPT2LMHeadModel", "gpt2", "causal"),
+        ("LlamaForCausalLM", "llama", "causal"),
+        ("T5ForConditionalGeneration", "t5", "other"),
+        ("BertModel", "bert", "other"),
+        (None, "deberta-v2", "masked"),
+        (None, "llama", "other"),
+    ],
+)
+def test_what_a_model_is(architecture: str | None, family: str, kind: str, tmp_path: Path) -> None:
+    config = {"model_type": family} | ({"architectures": [architecture]} if architecture else {})
+    described = describe(folder_with(tmp_path, config))
+    assert (described.kind, described.family) == (kind, family)
+    assert described.architecture == (architecture or "")
+
+
+def test_a_chat_template_makes_a_causal_model_a_chat_model(tmp_path: Path) -> None:
+    config: dict[str, object] = {"model_type": "llama", "architectures": ["LlamaForCausalLM"]}
+    folder = folder_with(tmp_path, config, tokenizer_config__json='{"chat_template": "{{ x }}"}')
+    assert describe(folder).kind == "chat"
+    (tmp_path / "tokenizer_config.json").write_text("{}")
+    assert describe(folder).kind == "causal"
+    (tmp_path / "chat_template.jinja").write_text("{{ x }}")
+    assert describe(folder).kind == "chat"
+    assert str(describe(folder)) == (
+        f"'{folder}' is a chat model (LlamaForCausalLM, llama): it can answer questions."
+    )
+
+
+def test_models_behind_a_server_are_described() -> None:
+    assert str(describe("openai:gpt-4o-mini")) == (
+        "'openai:gpt-4o-mini' is a chat model (behind a server): it can answer questions."
+    )
+    assert describe("http://localhost:8000/v1#mini").kind == "chat"
+
+
+def error_of(spec: str, use: str = "fill", **options: object) -> str:
+    with pytest.raises(ModelError) as error:
+        load(spec, use=use, options=LoadOptions(**options))  # type: ignore[call-overload]
+    return str(error.value)
+
+
+def test_a_wrong_use_says_what_the_model_can_be_used_for(tiny: Callable[..., Path]) -> None:
+    masked = str(tiny("bert"))
+    classifier = str(tiny("bert", labels=("NEGATIVE", "POSITIVE")))
+    assert error_of("openai:gpt-4o-mini") == (
+        "'openai:gpt-4o-mini' is a chat model (behind a server): it can answer questions. But "
+        "filling masks needs a masked model, such as roberta-base."
+    )
+    assert error_of(classifier) == (
+        f"'{classifier}' is a classifier model (BertForSequenceClassification, bert): it can "
+        "classify sentences. But filling masks needs a masked model, such as roberta-base."
+    )
+    assert error_of(masked, "classify") == (
+        f"'{masked}' is a masked model (BertForMaskedLM, bert): it can fill masks. But classifying "
+        "needs a classifier, such as siebert/sentiment-roberta-large-english."
+    )
+
+
+def test_an_electra_discriminator_has_no_head(tmp_path: Path) -> None:
+    config: dict[str, object] = {
+        "model_type": "electra",
+        "architectures": ["ElectraForPreTraining"],
+    }
+    folder = folder_with(tmp_path, config)
+    assert error_of(folder) == (
+        f"'{folder}' is a model of another kind (ElectraForPreTraining, electra): it has no head "
+        "that goffman can ask. But filling masks needs a masked model, such as roberta-base."
+    )
+
+
+def test_no_model_is_bundled_yet() -> None:
+    assert error_of("bundled:mini") == (
+        "There is no bundled model 'mini'; bundled are: none ships with this version. Give one of "
+        "these, a folder or a hub id."
+    )
+
+
+def test_a_broken_config(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text("{")
+    assert error_of(str(tmp_path)).startswith(f"The config.json of '{tmp_path}' is not JSON: ")
+
+
+def test_own_code_runs_only_when_allowed(tmp_path: Path) -> None:
+    config: dict[str, object] = {
+        "model_type": "mine",
+        "architectures": ["MineForMaskedLM"],
+        "auto_map": {"AutoModelForMaskedLM": "mine.MineForMaskedLM"},
+    }
+    ran = tmp_path / "ran"
+    code = f"open({str(ran)!r}, 'w')"
+    folder = folder_with(tmp_path, config, mine__py=code)
+    assert error_of(folder) == (
+        f"'{folder}' needs Python code of its own, which comes with it. Read that code, and allow "
+        "it with --trust-remote-code where you trust it."
+    )
+    assert not ran.exists()
+
+
+def without_safetensors(tiny: Callable[..., Path], tmp_path: Path) -> Path:
+    folder = shutil.copytree(tiny("bert"), tmp_path / "bin")
+    (folder / "model.safetensors").unlink()
+    return folder
+
+
+def test_bin_weights_are_read_and_said(tiny: Callable[..., Path], tmp_path: Path) -> None:
+    folder = without_safetensors(tiny, tmp_path)
+    model = transformers.AutoModelForMaskedLM.from_pretrained(tiny("bert"))
+    torch.save(model.state_dict(), folder / "pytorch_model.bin")
+    from_bin, from_safetensors = (load(str(f), use="fill") for f in (folder, tiny("bert")))
+    assert from_bin.identity.weights == "bin"
+    assert from_safetensors.identity.weights == "safetensors"
+    encoded = from_bin.encode(["The woman is <mask>."])
+    answers = [m.fill_batch(encoded, top_k=50) for m in (from_bin, from_safetensors)]
+    assert (answers[0].probabilities == answers[1].probabilities).all()
+
+
+class Malicious:
+    """Runs a command when it is unpickled."""
+
+    def __init__(self, target: str) -> None:
+        self.target = target
+
+    def __reduce__(self) -> tuple[object, tuple[str]]:
+        return os.mkdir, (self.target,)
+
+
+def test_pickled_code_is_refused_and_does_not_run(
+    tiny: Callable[..., Path], tmp_path: Path
+) -> None:
+    folder = without_safetensors(tiny, tmp_path)
+    ran = tmp_path / "ran"
+    torch.save({"weights": Malicious(str(ran))}, folder / "pytorch_model.bin")
+    assert error_of(str(folder)) == (
+        f"The weights of '{folder}' are pickled Python that could run code, and torch's "
+        "weights-only loader refuses them. Ask its owner for safetensors, or convert the file "
+        "yourself where you trust it."
+    )
+    assert not ran.exists()
+
+
+def test_no_weights(tiny: Callable[..., Path], tmp_path: Path) -> None:
+    folder = without_safetensors(tiny, tmp_path)
+    assert error_of(str(folder)) == (
+        f"'{folder}' holds no weights that can be read: no model*.safetensors and no "
+        "pytorch_model*.bin. Weights of other frameworks must be converted first."
+    )
+
+
+def test_damaged_weights(tiny: Callable[..., Path], tmp_path: Path) -> None:
+    folder = shutil.copytree(tiny("bert"), tmp_path / "cut")
+    weights = folder / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:1000])
+    assert error_of(str(folder)).startswith(f"'{folder}' cannot be loaded: ")
+
+
+def test_a_head_that_was_not_saved_is_refused(tiny: Callable[..., Path], tmp_path: Path) -> None:
+    """Its weights would be random and the answers with them."""
+    folder = shutil.copytree(tiny("bert"), tmp_path / "headless")
+    base = transformers.AutoModelForMaskedLM.from_pretrained(folder).bert
+    base.save_pretrained(folder)
+    config = json.loads((folder / "config.json").read_text())
+    config["architectures"] = ["BertForMaskedLM"]
+    (folder / "config.json").write_text(json.dumps(config))
+    assert error_of(str(folder)) == (
+        f"'{folder}' lacks 6 of its weights, such as cls.predictions.bias: they would be random, "
+        "and the answers with them. Give a model that was saved with its head."
+    )
+
+
+def test_identity_is_the_same_for_a_copy_and_follows_every_file(
+    tiny: Callable[..., Path], tmp_path: Path
+) -> None:
+    copy = shutil.copytree(tiny("bert"), tmp_path / "copy")
+    original = load(str(tiny("bert")), use="fill").identity
+    same = load(str(copy), use="fill").identity
+    assert dataclasses.replace(same, name=original.name) == original
+    config = json.loads((copy / "config.json").read_text())
+    (copy / "config.json").write_text(json.dumps(config | {"layer_norm_eps": 1e-3}))
+    changed = load(str(copy), use="fill").identity
+    assert changed.weights_sha256 != original.weights_sha256
+    assert changed.tokenizer_sha256 == original.tokenizer_sha256
+
+
+def test_devices(tiny: Callable[..., Path]) -> None:
+    folder = str(tiny("bert"))
+    assert load(folder, use="fill", options=LoadOptions(device="cpu")).identity.device == "cpu"
+    assert error_of(folder, device="tpu") == (
+        "There is no device 'tpu'. Give auto, cpu, cuda or cuda:0, cuda:1 …"
+    )
+    count = torch.cuda.device_count()
+    assert error_of(folder, device="cuda:97") == (
+        f"Device 'cuda:97' was asked for, and torch sees {count} CUDA GPUs on this machine. Give "
+        "auto or cpu."
+    )

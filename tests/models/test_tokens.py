@@ -1,0 +1,241 @@
+"""Tokenizers: one mask a text, no stray piece, texts of tokens, words that are one token."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+import transformers
+
+from goffman.errors import ModelError
+from goffman.models.spec import load
+from tiny_models import MASKED
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from goffman.models.base import Fills
+
+
+@pytest.fixture(scope="session")
+def loaded(tiny: Callable[..., Path]) -> Callable[[str], Fills]:
+    models: dict[str, Fills] = {}
+
+    def model(family: str) -> Fills:
+        return models.setdefault(family, load(str(tiny(family)), use="fill"))
+
+    return model
+
+
+def encode_error(model: Fills, text: str) -> str:
+    with pytest.raises(ModelError) as error:
+        model.encode(["The woman is <mask>.", text])
+    return str(error.value)
+
+
+@pytest.mark.parametrize("family", MASKED)
+def test_a_text_is_encoded_as_its_own_tokenizer_does(
+    family: str, tiny: Callable[..., Path], loaded: Callable[[str], Fills]
+) -> None:
+    tokenizer = transformers.AutoTokenizer.from_pretrained(tiny(family))
+    text = "It is <mask> for me to have someone who has depression as a neighbor."
+    own = tokenizer(
+        text.replace("<mask>", tokenizer.mask_token), add_special_tokens=family != "xlnet"
+    )
+    assert loaded(family).encode([text]) == [own["input_ids"]]
+    assert loaded(family).encode([]) == []
+
+
+@pytest.mark.parametrize("family", MASKED)
+def test_exactly_one_mask_is_allowed(family: str, loaded: Callable[[str], Fills]) -> None:
+    model = loaded(family)
+    assert encode_error(model, "The woman is kind.") == (
+        'A text has no mask where exactly one <mask> is allowed: "The woman is kind.".'
+    )
+    assert encode_error(model, "The <mask> is <mask>.") == (
+        'A text has 2 masks where exactly one <mask> is allowed: "The <mask> is <mask>.".'
+    )
+
+
+def test_the_models_own_mask_counts_too(loaded: Callable[[str], Fills]) -> None:
+    assert encode_error(loaded("bert"), "The [MASK] is <mask>.") == (
+        'A text has 2 masks where exactly one <mask> is allowed: "The [MASK] is <mask>.".'
+    )
+
+
+@pytest.mark.parametrize(
+    ("family", "limit"),
+    [("bert", 130), ("roberta", 128), ("bertweet", 128), ("modernbert", 130), ("mpnet", 128)],
+)
+def test_a_text_too_long_is_refused_and_the_longest_allowed_is_answered(
+    family: str, limit: int, loaded: Callable[[str], Fills]
+) -> None:
+    model = loaded(family)
+    text = "The <mask> " + "is " * (limit - 4)
+    longest = model.encode([text.strip()])
+    assert len(longest[0]) == limit
+    assert model.fill_batch(longest, top_k=5).token_ids.shape == (1, 5)
+    shown = f"{text}is"[:77]
+    assert encode_error(model, f"{text}is") == (
+        f"A text has {limit + 1} tokens, '{model.identity.name}' reads at most {limit}: "
+        f'"{shown}...". Shorten it; nothing is cut off silently.'
+    )
+
+
+def test_xlnet_has_no_longest_text(loaded: Callable[[str], Fills]) -> None:
+    assert len(loaded("xlnet").encode(["The <mask> " + "is " * 700])[0]) == 702
+
+
+@pytest.mark.parametrize(
+    ("family", "expected"),
+    [
+        ("roberta", {" friend", " likely", "ing", "."}),
+        ("modernbert", {" friend", " likely", "ing"}),
+        ("xlnet", {" friend", " likely", "ing", "."}),
+        ("xlm-roberta", {" friend", " likely", "ing"}),
+        ("bert", {"friend", "likely", "##ing", "."}),
+        ("mpnet", {"friend", "likely", "##ing"}),
+        ("bertweet", {"friend", "likely", "depres@@"}),
+    ],
+)
+def test_tokens_keep_their_space_and_their_mark(
+    family: str, expected: set[str], loaded: Callable[[str], Fills]
+) -> None:
+    tokens = loaded(family).tokens
+    assert expected <= set(tokens)
+    assert not [token for token in tokens if "Ġ" in token or "▁" in token]
+
+
+@pytest.mark.parametrize("family", MASKED)
+def test_single_tokens_are_what_stands_in_a_sentence(
+    family: str, loaded: Callable[[str], Fills]
+) -> None:
+    model = loaded(family)
+    words = ["friend", "likely", "unlikely", "friend", "heart attack", "xylophone", "", " man"]
+    single, several = model.single_tokens(words)
+    assert list(single) == ["friend", "likely", "unlikely"]
+    assert several == ["heart attack", "xylophone", "", " man"]
+    for word, token in single.items():
+        assert model.tokens[token].strip() == word
+        assert token in model.encode([f"<mask> is {word} to me"])[0]
+
+
+def test_case_and_accents_go_by_the_model(loaded: Callable[[str], Fills]) -> None:
+    assert list(loaded("bert").single_tokens(["Friend"])[0]) == ["Friend"]
+    assert loaded("roberta").single_tokens(["Friend"])[1] == ["Friend"]
+
+
+def test_a_word_is_not_taken_for_what_a_normaliser_makes_of_it(
+    loaded: Callable[[str], Fills],
+) -> None:
+    """BERTweet writes one token, @USER, for every @name."""
+    assert loaded("bertweet").single_tokens(["@someone"]) == ({}, ["@someone"])
+
+
+@pytest.mark.parametrize("family", ["roberta", "longformer"])
+def test_a_stray_space_before_the_mask_is_repaired_and_said(
+    family: str, tiny: Callable[..., Path]
+) -> None:
+    broken, sound = tiny(family, lstrip=False), tiny(family)
+    tokenizer = transformers.AutoTokenizer.from_pretrained(broken)
+    assert "Ġ" in tokenizer.tokenize("It is <mask> for me")
+    repaired, reference = (load(str(folder), use="fill") for folder in (broken, sound))
+    texts = ["It is <mask> for me.", "<mask> has depression", "She is <mask>"]
+    assert repaired.encode(texts) == reference.encode(texts)
+    said = "The tokenizer put a lone space before the mask: repaired, the mask takes the space."
+    assert repaired.identity.notes == (said, *reference.identity.notes)
+
+
+def test_a_tokenizer_larger_than_the_head_is_refused(
+    tiny: Callable[..., Path], tmp_path: Path
+) -> None:
+    folder = shutil.copytree(tiny("bert"), tmp_path / "larger")
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    size = len(tokenizer)
+    tokenizer.add_tokens(["stigma", "goffman"])
+    tokenizer.save_pretrained(folder)
+    with pytest.raises(ModelError) as error:
+        load(str(folder), use="fill")
+    assert str(error.value) == (
+        f"The tokenizer of '{folder}' has {size + 2} tokens and its model only {size}: they do not "
+        "belong together. Give a folder with the tokenizer that the model was trained with."
+    )
+
+
+def test_a_head_larger_than_the_tokenizer_is_said(tiny: Callable[..., Path]) -> None:
+    model = load(str(tiny("bert", vocab_size=512)), use="fill")
+    assert model.identity.notes[0] == (
+        "The model has 512 tokens and its tokenizer 456: 56 have no text; probabilities are over "
+        "all of them."
+    )
+    assert model.tokens[511] == "[no token 511]"
+    filled = model.fill_batch(model.encode(["She is <mask>."]), top_k=512)
+    assert filled.probabilities.sum() == pytest.approx(1, rel=1e-5)
+
+
+def test_no_mask_token(tiny: Callable[..., Path], tmp_path: Path) -> None:
+    folder = shutil.copytree(tiny("bert"), tmp_path / "maskless")
+    settings = json.loads((folder / "tokenizer_config.json").read_text())
+    tokenizer = json.loads((folder / "tokenizer.json").read_text())
+    settings["mask_token"] = None
+    (folder / "tokenizer_config.json").write_text(json.dumps(settings))
+    (folder / "tokenizer.json").write_text(json.dumps(tokenizer))
+    with pytest.raises(ModelError) as error:
+        load(str(folder), use="fill")
+    assert str(error.value) == (
+        f"The tokenizer of '{folder}' has no mask token, so it cannot fill a mask."
+    )
+
+
+def test_a_vocabulary_that_was_not_read_is_refused(
+    tiny: Callable[..., Path], tmp_path: Path
+) -> None:
+    folder = shutil.copytree(tiny("bert"), tmp_path / "wordless")
+    (folder / "tokenizer.json").unlink()
+    transformers.BertTokenizer().save_pretrained(folder)
+    with pytest.raises(ModelError) as error:
+        load(str(folder), use="fill")
+    assert str(error.value) == (
+        f"The tokenizer of '{folder}' knows no words: every one becomes [UNK]. Its vocabulary file "
+        "is missing or was not read."
+    )
+
+
+def test_a_tokenizer_that_cannot_be_loaded(tiny: Callable[..., Path], tmp_path: Path) -> None:
+    folder = shutil.copytree(tiny("roberta"), tmp_path / "cut")
+    (folder / "tokenizer.json").write_text("{")
+    with pytest.raises(ModelError) as error:
+        load(str(folder), use="fill")
+    assert str(error.value).startswith(f"The tokenizer of '{folder}' cannot be loaded: ")
+    assert str(error.value).endswith(
+        " Its folder must hold a tokenizer.json or the vocabulary of its kind."
+    )
+
+
+def test_bertweet_needs_emoji(tiny: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = str(tiny("bertweet"))
+    monkeypatch.setitem(sys.modules, "emoji", None)
+    with pytest.raises(ModelError) as error:
+        load(folder, use="fill")
+    assert str(error.value) == (
+        f"'{folder}' has BERTweet's tokenizer, which needs the package emoji. Install it: "
+        "pip install 'goffman[bertweet]'"
+    )
+
+
+def test_bertweets_merges_without_counts_are_refused(
+    tiny: Callable[..., Path], tmp_path: Path
+) -> None:
+    """transformers 5 saves them so, and reads them as merges of one piece."""
+    folder = shutil.copytree(tiny("bertweet"), tmp_path / "saved")
+    transformers.AutoTokenizer.from_pretrained(tiny("bertweet")).save_pretrained(folder)
+    with pytest.raises(ModelError) as error:
+        load(str(folder), use="fill")
+    assert str(error.value) == (
+        f"The file bpe.codes of '{folder}' has lost its third column, so that words fall into "
+        "letters. Copy bpe.codes from the model that it was made from, such as vinai/bertweet-base."
+    )
