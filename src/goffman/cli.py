@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import sys
+from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,7 +17,7 @@ from goffman.errors import GoffmanError, InputError, InstrumentError
 from goffman.terminal import table_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from goffman.records import Fault
 
@@ -32,6 +33,14 @@ _FAULTS_ON_A_SCREEN = 15
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 NameOrPath = Annotated[str, typer.Argument(help="An instrument's name, or the path of a folder.")]
+
+
+class Precision(StrEnum):
+    """In what numbers a model calculates."""
+
+    FLOAT32 = "float32"
+    BF16 = "bf16"
+    FP16 = "fp16"
 
 
 class Format(StrEnum):
@@ -161,6 +170,101 @@ def prompts(
         print(f"{len(rows):,} prompts are in {output}.", file=sys.stderr)
     else:
         sys.stdout.write(text)
+
+
+@app.command()
+def audit(
+    models: Annotated[
+        list[str], typer.Argument(metavar="MODEL …", help="A hub id (id@revision), or a folder.")
+    ],
+    *,
+    instrument: Annotated[
+        list[str] | None, typer.Option(help="A name or a folder; may be repeated. Default: all.")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option(help="The run's folder. Default: runs/MODEL.")
+    ] = None,
+    top_k: Annotated[
+        int | None, typer.Option(min=1, help="Words kept at each mask. Default: the instrument's.")
+    ] = None,
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="Only the first N prompts of each instrument.")
+    ] = None,
+    batch_size: Annotated[str, typer.Option(help="Sentences asked together, or auto.")] = "auto",
+    seed: Annotated[int, typer.Option(min=0, help="Draws the sample that tests a precision.")] = 0,
+    device: Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:1 …")] = "auto",
+    precision: Annotated[Precision, typer.Option(help="Of weights and sums.")] = Precision.FLOAT32,
+    labels: Annotated[
+        str | None, typer.Option(metavar="OWN=MEANING,…", help="What a classifier's labels mean.")
+    ] = None,
+    trust_remote_code: Annotated[
+        bool, typer.Option("--trust-remote-code", help="Run Python code that comes with a model.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Ask models, and keep every answer; the same command again goes on where it was."""
+    from goffman.audit import AskOptions, Listener
+    from goffman.audit import audit as run_audit
+    from goffman.models.base import LoadOptions
+    from goffman.terminal import ProgressLines, printable
+
+    with _stopped_kindly(), ProgressLines(sys.stderr) as lines:
+        done = run_audit(
+            models,
+            instruments=instrument or (),
+            output=output,
+            loading=LoadOptions(
+                device=device,
+                precision=precision.value,
+                trust_remote_code=trust_remote_code,
+                labels=_labels(labels),
+            ),
+            options=AskOptions(
+                top_k=top_k, limit=limit, batch_size=_batch_size(batch_size), seed=seed
+            ),
+            listener=Listener(progress=lines.show, note=lines.note),
+        )
+    rows = [vars(asked) for asked in done.asked]
+    if as_json:
+        print(
+            json.dumps({"folder": str(done.folder), "answers": rows}, ensure_ascii=False, indent=1)
+        )
+        return
+    sys.stdout.write(table_text(rows, ("model", "instrument", "sentences", "rows", "asked_now")))
+    nothing = "" if any(asked.asked_now for asked in done.asked) else "Nothing was left to ask. "
+    print(f"{nothing}The answers are in {printable(str(done.folder))}.")
+
+
+@contextmanager
+def _stopped_kindly() -> Iterator[None]:
+    """Nothing; a user who stops the work is told that it can go on."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        print("Stopped. What was answered is kept: the same command goes on.", file=sys.stderr)
+        raise typer.Exit(130) from None
+
+
+def _batch_size(given: str) -> int | None:
+    if given == "auto":
+        return None
+    if given.isdecimal() and int(given) > 0:
+        return int(given)
+    raise InputError(f"--batch-size is '{given}'; it is auto or a whole number of at least 1.")
+
+
+def _labels(given: str | None) -> dict[str, str] | None:
+    """LABEL_0=negative,LABEL_1=positive as a mapping."""
+    if given is None:
+        return None
+    pairs = [pair.partition("=") for pair in given.split(",")]
+    for own, sign, meaning in pairs:
+        if not (own.strip() and sign and meaning.strip()):
+            raise InputError(
+                f"--labels has '{own}{sign}{meaning}'; each is the model's own label, =, and "
+                "negative, neutral or positive: --labels LABEL_0=negative,LABEL_1=positive"
+            )
+    return {own.strip(): meaning.strip() for own, _, meaning in pairs}
 
 
 def _style_for(output: Path | None) -> Format:

@@ -45,6 +45,30 @@ ANSWER_KEY = (
 )
 """Further columns of a coreference prompt."""
 
+FILLS = (
+    Column("prompt_id", "text", "the prompt that was asked"),
+    Column("model", "text", "the model's name, as the user gave it"),
+    Column("step", "int", "1 for the prompt itself; recursive masking goes on to 2, 3 …"),
+    Column("parent", "text", "the ranks put back so far: empty at step 1, then 3, then 3/7"),
+    Column(
+        "rank", "int", "1 is the most probable; null for a target outside the top k", nullable=True
+    ),
+    Column("token", "text", "the token as the model has it, leading space and case kept"),
+    Column("word", "text", "the token stripped of space"),
+    Column("probability", "float32", "over the full vocabulary, given the sentence of this step"),
+)
+"""One row a word that a model put, or could have put, in the place of a mask."""
+
+LABELS = (
+    Column("prompt_id", "text", "the prompt that was asked"),
+    Column("model", "text", "the model's name, as the user gave it"),
+    Column("label", "text", "the most probable class: negative, neutral or positive"),
+    Column("negative", "float32", "probability; null: the model has no such class", nullable=True),
+    Column("neutral", "float32", "probability; null: the model has no such class", nullable=True),
+    Column("positive", "float32", "probability; null: the model has no such class", nullable=True),
+)
+"""One row a prompt and classifier."""
+
 
 def prompt_rows(prompts: Iterable[Prompt]) -> list[dict[str, str | None]]:
     """One dictionary a prompt, in the order of PROMPTS; the answer key only where there is one."""

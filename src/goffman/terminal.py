@@ -1,10 +1,17 @@
-"""What the terminal shows: tables in which no text can play tricks."""
+"""What the terminal shows: tables in which no text can play tricks, and how far a run is."""
 
 from __future__ import annotations
 
 import io
 import shutil
+import time
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Self, TextIO
+
+if TYPE_CHECKING:
+    from rich.progress import TaskID
+
+    from goffman.runs.ask import Progress
 
 
 def printable(text: str) -> str:
@@ -34,3 +41,68 @@ def table_text(rows: Sequence[Mapping[str, object]], columns: Sequence[str]) -> 
     console = Console(file=text, width=max(shutil.get_terminal_size((120, 24)).columns, 60))
     console.print(table)
     return "".join(line.rstrip() + "\n" for line in text.getvalue().splitlines())
+
+
+class ProgressLines:
+    """A bar with rate and end on a terminal; elsewhere a line at both ends and now and then."""
+
+    EVERY = 30.0
+    """Seconds between two lines where there is no terminal."""
+
+    def __init__(self, stream: TextIO) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
+        from rich.progress import Progress as Bars
+
+        self._stream = stream
+        self._bars = Bars(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.completed:,.0f}/{task.total:,.0f}"),
+            TextColumn("{task.fields[rate]}"),
+            TimeRemainingColumn(),
+            console=Console(file=stream),
+            disable=not stream.isatty(),
+        )
+        self._tasks: dict[str, TaskID] = {}
+        self._printed = 0.0
+
+    def __enter__(self) -> Self:
+        self._bars.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bars.stop()
+
+    def note(self, text: str) -> None:
+        """Nothing; the text stands above the bars."""
+        self._bars.console.print(printable(text), markup=False, highlight=False, soft_wrap=True)
+
+    def show(self, progress: Progress) -> None:
+        """Nothing; the progress is shown."""
+        step = f", step {progress.step} of {progress.steps}" if progress.steps > 1 else ""
+        what = printable(f"{progress.instrument}{step}, {progress.model}")
+        rate = f"{progress.rate:,.0f}/s" if progress.rate >= 10 else f"{progress.rate:.1f}/s"
+        if self._bars.disable:
+            self._print(what, progress, rate)
+            return
+        if what not in self._tasks:
+            # Rich measures time left by itself, from what it sees done after the first call.
+            self._tasks[what] = self._bars.add_task(
+                what, total=progress.total, completed=progress.done, rate=rate
+            )
+        self._bars.update(self._tasks[what], completed=progress.done, rate=rate)
+
+    def _print(self, what: str, progress: Progress, rate: str) -> None:
+        now = time.monotonic()
+        ends = progress.done == progress.total
+        if progress.rate and not ends and now - self._printed < self.EVERY:
+            return
+        self._printed = now
+        line = f"{what}: {progress.done:,} of {progress.total:,} sentences"
+        if progress.rate:
+            line += f", {rate}"
+        if progress.rate and not ends:
+            line += f", {(progress.total - progress.done) / progress.rate:,.0f} s left"
+        if progress.rate or not ends:
+            print(line, file=self._stream, flush=True)

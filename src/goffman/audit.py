@@ -1,0 +1,249 @@
+"""audit(): the whole flow on one screen; the command line and users both call it."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from goffman.errors import InputError, ModelError
+from goffman.instruments.load import builtin_names, load_instrument
+from goffman.instruments.render import render
+from goffman.models.base import LoadOptions
+from goffman.models.spec import describe, load
+from goffman.records import Instrument, Prompt
+from goffman.runs.ask import Asked, Job, Progress, ask_fills, ask_labels
+from goffman.runs.deviation import fills_deviation, labels_deviation
+from goffman.runs.folder import Run, keep_prompts, open_run
+from goffman.runs.manifest import instrument_entry, model_entry, with_instrument, with_model
+from goffman.runs.plan import Limits, Settings, limits_for, settings_of
+
+if TYPE_CHECKING:
+    from goffman.models.base import Identity
+    from goffman.runs.manifest import Entry
+
+USES = {"masked": "fill", "classifier": "classify"}
+"""The kind of instrument that each kind of model can answer."""
+
+NEEDS = {
+    "fill": "a masked model, such as roberta-base",
+    "classify": "a classifier, such as siebert/sentiment-roberta-large-english",
+    "ask": "a chat model, which this version cannot ask yet",
+}
+"""Who can answer each kind of instrument."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AskOptions:
+    """What is asked of every model."""
+
+    top_k: int | None = None
+    """So many words at each mask; None: as each instrument says."""
+    limit: int | None = None
+    """Only the first so many prompts of each instrument; None: all."""
+    batch_size: int | None = None
+    """Sentences a batch; None: what suits the device."""
+    seed: int = 0
+    """For the sample on which a lower precision is compared with float32."""
+    targets: tuple[str, ...] = ()
+    """Words whose probability is kept wherever they rank."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Listener:
+    """Who is told while it goes on."""
+
+    progress: Callable[[Progress], None] = lambda _: None
+    """After every batch."""
+    note: Callable[[str], None] = lambda _: None
+    """What the user should know: what was left out, repaired, asked again."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Audit:
+    """Where the answers lie, and how many there are."""
+
+    folder: Path
+    asked: tuple[Asked, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """An instrument as it is asked."""
+
+    instrument: Instrument
+    prompts: Sequence[Prompt]
+    settings: Settings | None
+    """How its masks are asked; None where there are none."""
+
+
+def audit(
+    models: Sequence[str],
+    *,
+    instruments: Sequence[str] = (),
+    output: Path | None = None,
+    loading: LoadOptions | None = None,
+    options: AskOptions | None = None,
+    listener: Listener | None = None,
+) -> Audit:
+    """Every answer of the models to the instruments, on disk; the same call again goes on.
+
+    ``models``: hub ids, folders, ``bundled:`` names; ``instruments``: names or folders, by default
+    every built-in one that a model can answer.
+    """
+    loading, options = loading or LoadOptions(), options or AskOptions()
+    listener = listener or Listener()
+    questions = _questions(instruments, options)
+    pairs = _pairs(models, questions, listener, named=bool(instruments))
+    folder = output or default_folder(models)
+    with open_run(folder, seed=options.seed) as run:
+        work = _Work(run=run, loading=loading, options=options, listener=listener)
+        for question in (question for _, chosen in pairs for question in chosen):
+            _enter_instrument(run, question)
+        asked = [answers for name, chosen in pairs for answers in _ask_model(work, name, chosen)]
+    return Audit(folder=folder, asked=tuple(asked))
+
+
+def default_folder(models: Sequence[str]) -> Path:
+    """runs/ and the models' names."""
+    names = [re.sub(r"[^A-Za-z0-9._-]+", "-", Path(model).name).strip("-.") for model in models]
+    joined = "+".join(names)
+    if len(joined) > 80:
+        joined = f"{joined[:70]}-{hashlib.sha256(joined.encode()).hexdigest()[:8]}"
+    return Path("runs") / joined
+
+
+def _questions(instruments: Sequence[str], options: AskOptions) -> list[Question]:
+    """The instruments, rendered; each id once."""
+    for option, value in (("--limit", options.limit), ("--batch-size", options.batch_size)):
+        if value is not None and value < 1:
+            raise InputError(f"{option} is {value}; it is a whole number of at least 1.")
+    questions: list[Question] = []
+    for name in dict.fromkeys(instruments or builtin_names()):
+        instrument = load_instrument(name)
+        if any(instrument.id == question.instrument.id for question in questions):
+            raise InputError(f"Two instruments have the id '{instrument.id}': give one of them.")
+        settings = None
+        if instrument.kind == "fill":
+            settings = settings_of(instrument, top_k=options.top_k, targets=options.targets)
+        # What no model can answer yet is not rendered: coreference has 12,640 prompts.
+        known = instrument.kind in USES.values()
+        prompts = render(instrument).prompts[: options.limit] if known else ()
+        questions.append(Question(instrument=instrument, prompts=prompts, settings=settings))
+    return questions
+
+
+def _pairs(
+    models: Sequence[str], questions: Sequence[Question], listener: Listener, *, named: bool
+) -> list[tuple[str, list[Question]]]:
+    """Who is asked what, known before anyone is asked.
+
+    A question that a model cannot answer is refused where the user named it, else left out.
+    """
+    pairs = []
+    for model in dict.fromkeys(models):
+        what = describe(model)
+        chosen = []
+        for question in questions:
+            name, kind = question.instrument.id, question.instrument.kind
+            if USES.get(what.kind) == kind:
+                chosen.append(question)
+            elif named:
+                raise ModelError(f"{what} {name} needs {NEEDS[kind]}.")
+            else:
+                listener.note(f"{name} is left out for {model}: it needs {NEEDS[kind]}.")
+        if not chosen:
+            raise ModelError(f"{what} No built-in instrument can be asked of it.")
+        pairs.append((model, chosen))
+    return pairs
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Work:
+    """What is the same for every model of an audit."""
+
+    run: Run
+    loading: LoadOptions
+    options: AskOptions
+    listener: Listener
+
+    def job(self, question: Question, limits: Limits) -> Job:
+        """What a model that the run has not refused is asked; its prompts are on disk."""
+        keep_prompts(self.run.folder, question.instrument.id, question.prompts)
+        return Job(
+            run=self.run,
+            instrument=question.instrument.id,
+            prompts=question.prompts,
+            limits=limits,
+            watch=self.listener.progress,
+        )
+
+
+def _enter_instrument(run: Run, question: Question) -> None:
+    """Nothing; the run knows the instrument, or has refused it."""
+    instrument, prompts = question.instrument, question.prompts
+    entry = instrument_entry(instrument, prompts, question.settings)
+    run.manifest = with_instrument(run.manifest, run.folder, name=instrument.id, entry=entry)
+
+
+def _ask_model(work: _Work, name: str, questions: Sequence[Question]) -> Iterator[Asked]:
+    """What there is of one model's answers; it is loaded here and gone afterwards."""
+    ask = _ask_masked if questions[0].settings else _ask_classifier
+    for asked in ask(work, name, questions):
+        if asked.damaged:
+            count = len(asked.damaged)
+            files = "1 part was" if count == 1 else f"{count} parts were"
+            work.listener.note(f"{asked.instrument}, {name}: {files} damaged and asked again.")
+        if asked.not_one_token:
+            words = ", ".join(asked.not_one_token)
+            work.listener.note(f"Not one token for {name}, so without answers: {words}.")
+        yield asked
+
+
+def _ask_masked(work: _Work, name: str, questions: Sequence[Question]) -> Iterator[Asked]:
+    model = load(name, use="fill", options=work.loading)
+    limits = limits_for(model.identity.device, batch_size=work.options.batch_size)
+
+    def measured() -> Entry:
+        exact = load(name, use="fill", options=replace(work.loading, precision="float32"))
+        top_k = max(question.settings.top_k for question in questions if question.settings)
+        seed = work.options.seed
+        return fills_deviation(model, exact, texts=_texts(questions), top_k=top_k, seed=seed)
+
+    _enter_model(work, model.identity, model_entry(model.identity, limits), measured)
+    for question in questions:
+        if question.settings:
+            yield ask_fills(work.job(question, limits), model, question.settings)
+
+
+def _ask_classifier(work: _Work, name: str, questions: Sequence[Question]) -> Iterator[Asked]:
+    model = load(name, use="classify", options=work.loading)
+    limits = limits_for(model.identity.device, batch_size=work.options.batch_size)
+
+    def measured() -> Entry:
+        exact = load(name, use="classify", options=replace(work.loading, precision="float32"))
+        return labels_deviation(model, exact, texts=_texts(questions), seed=work.options.seed)
+
+    entry = model_entry(model.identity, limits, labels=model.labels)
+    _enter_model(work, model.identity, entry, measured)
+    for question in questions:
+        yield ask_labels(work.job(question, limits), model)
+
+
+def _enter_model(
+    work: _Work, identity: Identity, entry: Entry, measured: Callable[[], Entry]
+) -> None:
+    """Nothing; the run knows the model, and a lower precision's deviation, or has refused it."""
+    run = work.run
+    for note in identity.notes:
+        work.listener.note(f"{identity.name}: {note}")
+    if identity.name not in run.manifest.models and identity.precision != "float32":
+        entry = {**entry, "deviation": measured()}
+    run.manifest = with_model(run.manifest, run.folder, name=identity.name, entry=entry)
+
+
+def _texts(questions: Sequence[Question]) -> list[str]:
+    return [prompt.text for question in questions for prompt in question.prompts]

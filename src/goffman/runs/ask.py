@@ -1,0 +1,321 @@
+"""The only loop that calls models: plan, skip what is there, ask batch by batch, write parts."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+import polars as pl
+
+from goffman.errors import AskingError
+from goffman.models.batches import distinct
+from goffman.records import MASK, Prompt
+from goffman.runs.folder import Run
+from goffman.runs.manifest import with_answers
+from goffman.runs.plan import Limits, Plan, Settings, make_plan, part_sentences, still_to_ask
+from goffman.runs.recursion import Node, children, roots
+from goffman.runs.rows import Askers, Vocabulary, fill_rows, label_rows, together
+from goffman.runs.store import (
+    Shelf,
+    Table,
+    answers_folder,
+    count_rows,
+    read_parts,
+    sound_parts,
+    write_part,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from goffman.models.base import Classifies, Filled, Fills
+
+Sentences = Sequence[tuple[int, ...]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Progress:
+    """How far the asking of one step is."""
+
+    model: str
+    instrument: str
+    step: int
+    steps: int
+    """More than one with recursive masking, where a step's sentences come from the one before."""
+    done: int
+    """Sentences that are answered, by this process or an earlier one."""
+    total: int
+    rate: float
+    """Sentences a second that this process asked; 0 before the first."""
+
+
+Watch = Callable[[Progress], None]
+"""Called before the first batch of a step and after every one."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """What a model is asked, and where the answers go."""
+
+    run: Run
+    instrument: str
+    """The instrument's id."""
+    prompts: Sequence[Prompt]
+    limits: Limits
+    watch: Watch
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """What there is now of a model's answers to an instrument."""
+
+    model: str
+    instrument: str
+    sentences: int
+    """Different sentences, over all steps."""
+    rows: int
+    asked_now: int
+    """Sentences that this process asked; 0: all answers were there."""
+    damaged: tuple[str, ...]
+    """Files that were damaged, and whose part was asked again."""
+    not_one_token: tuple[str, ...] = ()
+    """Target words that have no answers, because they are not one token for this model."""
+
+
+def ask_fills(job: Job, model: Fills, settings: Settings) -> Asked:
+    """What there is of the model's fills, once every prompt is answered, step by step."""
+    voice = _Filling(model, settings)
+    shelf = _shelf(job, voice)
+    nodes = roots(job.prompts)
+    counts = [_ask_step(job, voice, shelf, nodes, step=1)]
+    for step in range(2, settings.depth + 1):
+        words = _words(shelf, step=step - 1, width=settings.width)
+        nodes = children(nodes, words, placement=settings.placement, unfit=voice.unfit)
+        counts.append(_ask_step(job, voice, shelf, nodes, step=step))
+    return _finished(job, voice, shelf, counts, not_one_token=voice.not_one_token)
+
+
+def ask_labels(job: Job, model: Classifies) -> Asked:
+    """What there is of the model's labels, once every prompt is answered."""
+    voice = _Labelling(model)
+    shelf = _shelf(job, voice)
+    counts = [_ask_step(job, voice, shelf, roots(job.prompts), step=1)]
+    return _finished(job, voice, shelf, counts)
+
+
+class _Voice(Protocol):
+    """What the loop needs of a model: sentences in, rows of its table out."""
+
+    name: str
+    table: Table
+    steps: int
+
+    def encode(self, texts: Sequence[str]) -> list[list[int]]: ...
+
+    def ask(self, batch: Sentences) -> Any: ...
+
+    def rows(self, answers: Sequence[Any], askers: Askers, *, step: int) -> pl.DataFrame: ...
+
+
+class _Filling:
+    table: Table = "fills"
+
+    def __init__(self, model: Fills, settings: Settings) -> None:
+        self.name = model.identity.name
+        self.steps = settings.depth
+        self.encode = model.encode
+        self._model = model
+        self._top_k = settings.top_k
+        found, self.not_one_token = model.single_tokens(settings.targets)
+        self._targets = sorted(set(found.values()))
+        self._vocabulary = Vocabulary.of(model.tokens)
+        # No word at all, a mask, what the model puts around a text, and a token that is only a
+        # part of a letter cannot be put back.
+        around = [model.tokens[token].strip() for token in model.encode([MASK])[0]]
+        broken = [token.strip() for token in model.tokens if "\N{REPLACEMENT CHARACTER}" in token]
+        self.unfit = frozenset({"", MASK, *around, *broken})
+
+    def ask(self, batch: Sentences) -> Filled:
+        filled = self._model.fill_batch(batch, top_k=self._top_k, targets=self._targets)
+        _check(filled.probabilities, filled.targets)
+        return filled
+
+    def rows(self, answers: Sequence[Filled], askers: Askers, *, step: int) -> pl.DataFrame:
+        return fill_rows(
+            together(answers),
+            askers,
+            model=self.name,
+            step=step,
+            vocabulary=self._vocabulary,
+            targets=self._targets,
+        )
+
+
+class _Labelling:
+    table: Table = "labels"
+    steps = 1
+
+    def __init__(self, model: Classifies) -> None:
+        self.name = model.identity.name
+        self.encode = model.encode
+        self._model = model
+
+    def ask(self, batch: Sentences) -> NDArray[np.float32]:
+        probabilities = self._model.classify_batch(batch)
+        _check(probabilities)
+        return probabilities
+
+    def rows(
+        self, answers: Sequence[NDArray[np.float32]], askers: Askers, *, step: int
+    ) -> pl.DataFrame:
+        del step  # a label has no mask to go on from
+        joined = np.concatenate(answers)
+        return label_rows(joined, askers, model=self.name, labels=self._model.labels)
+
+
+def _check(*probabilities: NDArray[np.float32]) -> None:
+    """ArithmeticError where a probability is not a number: it must never get into a table."""
+    if not all(np.isfinite(array).all() for array in probabilities):
+        message = "it gave a probability that is not a number; use --precision float32."
+        raise ArithmeticError(message)
+
+
+def _shelf(job: Job, voice: _Voice) -> Shelf:
+    """What is sound on disk; the manifest (to be saved with the first question) knows the pair."""
+    run, instrument = job.run, job.instrument
+    if instrument not in run.manifest.answers.get(voice.name, {}):
+        begun = {"table": voice.table, "sentences": None, "rows": None, "parts": None}
+        run.manifest = with_answers(
+            run.manifest, model=voice.name, instrument=instrument, entry=begun
+        )
+    folder = answers_folder(
+        job.run.folder, voice.table, model=voice.name, instrument=job.instrument
+    )
+    return sound_parts(folder, clear=True)
+
+
+def _ask_step(
+    job: Job, voice: _Voice, shelf: Shelf, nodes: Sequence[Node], *, step: int
+) -> tuple[int, int]:
+    """The numbers of sentences in all and of those asked now; afterwards all parts are on disk."""
+    texts, positions = distinct([node.text for node in nodes])
+    encoded = voice.encode(texts)
+    plan = make_plan([encoded[position] for position in positions], job.limits)
+    todo = still_to_ask(plan, {number for at, number in shelf.parts if at == step})
+    to_ask = sum(len(part_sentences(plan, number)) for number in todo)
+    count = _Counter(job, voice, step=step, total=len(plan.sentences), to_ask=to_ask)
+    if todo:
+        job.run.begin()
+
+    def write(number: int, answers: Sequence[Any]) -> None:
+        askers = Askers.of(nodes, [plan.askers[index] for index in part_sentences(plan, number)])
+        rows = voice.rows(answers, askers, step=step)
+        shelf.parts[step, number] = write_part(shelf.folder, (step, number), rows)
+
+    # A part is written while the next one is asked; two are in memory at most. Where asking fails,
+    # the part that is being written is kept: leaving the block waits for it.
+    with ThreadPoolExecutor(max_workers=1) as writer:
+        writing: Future[None] | None = None
+        for number in todo:
+            answers = []
+            for batch in plan.parts[number]:
+                answers.append(_ask_batch(job, voice, plan, batch))
+                count.add(len(batch))
+            if writing:
+                writing.result()
+            writing = writer.submit(write, number, answers)
+            job.run.asked(sum(map(len, plan.parts[number])))
+        if writing:
+            writing.result()
+    return len(plan.sentences), to_ask
+
+
+def _ask_batch(job: Job, voice: _Voice, plan: Plan, batch: Sequence[int]) -> Any:
+    """The answer to a batch; AskingError where the model fails."""
+    try:
+        return voice.ask([plan.sentences[index] for index in batch])
+    except (RuntimeError, ArithmeticError) as error:
+        longest = len(plan.sentences[batch[0]])
+        message = (
+            f"{voice.name} failed on {len(batch)} sentences of up to {longest} tokens of "
+            f"{job.instrument}: {str(error).strip().splitlines()[0]} Everything answered before "
+            "is kept; the same command goes on from there."
+        )
+        raise AskingError(message) from error
+
+
+class _Counter:
+    """Tells the watcher how far a step is."""
+
+    def __init__(self, job: Job, voice: _Voice, *, step: int, total: int, to_ask: int) -> None:
+        self._job, self._voice, self._step, self._total = job, voice, step, total
+        self._before = total - to_ask
+        self._asked = 0
+        self._start = time.monotonic()
+        self.add(0)
+
+    def add(self, sentences: int) -> None:
+        self._asked += sentences
+        elapsed = time.monotonic() - self._start
+        progress = Progress(
+            model=self._voice.name,
+            instrument=self._job.instrument,
+            step=self._step,
+            steps=self._voice.steps,
+            done=self._before + self._asked,
+            total=self._total,
+            rate=self._asked / elapsed if self._asked else 0.0,
+        )
+        self._job.watch(progress)
+
+
+def _words(shelf: Shelf, *, step: int, width: int) -> dict[tuple[str, str], list[str]]:
+    """The words to put back under each node of a step: from disk, as in a resumed run."""
+    paths = [path for (at, _), path in sorted(shelf.parts.items()) if at == step]
+    fills = (
+        read_parts(paths, "fills")
+        .filter(pl.col("rank") <= width)
+        .sort("prompt_id", "parent", "rank")
+        .group_by("prompt_id", "parent", maintain_order=True)
+        .agg("word")
+    )
+    return {(prompt_id, parent): words for prompt_id, parent, words in fills.iter_rows()}
+
+
+def _finished(
+    job: Job,
+    voice: _Voice,
+    shelf: Shelf,
+    counts: Sequence[tuple[int, int]],
+    *,
+    not_one_token: Sequence[str] = (),
+) -> Asked:
+    """What there is; the manifest says so too."""
+    sentences, asked_now = (sum(numbers) for numbers in zip(*counts, strict=True))
+    rows = count_rows(shelf.parts.values())
+    entry = {
+        "table": voice.table,
+        "sentences": sentences,
+        "rows": rows,
+        "parts": len(shelf.parts),
+        "not_one_token": list(not_one_token),
+    }
+    manifest = with_answers(
+        job.run.manifest, model=voice.name, instrument=job.instrument, entry=entry
+    )
+    if manifest != job.run.manifest:
+        job.run.manifest = manifest
+        job.run.begin()
+    return Asked(
+        model=voice.name,
+        instrument=job.instrument,
+        sentences=sentences,
+        rows=rows,
+        asked_now=asked_now,
+        damaged=shelf.damaged,
+        not_one_token=tuple(not_one_token),
+    )

@@ -1,0 +1,49 @@
+"""One process at a time writes to a run folder."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from goffman.errors import RunError
+from goffman.runs.store import disk_trouble
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Nothing; the folder is this process's own while the block runs.
+
+    The system gives the lock back when the process ends, however it ends; the file stays and means
+    nothing by itself (removing it could remove the lock of a process that has just come).
+    """
+    path = folder / "lock"
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    except OSError as error:
+        message = (
+            f"{folder} cannot be written to: {error.strerror}. "
+            "Give a folder of your own with --output."
+        )
+        raise RunError(message) from error
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise RunError(_in_use(folder, os.read(descriptor, 20).decode())) from None
+        with disk_trouble(path):
+            os.ftruncate(descriptor, 0)
+            os.write(descriptor, str(os.getpid()).encode())
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _in_use(folder: Path, pid: str) -> str:
+    holder = f"process {pid}" if pid else "another process"
+    return (
+        f"{folder} is in use by {holder}. One process at a time asks for a run: "
+        "wait until it ends, or give another folder with --output."
+    )

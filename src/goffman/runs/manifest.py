@@ -1,0 +1,236 @@
+"""manifest.json: who was asked what, with what, when; and the refusal to mix two of them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from goffman import __version__
+from goffman.errors import RunError
+from goffman.runs.store import write_whole
+
+if TYPE_CHECKING:
+    from goffman.models.base import Identity
+    from goffman.records import Instrument, Prompt
+    from goffman.runs.plan import Limits, Settings
+
+FORMAT = 1
+"""Changes when an older goffman could not read the file any more."""
+
+PACKAGES = ("torch", "transformers", "tokenizers", "polars", "numpy")
+"""The packages of others that numbers may depend on."""
+
+REMARKS = ("notes", "deviation")
+"""What is said about a model beside which model it is; it may differ without harm."""
+
+Entry = Mapping[str, Any]
+"""Names and JSON values."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Session:
+    """One process's work on a run, from its first question to its end."""
+
+    started: str
+    """UTC, ISO 8601."""
+    ended: str | None = None
+    """None while it goes on, and for ever where the process was killed."""
+    wall_s: float = 0.0
+    """Seconds, as of the last write of the manifest."""
+    cpu_s: float = 0.0
+    """Seconds of all its threads."""
+    sentences: int = 0
+    """Asked in this session."""
+    seed: int = 0
+    platform: str = ""
+    threads: int = 0
+    """Of the CPU, within one sum: another number may change the last digit."""
+    versions: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Manifest:
+    """Everything needed to run it again, and what ran."""
+
+    models: Mapping[str, Entry] = field(default_factory=dict)
+    """By name: the model's identity, its batches, and remarks."""
+    instruments: Mapping[str, Entry] = field(default_factory=dict)
+    """By id: version, digest, prompts and how they are asked."""
+    answers: Mapping[str, Mapping[str, Entry]] = field(default_factory=dict)
+    """Model → instrument → table, sentences, rows, parts; all three null until it is finished."""
+    sessions: tuple[Session, ...] = ()
+
+    def as_json(self) -> str:
+        """The text of manifest.json."""
+        totals = {
+            "wall_s": round(sum(session.wall_s for session in self.sessions), 3),
+            "cpu_s": round(sum(session.cpu_s for session in self.sessions), 3),
+        }
+        return json.dumps({"format": FORMAT, **totals, **asdict(self)}, indent=2) + "\n"
+
+
+def read_manifest(run: Path) -> Manifest | None:
+    """The manifest of a run folder, or None where there is no run yet."""
+    path = run / "manifest.json"
+    if not path.exists():
+        if (run / "answers").exists():
+            message = (
+                f"{run} holds answers but no manifest.json, so that no one can say whose they are. "
+                "Put the file back, or give another folder with --output."
+            )
+            raise RunError(message)
+        return None
+    try:
+        content = json.loads(path.read_text())
+        if content["format"] != FORMAT:
+            message = (
+                f"{path} has format {content['format']}; this goffman reads format {FORMAT}. "
+                "Use the goffman that wrote it, or give another folder with --output."
+            )
+            raise RunError(message)
+        return Manifest(
+            models=content["models"],
+            instruments=content["instruments"],
+            answers=content["answers"],
+            sessions=tuple(Session(**session) for session in content["sessions"]),
+        )
+    except (ValueError, KeyError, TypeError) as error:
+        message = (
+            f"{path} is not a manifest that goffman wrote ({type(error).__name__}: {error}). "
+            "Put the file back, or give another folder with --output."
+        )
+        raise RunError(message) from error
+
+
+def write_manifest(run: Path, manifest: Manifest) -> None:
+    """Nothing; the file is whole at every moment."""
+    write_whole(run / "manifest.json", manifest.as_json().encode())
+
+
+def new_session(seed: int) -> Session:
+    """A session that begins now, with the versions of everything that numbers may depend on."""
+    import torch
+
+    versions = {package: version(package) for package in PACKAGES}
+    return Session(
+        started=_now(),
+        seed=seed,
+        platform=platform.platform(),
+        threads=torch.get_num_threads(),
+        versions={"goffman": __version__, "python": platform.python_version(), **versions},
+    )
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+@dataclass(frozen=True)
+class Clock:
+    """Wall and CPU time since it was made."""
+
+    wall: float = field(default_factory=time.monotonic)
+    cpu: float = field(default_factory=time.process_time)
+
+    def onto(self, session: Session, *, sentences: int, ended: bool = False) -> Session:
+        """The session with the time and the sentences so far."""
+        return replace(
+            session,
+            ended=_now() if ended else None,
+            wall_s=round(time.monotonic() - self.wall, 3),
+            cpu_s=round(time.process_time() - self.cpu, 3),
+            sentences=sentences,
+        )
+
+
+def model_entry(identity: Identity, limits: Limits, *, labels: Sequence[str] = ()) -> Entry:
+    """What the manifest says of a model; ``labels``: the meaning of a classifier's classes."""
+    entry = asdict(identity) | {"notes": list(identity.notes), "batches": asdict(limits)}
+    del entry["name"]
+    return entry | ({"labels": list(labels)} if labels else {})
+
+
+def instrument_entry(
+    instrument: Instrument, prompts: Sequence[Prompt], settings: Settings | None
+) -> Entry:
+    """What the manifest says of an instrument; ``settings``: how its masks are asked."""
+    ids = "".join(sorted(prompt.id for prompt in prompts))
+    entry = {
+        "version": instrument.version,
+        "digest": instrument.digest,
+        "prompts": len(prompts),
+        "prompts_sha256": hashlib.sha256(ids.encode()).hexdigest(),
+    }
+    if settings is None:
+        return entry
+    return entry | {"settings": asdict(settings) | {"targets": list(settings.targets)}}
+
+
+def with_model(manifest: Manifest, run: Path, *, name: str, entry: Entry) -> Manifest:
+    """The manifest with this model in it; RunError where another one has its name."""
+    there = manifest.models.get(name)
+    if there is None:
+        return replace(manifest, models={**manifest.models, name: entry})
+    _refuse(run, f"model '{name}'", there=there, here=entry)
+    return manifest
+
+
+def with_instrument(manifest: Manifest, run: Path, *, name: str, entry: Entry) -> Manifest:
+    """The manifest with this instrument in it; RunError where another one has its name."""
+    there = manifest.instruments.get(name)
+    if there is None:
+        return replace(manifest, instruments={**manifest.instruments, name: entry})
+    _refuse(run, f"instrument '{name}'", there=there, here=entry)
+    return manifest
+
+
+def with_answers(manifest: Manifest, *, model: str, instrument: str, entry: Entry) -> Manifest:
+    """The manifest with what there is of a model's answers to an instrument."""
+    of_model = {**manifest.answers.get(model, {}), instrument: entry}
+    return replace(manifest, answers={**manifest.answers, model: of_model})
+
+
+def with_session(manifest: Manifest, session: Session, *, first: bool = False) -> Manifest:
+    """The manifest with the session as its last one; ``first``: it was not there before."""
+    before = manifest.sessions if first else manifest.sessions[:-1]
+    return replace(manifest, sessions=(*before, session))
+
+
+def _refuse(run: Path, what: str, *, there: Entry, here: Entry) -> None:
+    """RunError where the two entries differ in more than remarks."""
+    flat_there, flat_here = _flat(there), _flat(here)
+    names = [name for name in {**flat_there, **flat_here} if name not in REMARKS]
+    differing = [
+        f"{name} is {_shown(flat_there.get(name))} there and {_shown(flat_here.get(name))} here"
+        for name in names
+        if flat_there.get(name) != flat_here.get(name)
+    ]
+    if differing:
+        message = (
+            f"{run} holds other answers of {what}: {'; '.join(differing)}. The two never stand "
+            "under one name: give another folder with --output, or ask as it was asked there."
+        )
+        raise RunError(message)
+
+
+def _flat(entry: Entry) -> dict[str, Any]:
+    """The entry with one level of inner entries brought up; JSON has lists only."""
+    flat: dict[str, Any] = {}
+    for name, value in entry.items():
+        flat |= value if isinstance(value, Mapping) and name not in REMARKS else {name: value}
+    return flat
+
+
+def _shown(value: object) -> str:
+    """The value as JSON; of a checksum the beginning, which is enough to tell two apart."""
+    if isinstance(value, str) and len(value) == 64:
+        return f"{value[:12]}…"
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,152 @@
+"""What is to be asked, in which batches, stored in which parts; pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import get_args
+
+from goffman.errors import InputError, did_you_mean
+from goffman.models.batches import batch_limits, distinct, plan_batches
+from goffman.records import Instrument
+from goffman.runs.recursion import Placement
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """How the masks of an instrument are asked."""
+
+    top_k: int
+    """So many words are kept at each mask."""
+    depth: int = 1
+    """Steps of recursive masking; 1: none."""
+    width: int = 10
+    """So many words are put back at each mask, where there is a next step."""
+    placement: Placement = "before-first"
+    targets: tuple[str, ...] = ()
+    """Words whose probability is kept wherever they rank."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """How many sentences are asked, and written, together."""
+
+    max_tokens: int
+    """A batch, padded to its longest sentence, has at most so many tokens."""
+    max_size: int
+    """A batch has at most so many sentences."""
+    part_size: int
+    """A part is full once it has so many sentences; what is lost when a run is killed."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """Which sentences are asked, together with which, and who asks them."""
+
+    sentences: tuple[tuple[int, ...], ...]
+    """The different sentences as token ids, longest first."""
+    askers: tuple[tuple[int, ...], ...]
+    """For each sentence the positions of the given texts that read so: at least one."""
+    parts: tuple[tuple[tuple[int, ...], ...], ...]
+    """Part by part, batch by batch, the indices of sentences."""
+
+
+def settings_of(
+    instrument: Instrument, *, top_k: int | None = None, targets: Collection[str] = ()
+) -> Settings:
+    """The instrument's own settings, with the user's top k and target words."""
+    own = instrument.settings
+    settings = Settings(
+        top_k=top_k if top_k is not None else int(own.get("top_k", 50)),
+        depth=int(own.get("depth", 1)),
+        width=int(own.get("width", own.get("top_k", 10))),
+        placement=_placement(instrument.id, str(own.get("placement", "before-first"))),
+        targets=tuple(sorted(set(targets))),
+    )
+    if min(settings.top_k, settings.depth, settings.width) < 1:
+        message = (
+            f"{instrument.id}: top_k is {settings.top_k}, depth {settings.depth} and width "
+            f"{settings.width}; each is a whole number of at least 1."
+        )
+        raise InputError(message)
+    if settings.depth > 1 and settings.top_k < settings.width:
+        message = (
+            f"{instrument.id}: --top-k is {settings.top_k}, but the {settings.width} most probable "
+            f"words are put back at each mask. Give --top-k {settings.width} or more."
+        )
+        raise InputError(message)
+    return settings
+
+
+def _placement(instrument: str, given: str) -> Placement:
+    for allowed in get_args(Placement):
+        if given == allowed:
+            return given  # type: ignore[return-value]
+    message = (
+        f"{instrument}: placement is '{given}'; it is one of {', '.join(get_args(Placement))}."
+        f"{did_you_mean(given, get_args(Placement))}"
+    )
+    raise InputError(message)
+
+
+def limits_for(device: str, *, batch_size: int | None = None) -> Limits:
+    """The limits that suit a device, as an Identity names it; a given batch size decides alone."""
+    # A GPU asks thousands of sentences a second: a kill costs it less than syncing many files.
+    part_size = 256 if device == "cpu" else 1024
+    if batch_size is None:
+        max_tokens, max_size = batch_limits(device)
+    else:
+        # No model reads a sentence of so many tokens: the number of sentences decides.
+        max_tokens, max_size = batch_size * 10_000, batch_size
+    return Limits(max_tokens=max_tokens, max_size=max_size, part_size=part_size)
+
+
+def make_plan(encoded: Sequence[Sequence[int]], limits: Limits) -> Plan:
+    """The plan for the encodings of all texts: each different sentence stands in it once.
+
+    Sentences are put into an order of their own first: the batches depend on which sentences there
+    are, never on the order in which they were given, nor on what was answered before. So a resumed
+    run repeats the batches of the first to the bit.
+    """
+    found, positions = distinct([tuple(tokens) for tokens in encoded])
+    order = sorted(range(len(found)), key=lambda index: (-len(found[index]), found[index]))
+    place = {index: rank for rank, index in enumerate(order)}
+    askers: list[list[int]] = [[] for _ in order]
+    for position, index in enumerate(positions):
+        askers[place[index]].append(position)
+    sentences = tuple(found[index] for index in order)
+    batches = plan_batches(
+        [len(sentence) for sentence in sentences],
+        max_tokens=limits.max_tokens,
+        max_size=limits.max_size,
+    )
+    return Plan(
+        sentences=sentences,
+        askers=tuple(map(tuple, askers)),
+        parts=_parts(batches, limits.part_size),
+    )
+
+
+def _parts(
+    batches: Sequence[Sequence[int]], part_size: int
+) -> tuple[tuple[tuple[int, ...], ...], ...]:
+    """Batches in their order, as many to a part as bring it to the size."""
+    parts: list[list[tuple[int, ...]]] = []
+    room = 0
+    for batch in batches:
+        if room <= 0:
+            parts.append([])
+            room = part_size
+        parts[-1].append(tuple(batch))
+        room -= len(batch)
+    return tuple(map(tuple, parts))
+
+
+def still_to_ask(plan: Plan, present: Collection[int]) -> list[int]:
+    """The numbers of the parts that are not there yet, in their order."""
+    return [number for number in range(len(plan.parts)) if number not in present]
+
+
+def part_sentences(plan: Plan, number: int) -> list[int]:
+    """The sentences of a part in the order in which they are asked."""
+    return [index for batch in plan.parts[number] for index in batch]

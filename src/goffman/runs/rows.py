@@ -1,0 +1,144 @@
+"""Arrays that models give → rows of the answer tables; pure.
+
+Whole columns are gathered from arrays, never row by row: writing must cost little beside asking.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from goffman.models.base import Filled
+from goffman.tables import FILLS, LABELS, schema
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from goffman.runs.recursion import Node
+
+CLASSES = ("negative", "neutral", "positive")
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """A model's tokens as columns to gather from."""
+
+    tokens: pl.Series
+    words: pl.Series
+
+    @classmethod
+    def of(cls, tokens: Sequence[str]) -> Vocabulary:
+        """The vocabulary of all tokens by their ids."""
+        return cls(
+            pl.Series(tokens, dtype=pl.String), pl.Series([token.strip() for token in tokens])
+        )
+
+
+@dataclass(frozen=True)
+class Askers:
+    """Who asked the sentences of a part: one entry an asker, sentence by sentence."""
+
+    prompt_ids: pl.Series
+    parents: pl.Series
+    sentences: NDArray[np.int64]
+    """The sentence's place in the part."""
+
+    @classmethod
+    def of(cls, nodes: Sequence[Node], positions: Sequence[Sequence[int]]) -> Askers:
+        """The askers at these positions among the nodes, one group of positions a sentence."""
+        asking = [nodes[position] for group in positions for position in group]
+        counts = [len(group) for group in positions]
+        return cls(
+            pl.Series([node.prompt_id for node in asking], dtype=pl.String),
+            pl.Series([node.parent for node in asking], dtype=pl.String),
+            np.repeat(np.arange(len(positions)), counts),
+        )
+
+
+def together(batches: Sequence[Filled]) -> Filled:
+    """The answers to several batches as those to one."""
+    return Filled(
+        token_ids=np.concatenate([batch.token_ids for batch in batches]),
+        probabilities=np.concatenate([batch.probabilities for batch in batches]),
+        targets=np.concatenate([batch.targets for batch in batches]),
+    )
+
+
+def fill_rows(
+    filled: Filled,
+    askers: Askers,
+    *,
+    model: str,
+    step: int,
+    vocabulary: Vocabulary,
+    targets: Sequence[int],
+) -> pl.DataFrame:
+    """FILLS: for each asker the top k by rank, then all target words that are not among them."""
+    top_k = filled.token_ids.shape[1]
+    count = len(askers.sentences)
+    ranked = _fills(
+        askers,
+        np.repeat(np.arange(count), top_k),
+        token_ids=filled.token_ids[askers.sentences].ravel(),
+        probabilities=filled.probabilities[askers.sentences].ravel(),
+        vocabulary=vocabulary,
+    ).with_columns(rank=pl.Series(np.tile(np.arange(1, top_k + 1), count), dtype=pl.Int64))
+    wanted = np.asarray(targets, dtype=filled.token_ids.dtype)
+    inside = (filled.token_ids[:, None, :] == wanted[None, :, None]).any(axis=2)
+    asker, target = np.nonzero(~inside[askers.sentences])
+    beyond = _fills(
+        askers,
+        asker,
+        token_ids=wanted[target],
+        probabilities=filled.targets[askers.sentences[asker], target],
+        vocabulary=vocabulary,
+    ).with_columns(rank=pl.lit(None, dtype=pl.Int64))
+    rows = pl.concat([ranked, beyond]).with_columns(
+        model=pl.lit(model), step=pl.lit(step, dtype=pl.Int64)
+    )
+    return rows.select(schema(FILLS).names())
+
+
+def _fills(
+    askers: Askers,
+    asker: NDArray[np.int64],
+    *,
+    token_ids: NDArray[np.int32],
+    probabilities: NDArray[np.float32],
+    vocabulary: Vocabulary,
+) -> pl.DataFrame:
+    return pl.DataFrame(
+        {
+            "prompt_id": askers.prompt_ids.gather(asker),
+            "parent": askers.parents.gather(asker),
+            "token": vocabulary.tokens.gather(token_ids),
+            "word": vocabulary.words.gather(token_ids),
+            "probability": probabilities,
+        }
+    )
+
+
+def label_rows(
+    probabilities: NDArray[np.float32], askers: Askers, *, model: str, labels: Sequence[str]
+) -> pl.DataFrame:
+    """LABELS: for each asker the most probable class and the probability of every class."""
+    names = pl.Series(labels, dtype=pl.String)
+    asked = probabilities[askers.sentences]
+    by_class = {
+        name: asked[:, labels.index(name)]
+        if name in labels
+        else pl.Series([None] * len(asked), dtype=pl.Float32)
+        for name in CLASSES
+    }
+    rows = pl.DataFrame(
+        {
+            "prompt_id": askers.prompt_ids,
+            "label": names.gather(asked.argmax(axis=1)),
+            **by_class,
+        }
+    )
+    return rows.with_columns(model=pl.lit(model)).select(schema(LABELS).names())

@@ -1,0 +1,31 @@
+"""Prompts, and a job on a run folder, for tests that ask a model."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+
+from goffman.records import Prompt
+from goffman.runs.ask import Job
+from goffman.runs.folder import open_run
+from goffman.runs.manifest import model_entry, with_model
+from goffman.runs.plan import Limits
+
+LIMITS = Limits(max_tokens=300, max_size=8, part_size=16)
+
+
+def prompts_of(texts, *, items=None):
+    """A prompt of the instrument "scale" for each text."""
+    names = items or [f"item-{number}" for number in range(len(texts))]
+    return [
+        Prompt(instrument="scale", item=name, wording="w", condition="c", group="g", text=text)
+        for name, text in zip(names, texts, strict=True)
+    ]
+
+
+@contextmanager
+def asking(folder, model, prompts, *, limits=LIMITS, watch=lambda _: None):
+    """A job in the folder for this model."""
+    with open_run(folder) as run:
+        entry = model_entry(model.identity, limits, labels=getattr(model, "labels", ()))
+        run.manifest = with_model(run.manifest, folder, name=model.identity.name, entry=entry)
+        yield Job(run=run, instrument="scale", prompts=prompts, limits=limits, watch=watch)

@@ -1,0 +1,145 @@
+"""Killed at any moment, the same command goes on and ends as if nothing had happened."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from goffman.audit import AskOptions, audit
+from goffman.runs.manifest import read_manifest
+from goffman.runs.read import read_answers
+
+COMMAND = "from goffman.cli import main; main()"
+
+
+def goffman(*arguments, **options):
+    """The real command in a process of its own."""
+    return subprocess.Popen(
+        [sys.executable, "-c", COMMAND, *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        **options,
+    )
+
+
+def await_asking(process):
+    """Loading takes most of the time of so small a run: the clock starts with the first question."""
+    for line in process.stderr:
+        if line.endswith(" sentences\n"):
+            return
+    pytest.fail("the run ended before it asked")
+
+
+def finished(*arguments):
+    with goffman(*arguments) as process:
+        output, errors = process.communicate(timeout=300)
+    assert process.returncode == 0, errors
+    return output
+
+
+def table(folder):
+    return read_answers(folder, "fills")
+
+
+def parts(folder):
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("answers/**/*.parquet"))
+
+
+def command(model, folder, *, limit):
+    """Many small batches, and three steps of recursive masking."""
+    instruments = ("--instrument", "care-seeking", "--instrument", "attribution")
+    return ["audit", model, *instruments, "--limit", limit, "--batch-size", 4, "--output", folder]
+
+
+def in_this_process(model, folder, *, limit):
+    """The same as the command, without a process of its own."""
+    options = AskOptions(limit=limit, batch_size=4)
+    instruments = ("care-seeking", "attribution")
+    return audit([str(model)], instruments=instruments, output=folder, options=options)
+
+
+def kill_and_go_on(model, tmp_path, *, times, limit, seed):
+    """The folder of a run that was killed so often, after it ended like an undisturbed one."""
+    whole, folder = tmp_path / "whole", tmp_path / "killed"
+    in_this_process(model, whole, limit=limit)
+    moments = random.Random(seed)
+    seen = []
+    for kill in range(times):
+        with goffman(*command(model, folder, limit=limit)) as process:
+            await_asking(process)
+            while kill == 0 and len(parts(folder)) < 3:
+                time.sleep(0.01)
+            time.sleep(moments.uniform(0, 0.25))
+            assert process.poll() is None, "the run ended before it could be killed"
+            process.send_signal(signal.SIGKILL)
+        assert process.returncode == -signal.SIGKILL
+        seen.append(len(parts(folder)))
+    assert seen == sorted(seen)
+    assert 3 <= seen[-1] < len(parts(whole)), "every kill came too late to matter"
+    output = finished(*command(model, folder, limit=limit))
+    assert f"The answers are in {folder}." in output
+    assert parts(folder) == parts(whole)
+    assert table(folder).equals(table(whole))
+    prompts = [pl.read_parquet(run / "prompts.parquet") for run in (folder, whole)]
+    assert prompts[0].equals(prompts[1])
+    assert not list(folder.rglob("*.tmp"))
+    return folder
+
+
+def test_a_run_killed_three_times_ends_with_the_same_rows(tiny, tmp_path):
+    folder = kill_and_go_on(tiny("roberta"), tmp_path, times=3, limit=60, seed=1)
+    sessions = read_manifest(folder).sessions
+    assert len(sessions) == 4
+    assert [bool(session.ended) for session in sessions] == [False, False, False, True]
+
+    def files():
+        return {path: path.stat().st_mtime_ns for path in folder.rglob("*") if path.suffix}
+
+    before = files()
+    again = in_this_process(tiny("roberta"), folder, limit=60)
+    assert [asked.asked_now for asked in again.asked] == [0, 0]
+    assert files() == before, "a finished run is left as it is"
+
+
+@pytest.mark.slow
+def test_a_run_killed_twenty_times_ends_with_the_same_rows(tiny, tmp_path):
+    kill_and_go_on(tiny("roberta"), tmp_path, times=20, limit=150, seed=2)
+
+
+def test_a_user_who_stops_it_is_told_that_it_can_go_on(tiny, tmp_path):
+    with goffman(*command(tiny("roberta"), tmp_path, limit=60)) as process:
+        while not parts(tmp_path):
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert errors.endswith("Stopped. What was answered is kept: the same command goes on.\n")
+    assert "Traceback" not in errors
+    assert read_manifest(tmp_path).sessions[0].ended
+
+
+def test_a_second_process_on_the_same_run_is_refused(tiny, tmp_path):
+    arguments = command(tiny("roberta"), tmp_path, limit=60)
+    with goffman(*arguments) as first:
+        await_asking(first)
+        os.kill(first.pid, signal.SIGSTOP)
+        with goffman(*arguments) as second:
+            _, errors = second.communicate(timeout=120)
+        os.kill(first.pid, signal.SIGKILL)
+    assert second.returncode == 2
+    assert errors.endswith(
+        f"{tmp_path} is in use by process {first.pid}. One process at a time asks for a run: wait "
+        "until it ends, or give another folder with --output.\n"
+    )
+    assert "Traceback" not in errors
+    assert Path(tmp_path, "lock").exists()

@@ -1,0 +1,133 @@
+"""What is asked together depends on the sentences alone."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from goffman.errors import InputError
+from goffman.records import Instrument, Questionnaire, Slot
+from goffman.runs.plan import (
+    Limits,
+    Settings,
+    limits_for,
+    make_plan,
+    part_sentences,
+    settings_of,
+    still_to_ask,
+)
+
+texts = st.lists(st.lists(st.integers(0, 3), min_size=1, max_size=5), min_size=1, max_size=40)
+limits = st.builds(
+    Limits,
+    max_tokens=st.integers(1, 30),
+    max_size=st.integers(1, 6),
+    part_size=st.integers(1, 12),
+)
+
+
+@given(texts, limits)
+def test_every_text_is_answered_by_its_own_sentence_exactly_once(encoded, limits):
+    plan = make_plan(encoded, limits)
+    asked = [index for part in plan.parts for batch in part for index in batch]
+    assert sorted(asked) == list(range(len(plan.sentences)))
+    answered = [position for index in asked for position in plan.askers[index]]
+    assert sorted(answered) == list(range(len(encoded)))
+    for index, positions in enumerate(plan.askers):
+        assert positions
+        assert all(tuple(encoded[position]) == plan.sentences[index] for position in positions)
+
+
+@given(texts, limits)
+def test_a_sentence_that_is_asked_twice_stands_in_the_plan_once(encoded, limits):
+    plan = make_plan(encoded + encoded, limits)
+    assert plan.sentences == make_plan(encoded, limits).sentences
+    assert len(set(plan.sentences)) == len(plan.sentences)
+
+
+@given(texts, limits, st.randoms(use_true_random=False))
+def test_the_order_of_the_texts_does_not_change_what_is_asked_together(encoded, limits, random):
+    mixed = random.sample(encoded, len(encoded))
+    plan, other = make_plan(encoded, limits), make_plan(mixed, limits)
+    assert (plan.sentences, plan.parts) == (other.sentences, other.parts)
+
+
+@given(texts, limits)
+def test_batches_and_parts_keep_to_their_limits(encoded, limits):
+    plan = make_plan(encoded, limits)
+    for part in plan.parts:
+        *full, _ = part
+        assert sum(map(len, full)) < limits.part_size
+        for batch in part:
+            longest = max(len(plan.sentences[index]) for index in batch)
+            assert len(batch) == 1 or len(batch) * longest <= limits.max_tokens
+            assert len(batch) <= limits.max_size
+    for part in plan.parts[:-1]:
+        assert sum(map(len, part)) >= limits.part_size
+
+
+def test_only_parts_that_are_not_there_are_asked():
+    plan = make_plan([[n] for n in range(10)], Limits(max_tokens=9, max_size=2, part_size=3))
+    assert [part_sentences(plan, n) for n in range(3)] == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9]]
+    assert still_to_ask(plan, {1}) == [0, 2]
+    assert still_to_ask(plan, {0, 1, 2}) == []
+
+
+def test_a_given_batch_size_decides_alone():
+    limits = limits_for("cpu", batch_size=3)
+    plan = make_plan([[n] * 500 for n in range(7)], limits)
+    assert [len(batch) for part in plan.parts for batch in part] == [3, 3, 1]
+
+
+def instrument(**settings):
+    return Instrument(
+        id="scale",
+        version="1",
+        title="",
+        kind="fill",
+        citation="",
+        licence="",
+        settings=settings,
+        content=Questionnaire(wordings=(), slot=Slot(name="x", filled=""), items=(), conditions=()),
+    )
+
+
+def test_settings_come_from_the_instrument_and_the_user_s_top_k_before_them():
+    assert settings_of(instrument(top_k=7)) == Settings(top_k=7, width=7)
+    deep = instrument(top_k=10, depth=3, placement="before-last")
+    assert settings_of(deep, top_k=50, targets=["she", "he", "she"]) == Settings(
+        top_k=50, depth=3, width=10, placement="before-last", targets=("he", "she")
+    )
+
+
+@pytest.mark.parametrize(
+    ("given_settings", "top_k", "message"),
+    [
+        (
+            {"top_k": 10, "depth": 3},
+            5,
+            (
+                "scale: --top-k is 5, but the 10 most probable words are put back at each mask. "
+                "Give --top-k 10 or more."
+            ),
+        ),
+        (
+            {"top_k": 10},
+            0,
+            "scale: top_k is 0, depth 1 and width 10; each is a whole number of at least 1.",
+        ),
+        (
+            {"placement": "before-frst"},
+            None,
+            (
+                "scale: placement is 'before-frst'; it is one of before-first, before-last. "
+                "Did you mean 'before-first'?"
+            ),
+        ),
+    ],
+)
+def test_settings_that_cannot_be_asked_are_refused(given_settings, top_k, message):
+    with pytest.raises(InputError) as refusal:
+        settings_of(instrument(**given_settings), top_k=top_k)
+    assert str(refusal.value) == message

@@ -1,0 +1,92 @@
+"""Columns gathered from arrays are the rows that one would write by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from goffman.models.base import Filled
+from goffman.runs.recursion import Node
+from goffman.runs.rows import Askers, Vocabulary, fill_rows, label_rows, together
+from goffman.tables import FILLS, LABELS, complaints
+
+TOKENS = ["<s>", " a", " b", "c", "a", " d ", "", "é"]
+
+
+@st.composite
+def parts(draw):
+    """Sentences with their askers, and what a model said of them: batches of one top k."""
+    sizes = draw(st.lists(st.integers(1, 4), min_size=1, max_size=4))
+    top_k = draw(st.integers(1, 4))
+    targets = draw(st.lists(st.integers(0, len(TOKENS) - 1), unique=True, max_size=4))
+    groups = [draw(st.integers(1, 3)) for _ in range(sum(sizes))]
+    rng = np.random.default_rng(draw(st.integers(0, 1000)))
+    batches = []
+    for size in sizes:
+        everything = rng.random((size, len(TOKENS))).astype(np.float32)
+        order = np.argsort(-everything, axis=1)[:, :top_k].astype(np.int32)
+        batches.append(
+            Filled(
+                token_ids=order,
+                probabilities=np.take_along_axis(everything, order.astype(np.int64), axis=1),
+                targets=everything[:, targets],
+            )
+        )
+    return batches, groups, targets
+
+
+def asking(groups):
+    """Nodes for all askers, and the positions of those of each sentence, from the last one back."""
+    nodes = [Node(prompt_id=f"p{n}", parent=str(n % 3), text="") for n in range(sum(groups))]
+    left = list(range(len(nodes)))
+    return nodes, [[left.pop() for _ in range(size)] for size in groups]
+
+
+@given(parts())
+def test_fills_are_the_rows_written_one_by_one(part):
+    batches, groups, targets = part
+    nodes, positions = asking(groups)
+    frame = fill_rows(
+        together(batches),
+        Askers.of(nodes, positions),
+        model="m",
+        step=2,
+        vocabulary=Vocabulary.of(TOKENS),
+        targets=targets,
+    )
+    assert complaints(frame, FILLS) == []
+    expected = []
+    sentence = 0
+    for batch in batches:
+        for row in range(len(batch.token_ids)):
+            top = batch.token_ids[row].tolist()
+            said = [(n + 1, t, batch.probabilities[row, n]) for n, t in enumerate(top)]
+            beyond = [
+                (None, t, batch.targets[row, n]) for n, t in enumerate(targets) if t not in top
+            ]
+            for node in (nodes[position] for position in positions[sentence]):
+                expected += [
+                    (node.prompt_id, "m", 2, node.parent, rank, TOKENS[t], TOKENS[t].strip(), p)
+                    for rank, t, p in said + beyond
+                ]
+            sentence += 1
+    assert sorted(frame.rows(), key=repr) == sorted(
+        [(*row[:-1], float(row[-1])) for row in expected], key=repr
+    )
+
+
+@pytest.mark.parametrize("labels", [("positive", "negative"), ("neutral", "negative", "positive")])
+def test_labels_are_the_rows_written_one_by_one(labels):
+    nodes, positions = asking([1, 2, 1])
+    probabilities = np.random.default_rng(0).random((3, len(labels))).astype(np.float32)
+    frame = label_rows(probabilities, Askers.of(nodes, positions), model="m", labels=labels)
+    assert complaints(frame, LABELS) == []
+    expected = []
+    for sentence, group in enumerate(positions):
+        by_class = dict(zip(labels, probabilities[sentence].tolist(), strict=True))
+        best = max(by_class, key=by_class.__getitem__)
+        three = [by_class.get(name) for name in ("negative", "neutral", "positive")]
+        expected += [(nodes[position].prompt_id, "m", best, *three) for position in group]
+    assert frame.rows() == expected

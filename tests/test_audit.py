@@ -1,0 +1,354 @@
+"""The whole flow: what is asked of whom, where it lies, and what never lies together."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+import goffman.instruments
+from goffman.audit import AskOptions, Audit, Listener, audit, default_folder
+from goffman.cli import app
+from goffman.errors import InputError, ModelError, RunError
+from goffman.models.base import LoadOptions
+from goffman.models.spec import load
+from goffman.runs.deviation import sample
+from goffman.runs.folder import read_prompts
+from goffman.runs.read import read_answers
+
+DATA = Path(goffman.instruments.__file__).parent / "data"
+FEW = AskOptions(limit=12)
+
+
+@pytest.fixture(scope="module")
+def masked(tiny):
+    return str(tiny("roberta"))
+
+
+@pytest.fixture(scope="module")
+def classifier(tiny):
+    return str(tiny("bert", labels=("NEG", "POS")))
+
+
+@pytest.fixture(scope="module")
+def finished(masked, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("finished")
+    audit([masked], instruments=["care-seeking"], output=folder, options=FEW)
+    return folder
+
+
+def test_every_instrument_that_a_model_can_answer_is_asked_and_the_rest_is_said(
+    masked, classifier, tmp_path
+):
+    notes = []
+    done = audit(
+        [masked, classifier],
+        output=tmp_path,
+        options=AskOptions(limit=2),
+        listener=Listener(note=notes.append),
+    )
+    assert isinstance(done, Audit)
+    assert [(asked.model, asked.instrument) for asked in done.asked] == [
+        (masked, "social-distance"),
+        (masked, "care-seeking"),
+        (masked, "attribution"),
+        (classifier, "people-sentiment"),
+    ]
+    wanted = "a classifier, such as siebert/sentiment-roberta-large-english"
+    chat = "a chat model, which this version cannot ask yet"
+    filled = "a masked model, such as roberta-base"
+    assert [note for note in notes if "left out" in note] == [
+        f"people-sentiment is left out for {masked}: it needs {wanted}.",
+        f"coreference is left out for {masked}: it needs {chat}.",
+        f"social-distance is left out for {classifier}: it needs {filled}.",
+        f"care-seeking is left out for {classifier}: it needs {filled}.",
+        f"attribution is left out for {classifier}: it needs {filled}.",
+        f"coreference is left out for {classifier}: it needs {chat}.",
+    ]
+    prompts = read_prompts(tmp_path)
+    fills, labels = read_answers(tmp_path, "fills"), read_answers(tmp_path, "labels")
+    answered = {*fills["prompt_id"], *labels["prompt_id"]}
+    assert answered == set(prompts["prompt_id"])
+    assert prompts.group_by("instrument", maintain_order=True).len().rows() == [
+        ("attribution", 2),
+        ("care-seeking", 2),
+        ("people-sentiment", 2),
+        ("social-distance", 2),
+    ]
+    first_step = fills.filter(pl.col("step") == 1).join(prompts, on="prompt_id")
+    kept = first_step.group_by("instrument").agg(pl.col("rank").max()).sort("instrument")
+    assert kept.rows() == [("attribution", 10), ("care-seeking", 100), ("social-distance", 50)]
+    assert fills.filter(pl.col("step") == 3)["parent"].str.contains("/").all()
+
+
+@pytest.mark.parametrize(
+    ("which", "instrument", "message"),
+    [
+        (
+            "masked",
+            "people-sentiment",
+            (
+                "'{}' is a masked model (RobertaForMaskedLM, roberta): it can fill masks. "
+                "people-sentiment needs a classifier, such as "
+                "siebert/sentiment-roberta-large-english."
+            ),
+        ),
+        (
+            "masked",
+            "coreference",
+            (
+                "'{}' is a masked model (RobertaForMaskedLM, roberta): it can fill masks. "
+                "coreference needs a chat model, which this version cannot ask yet."
+            ),
+        ),
+        (
+            "classifier",
+            "care-seeking",
+            (
+                "'{}' is a classifier model (BertForSequenceClassification, bert): it can "
+                "classify sentences. care-seeking needs a masked model, such as roberta-base."
+            ),
+        ),
+    ],
+)
+def test_a_named_instrument_that_a_model_cannot_answer_is_refused_before_anyone_is_asked(
+    request, tmp_path, which, instrument, message
+):
+    model = request.getfixturevalue(which)
+    with pytest.raises(ModelError) as refusal:
+        audit([model], instruments=[instrument], output=tmp_path / "run")
+    assert str(refusal.value) == message.format(model)
+    assert not (tmp_path / "run").exists()
+
+
+def changed(tmp_path, name, *replacements):
+    """A copy of a built-in instrument with texts replaced in its instrument.toml."""
+    folder = tmp_path / "instruments" / name
+    shutil.copytree(DATA / name, folder)
+    toml = folder / "instrument.toml"
+    text = toml.read_text()
+    for old, new in replacements:
+        assert old in text
+        text = text.replace(old, new)
+    toml.write_text(text)
+    return str(folder)
+
+
+def refusal_of(finished, model, **options):
+    with pytest.raises(RunError) as refusal:
+        audit(
+            [model], output=finished, **{"instruments": ["care-seeking"], "options": FEW} | options
+        )
+    text = str(refusal.value)
+    end = (
+        " The two never stand under one name: give another folder with --output, or ask as it was "
+        "asked there."
+    )
+    assert text.startswith(f"{finished} holds other answers of ")
+    assert text.endswith(end)
+    return text.removeprefix(f"{finished} holds other answers of ").removesuffix(end)
+
+
+def test_another_version_of_an_instrument_never_lands_in_the_same_answers(
+    finished, masked, tmp_path
+):
+    before = json.loads((finished / "manifest.json").read_text())["instruments"]["care-seeking"]
+    other = changed(tmp_path, "care-seeking", ('version = "1.0"', 'version = "1.1"'))
+    text = refusal_of(finished, masked, instruments=[other])
+    assert text.startswith(
+        f'instrument \'care-seeking\': version is "{before["version"]}" there and "1.1" here; '
+        f"digest is {before['digest'][:12]}… there and "
+    )
+
+
+def test_another_top_k_never_lands_in_the_same_answers(finished, masked):
+    text = refusal_of(finished, masked, options=AskOptions(limit=12, top_k=7))
+    assert text == "instrument 'care-seeking': top_k is 100 there and 7 here."
+
+
+def test_other_targets_never_land_in_the_same_answers(finished, masked):
+    text = refusal_of(finished, masked, options=AskOptions(limit=12, targets=("she",)))
+    assert text == "instrument 'care-seeking': targets is [] there and [\"she\"] here."
+
+
+def test_other_prompts_never_land_in_the_same_answers(finished, masked):
+    text = refusal_of(finished, masked, options=AskOptions(limit=13))
+    assert text.startswith("instrument 'care-seeking': prompts is 12 there and 13 here; ")
+
+
+def test_other_batches_never_land_in_the_same_answers(finished, masked):
+    text = refusal_of(finished, masked, options=AskOptions(limit=12, batch_size=3))
+    assert text == (
+        f"model '{masked}': max_tokens is 1024 there and 30000 here; "
+        "max_size is 32 there and 3 here."
+    )
+
+
+def test_another_precision_never_lands_in_the_same_answers(finished, masked):
+    text = refusal_of(finished, masked, loading=LoadOptions(precision="bf16"))
+    assert text == f'model \'{masked}\': precision is "float32" there and "bf16" here.'
+
+
+def test_other_weights_under_one_name_never_land_in_the_same_answers(tiny, tmp_path):
+    model = tmp_path / "model"
+    shutil.copytree(tiny("roberta"), model)
+    run = tmp_path / "run"
+    audit([str(model)], instruments=["care-seeking"], output=run, options=FEW)
+    shutil.rmtree(model)
+    shutil.copytree(tiny("roberta", seed=1), model)
+    text = refusal_of(run, str(model))
+    assert text.startswith(f"model '{model}': weights_sha256 is ")
+
+
+def test_other_meanings_of_labels_never_land_in_the_same_answers(classifier, tmp_path):
+    audit([classifier], output=tmp_path, options=FEW)
+    swapped = LoadOptions(labels={"NEG": "positive", "POS": "negative"})
+    text = refusal_of(tmp_path, classifier, instruments=(), loading=swapped)
+    assert text == (
+        f'model \'{classifier}\': labels is ["negative", "positive"] there and '
+        '["positive", "negative"] here.'
+    )
+
+
+def test_a_refused_run_is_left_as_it_was(finished, masked):
+    before = (finished / "manifest.json").read_bytes(), read_prompts(finished)
+    refusal_of(finished, masked, options=AskOptions(limit=13))
+    assert (finished / "manifest.json").read_bytes() == before[0]
+    assert read_prompts(finished).equals(before[1])
+
+
+def test_another_instrument_and_model_may_join_a_run(masked, tiny, tmp_path):
+    audit([masked], instruments=["care-seeking"], output=tmp_path, options=FEW)
+    rows = read_answers(tmp_path, "fills").height
+    second = str(tiny("bert"))
+    audit([second], instruments=["social-distance"], output=tmp_path, options=FEW)
+    fills = read_answers(tmp_path, "fills").join(read_prompts(tmp_path), on="prompt_id")
+    assert fills.group_by("model", "instrument").len().sort("instrument").rows() == [
+        (masked, "care-seeking", rows),
+        (second, "social-distance", 12 * 50),
+    ]
+
+
+def test_a_table_of_prompts_that_is_gone_comes_back_the_same(masked, tmp_path):
+    def run():
+        return audit([masked], instruments=["care-seeking"], output=tmp_path, options=FEW)
+
+    run()
+    before = (tmp_path / "prompts.parquet").read_bytes()
+    (tmp_path / "prompts.parquet").unlink()
+    assert run().asked[0].asked_now == 0
+    assert (tmp_path / "prompts.parquet").read_bytes() == before
+    (tmp_path / "prompts.parquet").write_bytes(b"PAR1")
+    with pytest.raises(RunError) as refusal:
+        run()
+    assert str(refusal.value) == (
+        f"{tmp_path / 'prompts.parquet'} cannot be read (ComputeError). Remove it and give the "
+        "run's goffman audit command again: it is written anew, and no model is asked again."
+    )
+
+
+def test_a_lower_precision_says_how_far_it_is_from_float32(masked, tmp_path):
+    low = LoadOptions(precision="bf16")
+    audit([masked], instruments=["care-seeking"], output=tmp_path, options=FEW, loading=low)
+    entry = json.loads((tmp_path / "manifest.json").read_text())["models"][masked]
+    assert entry["precision"] == "bf16"
+    deviation = entry["deviation"]
+    exact, rough = load(masked, use="fill"), load(masked, use="fill", options=low)
+    encoded = exact.encode(read_prompts(tmp_path)["text"].to_list())
+    largest, shares = 0.0, []
+    for sentence in encoded:
+        size = len(exact.tokens)
+        one, other = (m.fill_batch([sentence], top_k=size) for m in (exact, rough))
+        shares.append(len({*one.token_ids[0][:100]} & {*other.token_ids[0][:100]}) / 100)
+        by_token = dict(zip(other.token_ids[0], other.probabilities[0], strict=True))
+        top = zip(one.token_ids[0][:100], one.probabilities[0][:100], strict=True)
+        largest = max(largest, *(abs(by_token[token] - p) for token, p in top))
+    assert deviation["sentences"] == 12
+    assert 0 < deviation["largest_difference"] == pytest.approx(largest, rel=0.2)
+    assert deviation["overlap"] == pytest.approx(np.mean(shares), abs=0.02)
+    again = audit([masked], instruments=["care-seeking"], output=tmp_path, options=FEW, loading=low)
+    assert again.asked[0].asked_now == 0
+
+
+def test_a_classifier_in_a_lower_precision_says_so_too(classifier, tmp_path):
+    low = LoadOptions(precision="bf16")
+    audit([classifier], output=tmp_path, options=FEW, loading=low)
+    entry = json.loads((tmp_path / "manifest.json").read_text())["models"][classifier]
+    assert entry["deviation"]["sentences"] == 12
+    assert 0 < entry["deviation"]["largest_difference"] < 0.2
+    assert 0 <= entry["deviation"]["same_label"] <= 1
+
+
+def test_the_sample_depends_on_the_seed_alone():
+    texts = [f"text {number}" for number in range(500)]
+    assert len(sample(texts, seed=0)) == 64
+    assert sample(texts, seed=0) == sample(texts[::-1] + texts, seed=0)
+    assert sample(texts, seed=0) != sample(texts, seed=1)
+
+
+def test_the_default_folder_is_named_after_the_models():
+    assert default_folder(["org/some-model@main", "./x/"]) == Path("runs/some-model-main+x")
+    assert len(default_folder([f"model-{n}" for n in range(50)]).name) < 90
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (AskOptions(limit=0), "--limit is 0; it is a whole number of at least 1."),
+        (AskOptions(batch_size=0), "--batch-size is 0; it is a whole number of at least 1."),
+    ],
+)
+def test_options_that_mean_nothing_are_refused(masked, tmp_path, options, message):
+    with pytest.raises(InputError) as refusal:
+        audit([masked], output=tmp_path, options=options)
+    assert str(refusal.value) == message
+
+
+def test_two_instruments_of_one_id_are_refused(masked, tmp_path):
+    other = changed(tmp_path, "care-seeking")
+    with pytest.raises(InputError) as refusal:
+        audit([masked], instruments=["care-seeking", other], output=tmp_path / "run")
+    assert str(refusal.value) == "Two instruments have the id 'care-seeking': give one of them."
+
+
+def test_the_command_says_where_the_answers_lie_and_how_many(masked, tmp_path):
+    arguments = ["audit", masked, "--instrument", "care-seeking", "--limit", "3"]
+    done = CliRunner().invoke(app, [*arguments, "--output", str(tmp_path), "--json"])
+    assert done.exit_code == 0
+    printed = json.loads(done.stdout)
+    assert printed["folder"] == str(tmp_path)
+    assert [(a["instrument"], a["sentences"], a["rows"]) for a in printed["answers"]] == [
+        ("care-seeking", 3, 300)
+    ]
+    again = CliRunner().invoke(app, [*arguments, "--output", str(tmp_path)])
+    assert again.stdout.endswith(f"Nothing was left to ask. The answers are in {tmp_path}.\n")
+    *_, first, last = done.stderr.splitlines()
+    assert first == f"care-seeking, {masked}: 0 of 3 sentences"
+    assert last.startswith(f"care-seeking, {masked}: 3 of 3 sentences, ")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            ["--batch-size", "many"],
+            "--batch-size is 'many'; it is auto or a whole number of at least 1.",
+        ),
+        (
+            ["--labels", "LABEL_0:negative"],
+            (
+                "--labels has 'LABEL_0:negative'; each is the model's own label, =, and negative, "
+                "neutral or positive: --labels LABEL_0=negative,LABEL_1=positive"
+            ),
+        ),
+    ],
+)
+def test_the_command_refuses_what_it_cannot_read(masked, tmp_path, options, message):
+    done = CliRunner().invoke(app, ["audit", masked, "--output", str(tmp_path), *options])
+    assert isinstance(done.exception, InputError)
+    assert str(done.exception) == message
