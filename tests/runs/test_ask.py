@@ -10,8 +10,8 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 import pytest
-from asking import LIMITS, asking, prompts_of
 
+from asking import LIMITS, asking, prompts_of
 from goffman.errors import AskingError, RunError
 from goffman.models.spec import load
 from goffman.runs.ask import ask_fills, ask_labels

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
-from asking import asking, prompts_of
 from hypothesis import given
 from hypothesis import strategies as st
 
+from asking import asking, prompts_of
 from goffman.errors import InputError
 from goffman.models.spec import load
 from goffman.records import MASK
