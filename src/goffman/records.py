@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal
 
 Kind = Literal["fill", "classify", "ask"]
@@ -223,7 +224,7 @@ class Prompt:
     pronoun: str | None = None
     """Coreference: the pronoun asked about."""
 
-    @property
+    @cached_property
     def id(self) -> str:
         """The same on every machine and day: a hash of what is asked and what it stands for."""
         asked = [self.instrument, self.item, self.wording, self.condition, self.form, self.text]

@@ -31,6 +31,9 @@ DTYPES: dict[Precision, torch.dtype] = {
     "fp16": torch.float16,
 }
 
+EQUALS = 128
+"""So many tokens may have the probability of the last of the top k before it costs more."""
+
 MEMORY_COMPLAINTS = ("out of memory", "can't allocate memory", "not enough memory")
 """How torch words a failed allocation where it raises a plain RuntimeError."""
 
@@ -188,21 +191,36 @@ def accepted(model: Any, inputs: dict[str, torch.Tensor]) -> dict[str, torch.Ten
 def most_probable(logits: torch.Tensor, *, top_k: int, targets: Sequence[int]) -> Filled:
     """The top k by probability over the full vocabulary, ties by token id, and the targets."""
     probabilities = torch.softmax(logits.float(), dim=-1)
-    values, indices = torch.topk(probabilities, top_k, dim=-1)
-    ids, top = indices.cpu().numpy(), values.cpu().numpy()
-    # topk takes any of several tokens with the probability of the last: the smallest ids go first.
-    crowded = (probabilities >= values[:, -1:]).sum(dim=-1) > top_k
-    for row in torch.nonzero(crowded).flatten().tolist():
-        every = probabilities[row].cpu().numpy()
-        ids[row] = np.lexsort((np.arange(len(every)), -every))[:top_k]
-        top[row] = every[ids[row]]
-    order = np.lexsort((ids, -top))
+    # topk takes any of several tokens with one probability. Some more than k are taken, so that
+    # all equals of the last are among them, and the smallest ids of these are kept.
+    size = probabilities.shape[1]
+    values, indices = torch.topk(probabilities, min(size, top_k + EQUALS), dim=-1)
+    crowded = (values[:, -1] == values[:, top_k - 1]).nonzero().flatten()
+    if len(crowded) and values.shape[1] < size:
+        chosen = _first_of_equals(probabilities[crowded], values.shape[1])
+        indices[crowded] = chosen
+        values[crowded] = probabilities[crowded].gather(1, chosen)
     wanted = torch.tensor(list(targets), dtype=torch.long, device=probabilities.device)
+    ids, top = indices.cpu().numpy(), values.cpu().numpy()
+    order = np.lexsort((ids, -top))[:, :top_k]
     return Filled(
         token_ids=np.take_along_axis(ids, order, axis=1).astype(np.int32),
         probabilities=np.take_along_axis(top, order, axis=1),
         targets=probabilities[:, wanted].cpu().numpy(),
     )
+
+
+def _first_of_equals(probabilities: torch.Tensor, top_k: int) -> torch.Tensor:
+    """[sentence, rank]: the top k token ids, of equal probabilities the smallest ids.
+
+    A probability is not negative, so its bits order as it does; below them stands the id, turned
+    round, and one number decides both.
+    """
+    bits = probabilities.contiguous().view(torch.int32).long()
+    last = probabilities.shape[1] - 1
+    ids = torch.arange(last, -1, -1, device=probabilities.device)
+    keys = torch.topk(bits * (last + 1) + ids, top_k, dim=-1).values
+    return last - keys % (last + 1)
 
 
 def together(parts: Sequence[Filled]) -> Filled:

@@ -191,8 +191,15 @@ def token_ids(tokenizer: Any, texts: Sequence[str], *, specials: bool) -> list[l
     """The token ids of each text, never cut short."""
     if not texts:
         return []
-    # verbose=False: a text that is too long is refused by us, with its name.
-    encoded = tokenizer(list(texts), add_special_tokens=specials, truncation=False, verbose=False)
+    encoded = tokenizer(
+        list(texts),
+        add_special_tokens=specials,
+        truncation=False,
+        return_attention_mask=False,
+        return_token_type_ids=False,
+        # A text that is too long is refused by us, with its name.
+        verbose=False,
+    )
     return encoded["input_ids"]  # type: ignore[no-any-return]
 
 

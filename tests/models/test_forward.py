@@ -1,0 +1,40 @@
+"""The top k: by probability, and of equals the smallest token ids."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from goffman.models.forward import most_probable
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    seed=st.integers(0, 10**6),
+    size=st.integers(60, 900),
+    top_k=st.integers(1, 60),
+    levels=st.sampled_from([1, 2, 5, 40, 10**6]),
+)
+def test_the_top_k_is_that_of_a_whole_sort(seed: int, size: int, top_k: int, levels: int) -> None:
+    """With many tokens of one probability too: ``levels`` is how many different logits there are."""
+    generator = torch.Generator().manual_seed(seed)
+    logits = torch.randint(levels, (3, size), generator=generator).float() / levels
+    targets = [0, size - 1]
+    filled = most_probable(logits, top_k=top_k, targets=targets)
+    probabilities = torch.softmax(logits, dim=-1).numpy()
+    for row, every in enumerate(probabilities):
+        expected = np.lexsort((np.arange(size), -every))[:top_k]
+        assert filled.token_ids[row].tolist() == expected.tolist()
+        assert filled.probabilities[row].tolist() == every[expected].tolist()
+        assert filled.targets[row].tolist() == every[targets].tolist()
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_equals_of_a_low_precision_are_ordered_too(dtype: torch.dtype) -> None:
+    logits = torch.randn(16, 5_000, generator=torch.Generator().manual_seed(1)).to(dtype)
+    filled = most_probable(logits, top_k=50, targets=())
+    probabilities = torch.softmax(logits.float(), dim=-1).numpy()
+    for row, every in enumerate(probabilities):
+        expected = np.lexsort((np.arange(5_000), -every))[:50]
+        assert filled.token_ids[row].tolist() == expected.tolist()
