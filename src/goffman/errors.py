@@ -2,7 +2,9 @@
 
 GoffmanError                 base: its text is written for the person at the terminal
 ├── InputError               something the user gave cannot be used (exit code 2)
-│   ├── InstrumentError      an instrument has faults; carries every one of them
+│   ├── FaultsError          files that the user wrote have faults; carries every one of them
+│   │   ├── InstrumentError  … of an instrument
+│   │   └── LexiconError     … of a lexicon or a file of ratings
 │   ├── SentenceError        a WinoBias file or an adjective setting cannot be used
 │   ├── ModelError           a model cannot be found, loaded, or asked in this way
 │   └── RunError             a run folder holds something else, is in use, or is damaged
@@ -31,8 +33,8 @@ class InputError(GoffmanError):
     exit_code = 2
 
 
-class InstrumentError(InputError):
-    """An instrument that cannot be used, with all of its faults."""
+class FaultsError(InputError):
+    """Files that cannot be used, with all of their faults."""
 
     def __init__(self, where: str, faults: Sequence[Fault]) -> None:
         self.where = where
@@ -40,6 +42,14 @@ class InstrumentError(InputError):
         count = "1 fault" if len(self.faults) == 1 else f"{len(self.faults)} faults"
         lines = "".join(f"\n  {fault}" for fault in self.faults)
         super().__init__(f"{where} cannot be used: {count}.{lines}")
+
+
+class InstrumentError(FaultsError):
+    """An instrument that cannot be used, with all of its faults."""
+
+
+class LexiconError(FaultsError):
+    """A lexicon or a file of ratings that cannot be used, with all of its faults."""
 
 
 class SentenceError(InputError):

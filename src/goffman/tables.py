@@ -69,6 +69,36 @@ LABELS = (
 )
 """One row a prompt and classifier."""
 
+GENDER = (
+    Column(
+        "gender_group", "text", "female, male, nonbinary, neutral …; null: unlisted", nullable=True
+    ),
+    Column(
+        "gender_kind", "text", "pronoun, noun, adjective or name; null: unlisted", nullable=True
+    ),
+    Column("common_word", "bool", "a name that is also a common word, counted or not"),
+)
+"""Further columns of fills whose words were looked up in a gender lexicon."""
+
+GENDER_VOCABULARY = (
+    Column("group", "text", "female, male, nonbinary, neutral …"),
+    Column("kind", "text", "pronoun, noun, adjective or name"),
+    Column("words", "int", "words of the lexicon that count"),
+    Column("single_tokens", "int", "those that the model has as one token and so can fill"),
+    Column("common_words", "int", "names that are one token and also common words, counted or not"),
+)
+"""One row a group and kind of a gender lexicon, for one model."""
+
+RATINGS = (
+    Column("word", "text", "stripped and case-folded, as words are compared"),
+    Column("item", "text", "the item's id that the rating is for; empty: every item"),
+    Column("wording", "text", "the wording's id that the rating is for; empty: every wording"),
+    Column("rater", "text", "a name or a pseudonym"),
+    Column("label", "text", "positive, negative, neutral or irrelevant"),
+    Column("note", "text", "what the rater remarked; empty: nothing"),
+)
+"""One row a rater and word, in the CSV files in which ratings go out and come in."""
+
 
 def prompt_rows(prompts: Iterable[Prompt]) -> list[dict[str, str | None]]:
     """One dictionary a prompt, in the order of PROMPTS; the answer key only where there is one."""

@@ -1,0 +1,261 @@
+"""Which gender a word names: the lexicon, and its groups and kinds put on fills.
+
+A word is compared stripped of space and case-folded. A first name keeps its case, so "will" is
+never Will; for a model without case a name is compared by its letters alone. A word that is both
+a name and something else in the lexicon (Guy, King, Prince) is that other thing: so the rows of
+kind ``name`` are all that a result with names has and a result without them has not.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import astuple, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, get_args
+
+from goffman.errors import InputError, LexiconError, did_you_mean
+from goffman.instruments.files import ID, Faults, Row, read_table
+from goffman.tables import GENDER, GENDER_VOCABULARY, schema
+
+if TYPE_CHECKING:
+    import polars as pl
+
+WordKind = Literal["pronoun", "noun", "adjective", "name"]
+
+KINDS: tuple[WordKind, ...] = get_args(WordKind)
+"""Titles (Mrs, sir) are nouns."""
+
+_DATA = Path(__file__).parent / "data"
+_TRUTHS = {"true": True, "false": False, "": False}
+
+
+@dataclass(frozen=True, kw_only=True)
+class GenderWord:
+    """One word of a lexicon."""
+
+    word: str
+    """A name with its capital letter; any other word in any case."""
+    group: str
+    """female, male, nonbinary, neutral (a person of any gender), or a group of the user's own."""
+    kind: WordKind
+    count: int | None = None
+    """How many people have the name, where that is known."""
+    percent: float | None = None
+    """The share of them that is of the group, 0 to 100; None: not a matter of shares."""
+    common_word: bool = False
+    """Whether the name is also an ordinary word, a place, a people or a month."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class GenderLexicon:
+    """The words of a lexicon, and which of them count."""
+
+    words: tuple[GenderWord, ...]
+    kinds: tuple[WordKind, ...] = KINDS
+    """Only words of these kinds count."""
+    common_words: bool = False
+    """Whether names that are also common words count."""
+    percent: float = 95.0
+    """A name counts where at least this share of its bearers is of its group, 50 to 100."""
+
+    def __post_init__(self) -> None:
+        if not self.kinds:
+            raise InputError(f"kinds is empty. Allowed: one or more of {', '.join(KINDS)}.")
+        for kind in self.kinds:
+            if kind not in KINDS:
+                raise InputError(
+                    f"There is no kind of gender word '{kind}'. Allowed: {', '.join(KINDS)}."
+                    + did_you_mean(kind, KINDS)
+                )
+        if not 50 <= self.percent <= 100:
+            raise InputError(
+                f"percent is {self.percent:g}. Allowed: 50 to 100, the smallest share of a name's "
+                "bearers who are of its group."
+            )
+
+    def counts(self, entry: GenderWord) -> bool:
+        """Whether a word of this lexicon counts."""
+        return self._is_in_reach(entry) and (self.common_words or not entry.common_word)
+
+    @property
+    def digest(self) -> str:
+        """sha256 of the words and of which of them count: for the manifest."""
+        # Neither the order of the kinds nor 95 for 95.0 is another lexicon.
+        settings = [sorted(set(self.kinds)), self.common_words, float(self.percent)]
+        content = json.dumps([settings, [astuple(entry) for entry in self.words]])
+        return hashlib.sha256(content.encode()).hexdigest()
+
+    def finder(self, *, cased: bool) -> Callable[[str], GenderWord | None]:
+        """A function from a word as a model fills it to its entry, or None where it is unlisted.
+
+        A name that is left out only because it is also a common word is found too: ``counts``
+        tells it apart.
+        """
+        words: dict[str, GenderWord] = {}
+        names: dict[str, GenderWord] = {}
+        for entry in filter(self._is_in_reach, self.words):
+            if entry.kind == "name":
+                names[entry.word if cased else _folded(entry.word)] = entry
+            else:
+                words[_folded(entry.word)] = entry
+
+        def find(word: str) -> GenderWord | None:
+            entry = words.get(_folded(word))
+            if entry is not None and self.counts(entry):
+                return entry
+            return names.get(word.strip() if cased else _folded(word), entry)
+
+        return find
+
+    def _is_in_reach(self, entry: GenderWord) -> bool:
+        return entry.kind in self.kinds and (entry.percent is None or entry.percent >= self.percent)
+
+
+def load_gender(
+    path: str | Path | None = None,
+    *,
+    kinds: Sequence[WordKind] = KINDS,
+    common_words: bool = False,
+    percent: float = 95.0,
+) -> GenderLexicon:
+    """The lexicon that comes with the package, or a CSV file's; LexiconError with every fault.
+
+    A file has the columns word, group and kind, and may have count, percent, common_word and
+    note. It stands in the place of the shipped lexicon.
+    """
+    paths = [_DATA / "gender-words.csv", _DATA / "first-names.csv"] if path is None else [path]
+    faults = Faults()
+    words = tuple(entry for each in paths for entry in _read_words(Path(each), faults))
+    if faults.found:
+        raise LexiconError(str(path if path is not None else _DATA), faults.found)
+    return GenderLexicon(
+        words=words, kinds=tuple(kinds), common_words=common_words, percent=percent
+    )
+
+
+def with_gender(fills: pl.DataFrame, lexicon: GenderLexicon, *, cased: bool) -> pl.DataFrame:
+    """The fills of a model, each with the columns GENDER of its ``word``; rows and order as given.
+
+    ``cased``: whether the model has case (``has_case``). A result without names leaves out the
+    rows whose ``gender_kind`` is name. An unlisted word has no ``gender_group``; a word for a
+    person of any gender has the group neutral.
+    """
+    import polars as pl
+
+    find = lexicon.finder(cased=cased)
+    found = []
+    for word in fills["word"].drop_nulls().unique():
+        if entry := find(word):
+            told = (entry.group, entry.kind) if lexicon.counts(entry) else (None, None)
+            found.append((word, *told, entry.common_word))
+    columns = schema(GENDER)
+    listed = pl.DataFrame(found, schema={"word": pl.String, **columns}, orient="row")
+    return (
+        fills.drop(columns.names(), strict=False)
+        .join(listed, on="word", how="left", maintain_order="left")
+        .with_columns(pl.col("common_word").fill_null(value=False))
+    )
+
+
+def gender_vocabulary(
+    tokens: Sequence[str], lexicon: GenderLexicon, *, cased: bool
+) -> pl.DataFrame:
+    """How many words of each group and kind a model can fill: the columns GENDER_VOCABULARY.
+
+    ``tokens`` are all of the model's, as text. A word that is several tokens is never filled, and
+    far more men's than women's names are one token: a sum over names is to be read beside this.
+    """
+    import polars as pl
+
+    find = lexicon.finder(cased=cased)
+    filled = {entry for token in tokens if (entry := find(token))}
+    used = [entry for entry in lexicon.words if entry.kind in lexicon.kinds]
+    rows = []
+    for group, kind in dict.fromkeys((entry.group, entry.kind) for entry in used):
+        of_key = [entry for entry in used if (entry.group, entry.kind) == (group, kind)]
+        counted = [entry for entry in of_key if lexicon.counts(entry)]
+        common = [entry for entry in of_key if entry.common_word and entry in filled]
+        rows.append(
+            (group, kind, len(counted), sum(entry in filled for entry in counted), len(common))
+        )
+    return pl.DataFrame(rows, schema=schema(GENDER_VOCABULARY), orient="row")
+
+
+def has_case(tokens: Sequence[str]) -> bool:
+    """Whether a model has case: whether any of its tokens is a word with a capital letter."""
+    # Special tokens such as [MASK] are capital in models that have no case; they are no words.
+    return any(
+        token.strip().isalpha() and token.strip() != token.strip().lower() for token in tokens
+    )
+
+
+def _folded(word: str) -> str:
+    return word.strip().casefold()
+
+
+def _read_words(path: Path, faults: Faults) -> list[GenderWord]:
+    """The words of a file; every fault is noted."""
+    rows = read_table(
+        path,
+        required=("word", "group", "kind"),
+        optional=("count", "percent", "common_word", "note"),
+        faults=faults,
+    )
+    lines: dict[tuple[str, bool], int] = {}
+    words = []
+    for row in rows:
+        # A word may stand twice only as a name and as something else, which then comes first.
+        key = (_folded(row["word"]), row["kind"] == "name")
+        if key in lines:
+            message = f"the word '{row['word']}' stands already on line {lines[key]}."
+            faults.add(row.file, row.number, message)
+        lines.setdefault(key, row.number)
+        if entry := _read_word(row, faults):
+            words.append(entry)
+    return words
+
+
+def _read_word(row: Row, faults: Faults) -> GenderWord | None:
+    """The word of a row, or None with its faults noted."""
+    before = len(faults.found)
+    if row["group"] and not ID.fullmatch(row["group"]):
+        faults.add(
+            row.file,
+            row.number,
+            f"group is '{row['group']}'. Allowed: lower-case letters, digits and single hyphens, "
+            "such as 'female'.",
+        )
+    if row["kind"]:
+        faults.check_one_of(row.file, row.number, what="kind", given=row["kind"], allowed=KINDS)
+    if row["count"] and not (row["count"].isascii() and row["count"].isdigit()):
+        message = f"count is '{row['count']}'. Allowed: a whole number, or nothing."
+        faults.add(row.file, row.number, message)
+    percent = _percent(row["percent"])
+    if row["percent"] and percent is None:
+        message = f"percent is '{row['percent']}'. Allowed: a number from 0 to 100, or nothing."
+        faults.add(row.file, row.number, message)
+    if row["common_word"] not in _TRUTHS:
+        message = f"common_word is '{row['common_word']}'. Allowed: true, false, or nothing."
+        faults.add(row.file, row.number, message)
+    kind = next((kind for kind in KINDS if kind == row["kind"]), None)
+    if len(faults.found) > before or kind is None:
+        return None
+    return GenderWord(
+        word=row["word"],
+        group=row["group"],
+        kind=kind,
+        count=int(row["count"]) if row["count"] else None,
+        percent=percent,
+        common_word=_TRUTHS[row["common_word"]],
+    )
+
+
+def _percent(text: str) -> float | None:
+    """The number, or None where there is none from 0 to 100."""
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if 0 <= number <= 100 else None
