@@ -1,4 +1,7 @@
-"""The command line: one function a command, each of which parses, calls and prints."""
+"""The command line: one function a command, each of which parses, calls and prints.
+
+Those about ratings are in cli_ratings.py.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from goffman.cli_ratings import agree, rate
 from goffman.errors import GoffmanError, InputError, InstrumentError
 from goffman.terminal import table_text
 
@@ -233,6 +237,10 @@ def audit(
     sys.stdout.write(table_text(rows, ("model", "instrument", "sentences", "rows", "asked_now")))
     nothing = "" if any(asked.asked_now for asked in done.asked) else "Nothing was left to ask. "
     print(f"{nothing}The answers are in {printable(str(done.folder))}.")
+
+
+app.command()(rate)
+app.command()(agree)
 
 
 @contextmanager

@@ -11,6 +11,8 @@ from typing import Literal
 
 Kind = Literal["fill", "classify", "ask"]
 
+Attitude = Literal["positive", "negative", "neutral", "irrelevant"]
+
 MASK = "<mask>"
 """How a mask is written in every prompt; each model puts in its own mask token."""
 
@@ -229,3 +231,21 @@ class Prompt:
         """The same on every machine and day: a hash of what is asked and what it stands for."""
         asked = [self.instrument, self.item, self.wording, self.condition, self.form, self.text]
         return hashlib.sha256(json.dumps(asked, ensure_ascii=True).encode()).hexdigest()[:16]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rating:
+    """What one rater says of a word in the sentences of an instrument."""
+
+    word: str
+    """Stripped and case-folded, as words are compared."""
+    item: str = ""
+    """The item's id that the rating is for; empty: every item."""
+    wording: str = ""
+    """The wording's id that the rating is for; empty: every wording."""
+    rater: str
+    """A name or a pseudonym."""
+    label: Attitude
+    """The word's attitude toward the situation."""
+    note: str = ""
+    """What the rater remarked, in one line."""

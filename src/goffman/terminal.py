@@ -30,7 +30,9 @@ def table_text(rows: Sequence[Mapping[str, object]], columns: Sequence[str]) -> 
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     for column in columns:
         numeric = bool(rows) and isinstance(rows[0][column], int)
-        table.add_column(column, justify="right" if numeric else "left", overflow="fold")
+        table.add_column(
+            Text(printable(column)), justify="right" if numeric else "left", overflow="fold"
+        )
     for row in rows:
         cells = [
             f"{value:,}" if isinstance(value, int) else str(value)

@@ -1,0 +1,215 @@
+"""How far raters agree: ratings in, κ and α out; and the page on which the rest is settled."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from goffman.errors import InputError
+from goffman.lexicons.attitudes import ATTITUDES
+from goffman.lexicons.desk import Desk
+from goffman.lexicons.journal import SETTLED, Record, Unit, open_journal
+from goffman.lexicons.ratings import Raters, need_two, ratings_folder, read_raters, settled_csv
+from goffman.lexicons.worklist import Entry, Sentence, Worklist, run_key, sentences_of
+from goffman.runs.store import write_whole
+from goffman.stats.agreement import (
+    MISSING,
+    Agreement,
+    cohen_kappa,
+    confusion,
+    krippendorff_alpha,
+)
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pair:
+    """Two raters' agreement."""
+
+    first: str
+    second: str
+    kappa: Agreement
+    alike: int
+    """Units with the same label, of kappa.n."""
+    table: tuple[tuple[int, ...], ...]
+    """Rows: the first rater's labels, columns: the second's, in the order of ATTITUDES."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """Everything that goffman agree says."""
+
+    raters: Raters
+    pairs: tuple[Pair, ...]
+    alpha: Agreement
+    """Over all raters, nominal: irrelevant has no place on a scale from negative to positive."""
+
+    def as_json(self) -> dict[str, Any]:
+        """Names and JSON values."""
+        return {
+            "raters": list(self.raters.names),
+            "labels": list(ATTITUDES),
+            "pairs": [asdict(pair) for pair in self.pairs],
+            "alpha": asdict(self.alpha),
+            "disagreements": disagreement_rows(self.raters),
+        }
+
+
+def compare(paths: Sequence[Path]) -> Comparison:
+    """How far the raters in run folders and files agree; InputError where there are not two."""
+    raters = read_raters(paths)
+    need_two(raters, paths)
+    codes = _codes(raters)
+    pairs = []
+    for first, second in combinations(range(len(raters.names)), 2):
+        table = confusion(codes[first], codes[second], categories=len(ATTITUDES))
+        pairs.append(
+            Pair(
+                first=raters.names[first],
+                second=raters.names[second],
+                kappa=cohen_kappa(table),
+                alike=int(table.trace()),
+                table=tuple(tuple(row) for row in table.tolist()),
+            )
+        )
+    alpha = krippendorff_alpha(codes, categories=len(ATTITUDES))
+    return Comparison(raters=raters, pairs=tuple(pairs), alpha=alpha)
+
+
+def _codes(raters: Raters) -> NDArray[np.int64]:
+    """Raters × units of places in ATTITUDES."""
+    import numpy as np
+
+    codes = np.full((len(raters.names), len(raters.labels)), MISSING, dtype=np.int64)
+    for column, given in enumerate(raters.labels.values()):
+        for row, name in enumerate(raters.names):
+            if name in given:
+                codes[row, column] = ATTITUDES.index(given[name])
+    return codes
+
+
+def disagreement_rows(raters: Raters) -> list[dict[str, Any]]:
+    """One row a unit with different labels: word, item, wording, labels by rater."""
+    return [
+        {**unit._asdict(), "labels": dict(raters.labels[unit])} for unit in raters.disagreements()
+    ]
+
+
+def agreement_text(comparison: Comparison, *, rows: int = 20) -> str:
+    """The comparison as a person reads it; at most so many disagreements."""
+    from goffman.terminal import printable, table_text
+
+    parts = []
+    for pair in comparison.pairs:
+        first, second = printable(pair.first), printable(pair.second)
+        parts.append(f"{first} and {second}: {_said(pair.kappa, alike=pair.alike)}\n")
+        corner = f"{first} ↓ {second} →"
+        lines = [
+            {corner: label, **dict(zip(ATTITUDES, counts, strict=True))}
+            for label, counts in zip(ATTITUDES, pair.table, strict=True)
+        ]
+        parts.append(table_text(lines, (corner, *ATTITUDES)) + "\n")
+    parts.append(f"All raters: {_said(comparison.alpha)}\n")
+    differing = disagreement_rows(comparison.raters)
+    if differing:
+        count = "1 word" if len(differing) == 1 else f"{len(differing):,} words"
+        parts.append(f"\n{count} with different labels:\n")
+        parts.append(_disagreements_text(differing[:rows], comparison.raters.names))
+    if len(differing) > rows:
+        parts.append(f"… and {len(differing) - rows:,} more: --json prints all.\n")
+    return "".join(parts)
+
+
+def _disagreements_text(differing: Sequence[dict[str, Any]], names: Sequence[str]) -> str:
+    from goffman.terminal import table_text
+
+    # Where no rating is bound to an item or wording, two empty columns help nobody.
+    bound = [name for name in ("item", "wording") if any(row[name] for row in differing)]
+    by = {f"by {name}": name for name in names}
+    lines = [{**row, **{head: row["labels"].get(by[head]) for head in by}} for row in differing]
+    return table_text(lines, ("word", *bound, *by))
+
+
+def _said(agreement: Agreement, *, alike: int | None = None) -> str:
+    """A coefficient in one sentence, with its interval or why there is none."""
+    words = f"{agreement.n:,} words rated twice or more"
+    if alike is not None:
+        words = f"{alike:,} of {agreement.n:,} words alike"
+    if agreement.value is None:
+        return f"{agreement.method} is not defined: {agreement.reason} ({words})."
+    text = f"{agreement.method} = {agreement.value:.3f}"
+    if agreement.low is not None and agreement.high is not None and agreement.confidence:
+        text += f", {agreement.confidence:.0%} interval {agreement.low:.3f} to {agreement.high:.3f}"
+    elif agreement.reason:
+        text += f", no interval: {agreement.reason}"
+    return f"{text} ({words})."
+
+
+def settled_path(given: Sequence[Path], output: Path | None) -> Path:
+    """Where settled ratings go: --output, or the run's own file."""
+    if output is not None:
+        return output
+    runs = [path for path in given if path.is_dir()]
+    if len(runs) != 1:
+        raise InputError(
+            "--settle needs --output FILE where not exactly one run folder is given: it says where "
+            "the settled ratings are written."
+        )
+    return ratings_folder(runs[0]) / f"{SETTLED}.csv"
+
+
+@contextmanager
+def settling(raters: Raters, given: Sequence[Path], *, output: Path) -> Iterator[Desk]:
+    """The desk on which disagreements are settled; the file is written anew at each key press."""
+    journal_path = output.with_suffix(".jsonl")
+    if output.exists() and not journal_path.exists():
+        raise InputError(
+            f"{output} is there already and was not written by --settle: its journal "
+            f"{journal_path.name} is not beside it. Give another file with --output."
+        )
+    work = _worklist(raters, [path for path in given if path.is_dir()], title=output.stem)
+    with open_journal(journal_path) as journal:
+        write = _writer(raters, output)
+        write(journal.record)
+        yield Desk(mode="settle", worklist=work, journal=journal, rater="", after=write)
+
+
+def _writer(raters: Raters, output: Path) -> Callable[[Record], None]:
+    def write(record: Record) -> None:
+        write_whole(output, settled_csv(raters, record.labels).encode())
+
+    return write
+
+
+def _worklist(raters: Raters, runs: Sequence[Path], *, title: str) -> Worklist:
+    """The disagreements in their sentences; labels in their own order, so that no one is named."""
+    differing = raters.disagreements()
+    sentences: dict[str, tuple[Sentence, ...]] = {}
+    for run in runs:
+        sentences |= sentences_of(run, [unit.word for unit in differing])
+    entries = tuple(
+        Entry(
+            unit=unit,
+            shown=_shown(unit, sentences),
+            sentences=sentences.get(unit.word, ()),
+            given=tuple(sorted(raters.labels[unit].values(), key=ATTITUDES.index)),
+        )
+        for unit in differing
+    )
+    if len(runs) == 1:
+        return Worklist(title=runs[0].resolve().name, key=run_key(runs[0]), entries=entries)
+    key = hashlib.sha256(repr(differing).encode()).hexdigest()[:16]
+    return Worklist(title=title, key=key, entries=entries)
+
+
+def _shown(unit: Unit, sentences: dict[str, tuple[Sentence, ...]]) -> str:
+    found = sentences.get(unit.word, ())
+    return found[0].word if found else unit.word

@@ -1,0 +1,131 @@
+"""The commands about what words mean: rate and agree."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from goffman.lexicons.desk import Desk
+    from goffman.records import Rating
+
+Port = Annotated[int, typer.Option(min=0, max=65535, help="Of the page. Default: a free one.")]
+NoBrowser = Annotated[bool, typer.Option("--no-browser", help="Only print the page's address.")]
+
+
+def rate(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="A run's folder.")],
+    *,
+    rater: Annotated[
+        str | None, typer.Option(help="Your name or a pseudonym. Default: your login.")
+    ] = None,
+    instrument: Annotated[
+        list[str] | None,
+        typer.Option(help="Whose words; may be repeated. Default: social-distance."),
+    ] = None,
+    ratings: Annotated[
+        list[Path] | None,
+        typer.Option(help="A CSV file whose words count as rated too; may be repeated."),
+    ] = None,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Also the words that the ratings know already.")
+    ] = False,
+    port: Port = 0,
+    no_browser: NoBrowser = False,
+) -> None:
+    """Rate the words of a run that no one has rated, on a page for you alone."""
+    from goffman.lexicons.attitudes import load_attitudes
+    from goffman.lexicons.desk import rating
+    from goffman.lexicons.worklist import words_to_rate
+
+    attitudes = load_attitudes(ratings or ())
+    work = words_to_rate(run, attitudes, instruments=instrument or (), everything=everything)
+    with rating(run, work, rater=rater or _login()) as desk:
+        _show_page(desk, port=port, browser=not no_browser)
+        print(desk.summary(), file=sys.stderr)
+
+
+def agree(
+    sources: Annotated[
+        list[Path],
+        typer.Argument(metavar="RUN|FILE …", help="Run folders, CSV files or journals."),
+    ],
+    *,
+    settle: Annotated[
+        bool, typer.Option("--settle", help="Open the page on which disagreements are settled.")
+    ] = False,
+    output: Annotated[
+        Path | None, typer.Option(help="The settled ratings. Default: RUN/ratings/settled.csv.")
+    ] = None,
+    export: Annotated[
+        Path | None, typer.Option(help="Write every rating to this CSV file.")
+    ] = None,
+    port: Port = 0,
+    no_browser: NoBrowser = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Say how far raters agree, and settle where they do not."""
+    from goffman.agree import agreement_text, compare, settled_path, settling
+    from goffman.lexicons.ratings import read_raters
+
+    if export:
+        raters = read_raters(sources)
+        _export(raters.ratings(), export)
+        if len(raters.names) < 2 and not settle:
+            return
+    found = compare(sources)
+    if as_json:
+        print(json.dumps(found.as_json(), ensure_ascii=False, indent=1))
+    else:
+        sys.stdout.write(agreement_text(found))
+    if settle:
+        sys.stdout.flush()
+        file = settled_path(sources, output)
+        with settling(found.raters, sources, output=file) as desk:
+            _show_page(desk, port=port, browser=not no_browser)
+            print(f"{desk.summary()} The settled ratings are in {file}.", file=sys.stderr)
+
+
+def _login() -> str:
+    from getpass import getuser
+
+    from goffman.errors import InputError
+
+    try:
+        return getuser()
+    except (OSError, KeyError, ImportError):
+        raise InputError("Your login has no name here. Give one with --rater NAME.") from None
+
+
+def _show_page(desk: Desk, *, port: int, browser: bool) -> None:
+    """Nothing, after Ctrl-C; at once where there is nothing to show."""
+    import webbrowser
+
+    from goffman.lexicons.rate import serve
+
+    print(desk.greeting(), file=sys.stderr)
+    if not desk.worklist.entries:
+        return
+
+    def opened(address: str) -> None:
+        print(f"The page is {address} (Ctrl-C ends it)", file=sys.stderr, flush=True)
+        if browser:
+            webbrowser.open(address)
+
+    serve(desk, port=port, opened=opened)
+
+
+def _export(ratings: list[Rating], path: Path) -> None:
+    from goffman.errors import AskingError, InputError
+    from goffman.lexicons.ratings import ratings_csv
+    from goffman.runs.store import write_whole
+
+    try:
+        write_whole(path, ratings_csv(ratings).encode())
+    except AskingError as error:
+        raise InputError(f"{path} cannot be written: {error.__cause__}.") from error
+    print(f"{len(ratings):,} ratings are in {path}.", file=sys.stderr)

@@ -1,0 +1,205 @@
+"""Several raters' ratings: read from runs and files, compared word by word, settled, written."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+from goffman.errors import InputError, LexiconError
+from goffman.instruments.files import Faults, Row, read_table
+from goffman.lexicons.attitudes import ATTITUDES, SINGLE, fold
+from goffman.lexicons.journal import SETTLED, Record, Unit, read_journal
+from goffman.records import Attitude, Rating
+from goffman.tables import RATINGS
+
+EXPORTED = tuple(column.name for column in RATINGS)
+"""The columns of an exported file, in their order."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Raters:
+    """Who said what."""
+
+    names: tuple[str, ...]
+    """In the order of reading."""
+    labels: Mapping[Unit, Mapping[str, Attitude]]
+    """Unit → rater → label, units in the order of reading."""
+    notes: Mapping[tuple[Unit, str], str]
+
+    def shared(self) -> list[Unit]:
+        """The units that at least two raters rated."""
+        return [unit for unit, given in self.labels.items() if len(given) > 1]
+
+    def disagreements(self) -> list[Unit]:
+        """The units to which raters gave different labels."""
+        return [unit for unit in self.shared() if len(set(self.labels[unit].values())) > 1]
+
+    def ratings(self) -> list[Rating]:
+        """Every rating, rater by rater."""
+        return [
+            Rating(
+                word=unit.word,
+                item=unit.item,
+                wording=unit.wording,
+                rater=name,
+                label=given[name],
+                note=self.notes.get((unit, name), ""),
+            )
+            for name in self.names
+            for unit, given in self.labels.items()
+            if name in given
+        ]
+
+
+def ratings_folder(run: Path) -> Path:
+    """Where a run's journals and settled ratings lie."""
+    return run / "ratings"
+
+
+def read_raters(paths: Sequence[Path]) -> Raters:
+    """The ratings in run folders, journals and CSV files; InputError where two have one name."""
+    found: dict[str, tuple[Path, list[Rating]]] = {}
+    for path in _files(paths):
+        of_file: dict[str, list[Rating]] = {}
+        for rating in _read(path):
+            of_file.setdefault(rating.rater, []).append(rating)
+        for name, ratings in of_file.items():
+            if name in found:
+                raise InputError(
+                    f"{found[name][0]} and {path} both have ratings by '{name}'. Rename one of the "
+                    "raters, or give one of the files."
+                )
+            found[name] = (path, ratings)
+    labels: dict[Unit, dict[str, Attitude]] = {}
+    notes: dict[tuple[Unit, str], str] = {}
+    for name, (_, ratings) in found.items():
+        for rating in ratings:
+            unit = Unit(rating.word, rating.item, rating.wording)
+            labels.setdefault(unit, {})[name] = rating.label
+            if rating.note:
+                notes[unit, name] = rating.note
+    return Raters(names=tuple(found), labels=labels, notes=notes)
+
+
+def need_two(raters: Raters, given: Sequence[Path]) -> None:
+    """Nothing, or the InputError that there is nobody to agree with."""
+    if len(raters.names) < 2:
+        who = f"1 rater, '{raters.names[0]}'" if raters.names else "no one"
+        raise InputError(
+            f"There are ratings by {who}, in {', '.join(map(str, given))}. Agreement needs two: "
+            "let another person rate with goffman rate RUN --rater NAME, or give a file of theirs."
+        )
+
+
+def settled_rows(raters: Raters, decided: Mapping[Unit, Attitude]) -> list[dict[str, str]]:
+    """A row for each unit that two raters rated alike or whose disagreement was decided."""
+    columns = SINGLE[: max(len(given) for given in raters.labels.values())]
+    rows = []
+    for unit in sorted(raters.shared()):
+        given = [raters.labels[unit][name] for name in raters.names if name in raters.labels[unit]]
+        label = given[0] if len(set(given)) == 1 else decided.get(unit)
+        if label is not None:
+            single = dict.fromkeys(columns, "") | dict(zip(columns, given, strict=False))
+            rows.append({**unit._asdict(), **single, "label": str(label)})
+    return rows
+
+
+def settled_csv(raters: Raters, decided: Mapping[Unit, Attitude]) -> str:
+    """The settled ratings as a file that --ratings takes: the single ratings, and one label."""
+    columns = SINGLE[: max(len(given) for given in raters.labels.values())]
+    names = (*Unit._fields, *columns, "label")
+    return _csv(settled_rows(raters, decided), names)
+
+
+def ratings_csv(ratings: Sequence[Rating]) -> str:
+    """The ratings as a file that goffman agree takes."""
+    return _csv([vars(rating) for rating in ratings], EXPORTED)
+
+
+def _csv(rows: Sequence[Mapping[str, str]], names: Sequence[str]) -> str:
+    text = io.StringIO()
+    writer = csv.DictWriter(text, fieldnames=names, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def _files(paths: Sequence[Path]) -> list[Path]:
+    """The files meant: of a run folder all its raters' journals."""
+    files: list[Path] = []
+    for path in paths:
+        if not path.is_dir():
+            files.append(path)
+            continue
+        journals = [
+            journal
+            for journal in sorted(ratings_folder(path).glob("*.jsonl"))
+            if journal.stem != SETTLED
+        ]
+        if not journals:
+            raise InputError(
+                f"{path} has no ratings yet: there is no journal in {ratings_folder(path)}. Make "
+                f"one with goffman rate {path} --rater NAME."
+            )
+        files += journals
+    return files
+
+
+def _read(path: Path) -> list[Rating]:
+    if path.suffix == ".jsonl":
+        return _from_journal(path)
+    faults = Faults()
+    optional = ("label", "item", "wording", "rater", "note", *SINGLE)
+    rows = read_table(path, required=("word",), optional=optional, faults=faults)
+    ratings = [] if faults.found else _from_rows(rows, path.stem, faults)
+    if faults.found:
+        raise LexiconError(str(path), faults.found)
+    return ratings
+
+
+def _from_journal(path: Path) -> list[Rating]:
+    try:
+        record: Record = read_journal(path)
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}.") from error
+    return [
+        Rating(**unit._asdict(), rater=path.stem, label=label, note=record.notes.get(unit, ""))
+        for unit, label in record.labels.items()
+    ]
+
+
+def _from_rows(rows: Sequence[Row], stem: str, faults: Faults) -> list[Rating]:
+    """One rater a file, or those of the column rater, or one for each column of single ratings."""
+    single = [column for column in SINGLE if column in rows[0].cells]
+    if not single and "label" not in rows[0].cells:
+        faults.add(rows[0].file, 1, "the column 'label' is missing.")
+        return []
+    ratings: list[Rating] = []
+    lines: dict[tuple[Unit, str], int] = {}
+    for row in rows:
+        unit = Unit(fold(row["word"]), row["item"], row["wording"])
+        for column in single or ["label"]:
+            if single and not row[column]:
+                continue
+            rater = column if single else row["rater"] or stem
+            label = row[column]
+            sound = faults.check_one_of(
+                row.file, row.number, what=column, given=label, allowed=ATTITUDES
+            )
+            if (line := lines.setdefault((unit, rater), row.number)) != row.number:
+                message = f"'{rater}' has rated '{row['word']}' on line {line} already."
+                faults.add(row.file, row.number, message)
+            elif sound:
+                ratings.append(
+                    Rating(
+                        **unit._asdict(),
+                        rater=rater,
+                        label=cast("Attitude", label),
+                        note=row["note"],
+                    )
+                )
+    return ratings

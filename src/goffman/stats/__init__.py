@@ -1,0 +1,1 @@
+"""ESTIMATES: arrays in, an estimate out."""

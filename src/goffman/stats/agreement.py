@@ -1,0 +1,162 @@
+"""How far raters agree: Cohen's κ, plain and weighted, and Krippendorff's α.
+
+κ = (p_o − p_e) / (1 − p_e), with p_o = Σ w_ij p_ij and p_e = Σ w_ij p_i. p_.j, where p_ij is the
+share of units that the first rater puts in category i and the second in j (Cohen 1960, 1968).
+Weights w_ij: 1 on the diagonal and 0 elsewhere, or 1 − |i−j|/(k−1) (linear), or
+1 − (i−j)²/(k−1)² (quadratic). Its large-sample variance, for a κ that is not 0, is
+
+    Σ p_ij (w_ij − (w̄_i. + w̄_.j)(1 − κ))² − (κ − p_e (1 − κ))²
+    ───────────────────────────────────────────────────────────     w̄_i. = Σ_j p_.j w_ij
+                        n (1 − p_e)²                                w̄_.j = Σ_i p_i. w_ij
+
+(Fleiss, Cohen & Everitt 1969; with 0/1 weights it is their variance of the plain κ). The interval
+is κ ± z·SE, cut at −1 and 1.
+
+α = 1 − D_o / D_e over the coincidences of values within units (Krippendorff 2004, ch. 11): a unit
+with m ≥ 2 values gives each ordered pair of them the weight 1/(m−1); units with fewer are left out.
+The difference of two values is 0 or 1 (nominal), or the squared number of values from the one to
+the other, both counted half (ordinal).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Weights = Literal["none", "linear", "quadratic"]
+Level = Literal["nominal", "ordinal"]
+
+MISSING = -1
+"""How a rating that is not there is written among category numbers."""
+
+NO_OVERLAP = "no unit was rated by two raters"
+ONE_CATEGORY = "only one label was used, so that chance alone would agree too"
+ONE_SIDED = "a rater gave one label only: κ is then 0 whatever the other says, without an interval"
+NO_WIDTH = "the raters agree on every unit: the large-sample interval has no width and says nothing"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Agreement:
+    """A coefficient of agreement, and what is needed to doubt it."""
+
+    value: float | None
+    """1 is perfect, 0 is chance; None: it is not defined here."""
+    standard_error: float | None = None
+    low: float | None = None
+    high: float | None = None
+    """The interval, or None."""
+    confidence: float | None = None
+    """Of the interval, such as 0.95."""
+    n: int
+    """Units that were rated at least twice."""
+    method: str
+    """The coefficient by name."""
+    reason: str | None = None
+    """Why there is no value, or no interval."""
+
+
+def confusion(
+    first: Sequence[int] | NDArray[np.int64],
+    second: Sequence[int] | NDArray[np.int64],
+    *,
+    categories: int,
+) -> NDArray[np.int64]:
+    """How often the first rater said row and the second column; units with a gap are left out."""
+    rows, columns = np.asarray(first, dtype=np.int64), np.asarray(second, dtype=np.int64)
+    both = (rows != MISSING) & (columns != MISSING)
+    table = np.zeros((categories, categories), dtype=np.int64)
+    np.add.at(table, (rows[both], columns[both]), 1)
+    return table
+
+
+def cohen_kappa(
+    table: NDArray[np.int64], *, weights: Weights = "none", confidence: float = 0.95
+) -> Agreement:
+    """κ of a square table of counts, with its large-sample interval.
+
+    Weighted, the categories must stand in their order.
+    """
+    n = int(table.sum())
+    method = "Cohen's κ" if weights == "none" else f"Cohen's κ, {weights} weights"
+    value, reason = _special(table, n)
+    if reason:
+        return Agreement(value=value, n=n, method=method, reason=reason)
+    shares, weight = table / n, _weights(len(table), weights)
+    rows, columns = shares.sum(axis=1), shares.sum(axis=0)
+    expected = float((weight * np.outer(rows, columns)).sum())
+    kappa = (float((weight * shares).sum()) - expected) / (1 - expected)
+    means = (weight @ columns)[:, None] + (rows @ weight)[None, :]
+    spread = float((shares * (weight - means * (1 - kappa)) ** 2).sum())
+    variance = (spread - (kappa - expected * (1 - kappa)) ** 2) / (n * (1 - expected) ** 2)
+    # A variance of 0 may come out a little below it.
+    error = float(np.sqrt(max(variance, 0.0)))
+    reach = NormalDist().inv_cdf((1 + confidence) / 2) * error
+    return Agreement(
+        value=kappa,
+        standard_error=error,
+        low=max(kappa - reach, -1.0),
+        high=min(kappa + reach, 1.0),
+        confidence=confidence,
+        n=n,
+        method=method,
+    )
+
+
+def _special(table: NDArray[np.int64], n: int) -> tuple[float | None, str | None]:
+    """κ and the reason for what it lacks where the formula says nothing; else two Nones.
+
+    Counts decide it, since sums of shares would be off in the last digit.
+    """
+    rows, columns = np.count_nonzero(table.sum(axis=1)), np.count_nonzero(table.sum(axis=0))
+    if n == 0:
+        return None, NO_OVERLAP
+    if np.trace(table) == n:
+        return (None, ONE_CATEGORY) if rows == 1 else (1.0, NO_WIDTH)
+    return (0.0, ONE_SIDED) if min(rows, columns) == 1 else (None, None)
+
+
+def _weights(categories: int, weights: Weights) -> NDArray[np.float64]:
+    """1 for full agreement, 0 for none."""
+    if weights == "none" or categories == 1:
+        return np.eye(categories)
+    places = np.arange(categories)
+    distance = np.abs(places[:, None] - places[None, :]) / (categories - 1)
+    return np.asarray(1 - distance if weights == "linear" else 1 - distance**2)
+
+
+def krippendorff_alpha(
+    ratings: NDArray[np.int64], *, categories: int, level: Level = "nominal"
+) -> Agreement:
+    """α of raters × units of category numbers, −1 where there is none."""
+    method = f"Krippendorff's α, {level}"
+    counts = np.stack([(ratings == number).sum(axis=0) for number in range(categories)], axis=1)
+    pairable = counts[counts.sum(axis=1) >= 2].astype(np.float64)
+    n = len(pairable)
+    if n == 0:
+        return Agreement(value=None, n=0, method=method, reason=NO_OVERLAP)
+    values = pairable.sum(axis=0)
+    if np.count_nonzero(values) == 1:
+        return Agreement(value=None, n=n, method=method, reason=ONE_CATEGORY)
+    sizes = pairable.sum(axis=1)
+    within = (pairable / (sizes - 1)[:, None]).T @ pairable
+    coincidences = within - np.diag((pairable / (sizes - 1)[:, None]).sum(axis=0))
+    chance = np.outer(values, values) - np.diag(values)
+    difference = _differences(values, level)
+    observed = float((coincidences * difference).sum())
+    expected = float((chance * difference).sum()) / (values.sum() - 1)
+    return Agreement(value=float(1 - observed / expected), n=n, method=method)
+
+
+def _differences(values: NDArray[np.float64], level: Level) -> NDArray[np.float64]:
+    """Squared differences between categories."""
+    if level == "nominal":
+        return 1 - np.eye(len(values))
+    middles = np.cumsum(values) - values / 2
+    return np.asarray((middles[:, None] - middles[None, :]) ** 2)
