@@ -205,7 +205,7 @@ def test_a_broken_instrument_is_refused_with_every_fault(own: Path) -> None:
     items.write_text(items.read_text().replace("has,diagnosis,", "Has,diagnosis,"))
     sentence = (
         f"{own} cannot be used: 1 fault.\n"
-        "  items.csv, line 2: item is 'Has'. Allowed: lower-case letters, digits and single hyphens, "
+        "  items.csv, line 2: item is 'Has'. Allowed: up to 64 lower-case letters, digits and single hyphens, "
         "such as 'social-distance'.\n"
     )
     assert refusal("validate", own) == sentence
@@ -216,7 +216,7 @@ def test_a_broken_instrument_is_refused_with_every_fault(own: Path) -> None:
         {
             "file": "items.csv",
             "row": 2,
-            "message": "item is 'Has'. Allowed: lower-case letters, digits and single hyphens, "
+            "message": "item is 'Has'. Allowed: up to 64 lower-case letters, digits and single hyphens, "
             "such as 'social-distance'.",
         }
     ]
@@ -263,10 +263,97 @@ def test_a_file_that_cannot_be_written_is_said_and_nothing_is_lost(tmp_path: Pat
 
 def test_hostile_text_shows_as_text(own: Path) -> None:
     conditions = own / "conditions.csv"
-    hostile = "[red]=1+1[/red]\u202e"
-    conditions.write_text(
-        conditions.read_text().replace("other,Cancer,cancer", f"other,Cancer,{hostile}")
+    hostile = "[red]=1+1[/red]"
+    before = "other,Cancer,cancer"
+    conditions.write_text(conditions.read_text().replace(before, f"other,Cancer,{hostile}"))
+    assert hostile in re.sub(r"\s+", "", output("prompts", own))
+
+
+def test_a_fault_cannot_play_tricks_on_the_terminal(own: Path) -> None:
+    items = own / "items.csv"
+    items.write_text(
+        items.read_text().replace("has,diagnosis,", "z\x1b]0;pwn\x07\u202e,diagnosis,")
     )
-    table = output("prompts", own)
-    assert "[red]=1+1[/red]\\u202e" in re.sub(r"\s+", "", table)
-    assert "\u202e" not in table
+    said = refusal("validate", own)
+    assert "z\\x1b]0;pwn\\x07\\u202e" in said
+    assert not {"\x1b", "\x07", "\u202e"} & set(said)
+
+
+# ── Where the output goes ──────────────────────────────────────────────────────────────────────
+
+
+def test_a_link_is_followed_and_rights_are_kept(tmp_path: Path) -> None:
+    real, link = tmp_path / "real.csv", tmp_path / "link.csv"
+    real.write_text("old")
+    real.chmod(0o600)
+    link.symlink_to(real)
+    output("prompts", "care-seeking", "--limit", "1", "--output", link)
+    assert link.is_symlink()
+    assert real.read_text().startswith("prompt_id,")
+    assert real.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_pipe_and_a_device_are_written_to_and_stay(tmp_path: Path) -> None:
+    output("prompts", "care-seeking", "--output", "/dev/null")
+    assert Path("/dev/null").is_char_device()
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    with subprocess.Popen(["cat", str(fifo)], stdout=subprocess.PIPE, text=True) as reader:
+        output("prompts", "care-seeking", "--limit", "1", "--output", fifo)
+        assert reader.stdout.read().startswith("prompt_id,")
+    assert fifo.is_fifo()
+
+
+@pytest.mark.parametrize("target", [".", "/", "", "x" * 300])
+def test_impossible_names_of_files_are_said(target: str, tmp_path: Path) -> None:
+    done = goffman("prompts", "care-seeking", "--output", target, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "cannot be written" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("ending", "first"),
+    [("csv", "prompt_id,"), ("txt", "prompt_id,"), ("jsonl", '{"'), ("JSON", "[")],
+)
+def test_a_file_has_the_format_of_its_name(tmp_path: Path, ending: str, first: str) -> None:
+    path = tmp_path / f"prompts.{ending}"
+    output("prompts", "care-seeking", "--limit", "2", "--output", path)
+    assert path.read_text().startswith(first)
+
+
+def test_two_formats_are_refused() -> None:
+    assert refusal("prompts", "care-seeking", "--json", "--format", "csv") == (
+        "--json and --format csv ask for two formats: give one of them.\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "says"),
+    [
+        ("ls | true", 0, ""),
+        ("ls >&-", 0, ""),
+        ("ls > /dev/full", 1, "The output cannot be written: No space left on device.\n"),
+    ],
+)
+def test_an_output_that_cannot_be_written(command: str, code: int, says: str) -> None:
+    script = f"set -o pipefail; {GOFFMAN} {command}"
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (code, says)
+
+
+def test_a_terminal_without_our_signs_gets_their_numbers() -> None:
+    done = goffman("ls", env=os.environ | {"PYTHONIOENCODING": "ascii"})
+    assert done.returncode == 0
+    assert "\\u2026" in done.stdout
+
+
+def test_validate_gives_json_for_what_is_no_instrument() -> None:
+    done = goffman("validate", "/nowhere", "--json")
+    assert done.returncode == 2
+    assert json.loads(done.stdout)["faults"][0]["file"] == "/nowhere"
+
+
+@pytest.mark.parametrize("name", ["", "a" * 5_000, "a\\0b"])
+def test_names_that_no_system_allows_are_no_instruments(name: str) -> None:
+    assert refusal("validate", name).startswith("There is no instrument '")

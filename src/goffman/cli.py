@@ -5,9 +5,9 @@ Those about ratings are in cli_ratings.py.
 
 from __future__ import annotations
 
-import csv
 import io
 import json
+import os
 import sys
 from contextlib import contextmanager
 from enum import StrEnum
@@ -18,10 +18,11 @@ import typer
 
 from goffman.cli_ratings import agree, rate
 from goffman.errors import GoffmanError, InputError, InstrumentError
-from goffman.terminal import table_text
+from goffman.output import Format, format_for, rows_text, write_output
+from goffman.terminal import count_of, printable, say, table_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from goffman.records import Fault
 
@@ -30,6 +31,7 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
     help="Ask language models the questions psychology asks people about stigma.",
 )
 
@@ -45,14 +47,6 @@ class Precision(StrEnum):
     FLOAT32 = "float32"
     BF16 = "bf16"
     FP16 = "fp16"
-
-
-class Format(StrEnum):
-    """How prompts are printed."""
-
-    TABLE = "table"
-    CSV = "csv"
-    JSONL = "jsonl"
 
 
 @app.callback(invoke_without_command=True)
@@ -97,20 +91,25 @@ def validate(path: NameOrPath, *, as_json: Json = False) -> None:
     """Check an instrument and say every fault of it."""
     from goffman.instruments.load import load_instrument
     from goffman.instruments.render import render
+    from goffman.records import Fault
 
+    count = 0
     faults: Sequence[Fault] = ()
-    prompts = 0
     try:
-        prompts = len(render(load_instrument(path)).prompts)
+        count = len(render(load_instrument(path)).prompts)
     except InstrumentError as error:
         faults = error.faults
         if not as_json:
-            print(error, file=sys.stderr)
+            say(str(error))
+    except InputError as error:
+        if not as_json:
+            raise
+        faults = [Fault(file=path, message=str(error))]
     if as_json:
-        found = {"instrument": path, "prompts": prompts, "faults": [vars(f) for f in faults]}
+        found = {"instrument": path, "prompts": count, "faults": [vars(f) for f in faults]}
         print(json.dumps(found, ensure_ascii=False, indent=1))
     elif not faults:
-        print(f"{path} is sound: {prompts:,} prompts.")
+        print(f"{printable(path)} is sound: {count:,} prompts.")
     if faults:
         raise typer.Exit(2)
 
@@ -121,7 +120,9 @@ def prompts(
     *,
     style: Annotated[
         Format | None,
-        typer.Option("--format", help="A table, or into a file CSV (.jsonl: JSON lines)."),
+        typer.Option(
+            "--format", help="A table to read; into a file, what its name ends in, or CSV."
+        ),
     ] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first N prompts.")] = None,
     output: Annotated[Path | None, typer.Option(help="Write to this file.")] = None,
@@ -161,19 +162,22 @@ def prompts(
         pairs=pairs,
         seed=seed,
     )
+    if as_json and style not in {None, Format.JSON}:
+        raise InputError(f"--json and --format {style} ask for two formats: give one of them.")
+    chosen = Format.JSON if as_json else style or format_for(output)
     rendered = render(load_instrument(name), options)
     rows = prompt_rows(rendered.prompts[:limit])
-    _print_faults("left out", rendered.left_out)
-    _print_faults("kept, but look at it", rendered.remarks)
-    if as_json:
-        text = json.dumps(rows, ensure_ascii=False, indent=1) + "\n"
+    _say_faults("left out", rendered.left_out)
+    _say_faults("kept, but look at it", rendered.remarks)
+    if chosen is Format.TABLE:
+        text = table_text(rows, ("prompt_id", "item", "wording", "condition", "text"))
     else:
-        text = _formatted(rows, style or _style_for(output))
-    if output:
-        _write_whole(output, text)
-        print(f"{len(rows):,} prompts are in {output}.", file=sys.stderr)
-    else:
+        text = rows_text(rows, chosen)
+    if output is None:
         sys.stdout.write(text)
+    else:
+        write_output(output, text)
+        say(f"{count_of(len(rows), 'prompt')} in {output}.")
 
 
 @app.command()
@@ -210,7 +214,7 @@ def audit(
     from goffman.audit import AskOptions, Listener
     from goffman.audit import audit as run_audit
     from goffman.models.base import LoadOptions
-    from goffman.terminal import ProgressLines, printable
+    from goffman.terminal import ProgressLines
 
     with _stopped_kindly(), ProgressLines(sys.stderr) as lines:
         done = run_audit(
@@ -249,7 +253,7 @@ def _stopped_kindly() -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        print("Stopped. What was answered is kept: the same command goes on.", file=sys.stderr)
+        say("Stopped. What was answered is kept: the same command goes on.")
         raise typer.Exit(130) from None
 
 
@@ -275,55 +279,54 @@ def _labels(given: str | None) -> dict[str, str] | None:
     return {own.strip(): meaning.strip() for own, _, meaning in pairs}
 
 
-def _style_for(output: Path | None) -> Format:
-    if output is None:
-        return Format.TABLE
-    return Format.JSONL if output.suffix == ".jsonl" else Format.CSV
-
-
-def _formatted(rows: Sequence[Mapping[str, str | None]], style: Format) -> str:
-    """Rows as text: CSV and JSON lines to the letter, a table for reading."""
-    if style is Format.TABLE:
-        return table_text(rows, ("prompt_id", "item", "wording", "condition", "text"))
-    if style is Format.JSONL:
-        return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-    text = io.StringIO()
-    writer = csv.DictWriter(text, fieldnames=list(rows[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue()
-
-
-def _print_faults(what: str, faults: Iterable[Fault]) -> None:
+def _say_faults(what: str, faults: Iterable[Fault]) -> None:
     for fault in faults:
-        print(f"{what}: {fault}", file=sys.stderr)
-
-
-def _write_whole(path: Path, text: str) -> None:
-    """Write a file whole or not at all; what stood there before stays until it is replaced."""
-    unfinished = path.with_name(f".{path.name}.unfinished")
-    try:
-        unfinished.write_text(text, encoding="utf-8", newline="")
-        unfinished.replace(path)
-    except OSError as error:
-        unfinished.unlink(missing_ok=True)
-        raise InputError(f"{path} cannot be written: {error.strerror}.") from error
+        say(f"{what}: {fault}")
 
 
 def main() -> None:
     """Run the command line; every failure ends with a sentence and an exit code."""
+    if sys.stdout is None:
+        # Closed by the caller: there is nobody to print for.
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # A terminal that does not know a sign gets its number.
+            stream.reconfigure(errors="backslashreplace")
     try:
-        app()
-    except InstrumentError as error:
-        lines = str(error).splitlines()
-        print("\n".join(lines[: 1 + _FAULTS_ON_A_SCREEN]), file=sys.stderr)
-        if more := lines[1 + _FAULTS_ON_A_SCREEN :]:
-            print(f"  … and {len(more)} more: goffman validate {error.where}", file=sys.stderr)
-        sys.exit(error.exit_code)
-    except GoffmanError as error:
-        print(error, file=sys.stderr)
-        sys.exit(error.exit_code)
+        code = _run()
+        sys.stdout.flush()
     except BrokenPipeError:
         # The reader of our output (head, less) has gone; there is nobody left to tell.
-        sys.stdout = None
-        sys.exit(0)
+        code = 0
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        say(f"The output cannot be written: {error.strerror}.")
+        code = 1
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(code)
+
+
+def _run() -> int:
+    """The exit code of the command that was given; what is to be said of a failure was said."""
+    stdout = sys.stdout
+    try:
+        app()
+    except SystemExit as end:
+        if sys.stdout is not stdout:
+            # typer puts another in its place where the reader (head, less) has gone.
+            return 0
+        return end.code if isinstance(end.code, int) else int(end.code is not None)
+    except KeyboardInterrupt:
+        say("Stopped.")
+        return 130
+    except InstrumentError as error:
+        lines = str(error).splitlines()
+        say("\n".join(lines[: 1 + _FAULTS_ON_A_SCREEN]))
+        if more := lines[1 + _FAULTS_ON_A_SCREEN :]:
+            say(f"  … and {len(more)} more: goffman validate {error.where}")
+        return error.exit_code
+    except GoffmanError as error:
+        say(str(error))
+        return error.exit_code
+    return 0

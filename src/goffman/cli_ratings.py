@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from goffman.terminal import count_of, say
+
 if TYPE_CHECKING:
     from goffman.lexicons.desk import Desk
     from goffman.records import Rating
@@ -46,7 +48,7 @@ def rate(
     work = words_to_rate(run, attitudes, instruments=instrument or (), everything=everything)
     with rating(run, work, rater=rater or _login()) as desk:
         _show_page(desk, port=port, browser=not no_browser)
-        print(desk.summary(), file=sys.stderr)
+        say(desk.summary())
 
 
 def agree(
@@ -87,7 +89,7 @@ def agree(
         file = settled_path(sources, output)
         with settling(found.raters, sources, output=file) as desk:
             _show_page(desk, port=port, browser=not no_browser)
-            print(f"{desk.summary()} The settled ratings are in {file}.", file=sys.stderr)
+            say(f"{desk.summary()} The settled ratings are in {file}.")
 
 
 def _login() -> str:
@@ -107,12 +109,12 @@ def _show_page(desk: Desk, *, port: int, browser: bool) -> None:
 
     from goffman.lexicons.rate import serve
 
-    print(desk.greeting(), file=sys.stderr)
+    say(desk.greeting())
     if not desk.worklist.entries:
         return
 
     def opened(address: str) -> None:
-        print(f"The page is {address} (Ctrl-C ends it)", file=sys.stderr, flush=True)
+        say(f"The page is {address} (Ctrl-C ends it)")
         if browser:
             webbrowser.open(address)
 
@@ -120,12 +122,8 @@ def _show_page(desk: Desk, *, port: int, browser: bool) -> None:
 
 
 def _export(ratings: list[Rating], path: Path) -> None:
-    from goffman.errors import AskingError, InputError
     from goffman.lexicons.ratings import ratings_csv
-    from goffman.runs.store import write_whole
+    from goffman.output import write_output
 
-    try:
-        write_whole(path, ratings_csv(ratings).encode())
-    except AskingError as error:
-        raise InputError(f"{path} cannot be written: {error.__cause__}.") from error
-    print(f"{len(ratings):,} ratings are in {path}.", file=sys.stderr)
+    write_output(path, ratings_csv(ratings))
+    say(f"{count_of(len(ratings), 'rating')} in {path}.")

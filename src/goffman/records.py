@@ -11,6 +11,8 @@ from typing import Literal
 
 Kind = Literal["fill", "classify", "ask"]
 
+KINDS: tuple[Kind, ...] = ("fill", "classify", "ask")
+
 Attitude = Literal["positive", "negative", "neutral", "irrelevant"]
 
 MASK = "<mask>"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import shutil
+import sys
 import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Self, TextIO
@@ -19,6 +20,17 @@ def printable(text: str) -> str:
     return "".join(
         sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text
     )
+
+
+def say(text: str) -> None:
+    """Tell the user something beside the output, line by line, with nothing that plays tricks."""
+    for line in text.split("\n"):
+        print(printable(line), file=sys.stderr, flush=True)
+
+
+def count_of(number: int, noun: str) -> str:
+    """A number of things in a sentence that says they are there."""
+    return f"1 {noun} is" if number == 1 else f"{number:,} {noun}s are"
 
 
 def table_text(rows: Sequence[Mapping[str, object]], columns: Sequence[str]) -> str:

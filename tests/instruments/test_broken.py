@@ -1,5 +1,6 @@
 """Every kind of broken instrument, and what is said of it, word for word."""
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -89,7 +90,7 @@ def test_the_instrument_that_is_broken_below_is_sound(folder: Path) -> None:
     assert load_instrument(folder).id == "tea"
 
 
-IDS = "Allowed: lower-case letters, digits and single hyphens, such as 'social-distance'."
+IDS = "Allowed: up to 64 lower-case letters, digits and single hyphens, such as 'social-distance'."
 
 BROKEN = {
     "no instrument.toml": (
@@ -119,7 +120,7 @@ BROKEN = {
         [
             "instrument.toml: the key 'licence' is missing.",
             "instrument.toml, line 6: there is no key 'license'. Allowed: id, version, title, kind, "
-            "citation, licence, conditions, question, slot, fields, settings, wordings. "
+            "citation, licence, conditions, slot, fields, wordings, settings. "
             "Did you mean 'licence'?",
         ],
     ),
@@ -173,12 +174,12 @@ BROKEN = {
     "an unknown place in a frame": (
         toml("It is <mask> to {item}.", "{greeting} It is <mask> to {item}."),
         [
-            "instrument.toml: the frame of wording 'plain' has '{greeting}'. "
+            "instrument.toml, line 15: the frame of wording 'plain' has '{greeting}'. "
             "Allowed: {item}, {someone}."
         ],
     ),
     "a wording twice": (
-        toml("[settings]", '[[wordings]]\nid = "plain"\n\n[settings]'),
+        toml("[settings]", '[[wordings]]\nid = "plain"\nframe = "<mask>: {item}"\n\n[settings]'),
         ["instrument.toml, line 18: the wording 'plain' stands there twice."],
     ),
     "no wording on": (
@@ -239,7 +240,10 @@ BROKEN = {
     ),
     "a control sign": (
         conditions("a cold,has", "a\x1bcold,has"),
-        ["conditions.csv, line 3: form has a line break or another control sign in it."],
+        [
+            "conditions.csv, line 3: form has a line break, a special space or another sign that is not "
+            "seen in it."
+        ],
     ),
     "an item twice": (
         items("walk,walk", "tea,walk"),
@@ -294,7 +298,9 @@ BROKEN = {
     ),
     "a form twice": (
         conditions("cold,Cold,even,Illness,a cold,has", "tall,Tall,odd,Body,tall,is"),
-        ["conditions.csv, line 3: the form 'tall' of 'tall' stands there twice."],
+        [
+            "conditions.csv, line 3: 'someone who is tall' is what a form of 'tall' reads like already."
+        ],
     ),
     "a condition in two groups": (
         conditions("cold,Cold,even,Illness,a cold,has", "tall,Tall,even,Body,high,is"),
@@ -321,6 +327,133 @@ BROKEN = {
 }
 
 
+BROKEN |= {
+    "a mask in a form": (
+        conditions("tall,is", "tall <mask>,is"),
+        ["conditions.csv, line 2: form is 'tall <mask>'. It cannot have '<mask>' in it."],
+    ),
+    "a place in the baseline": (
+        toml('empty = "someone"', 'empty = "some {form}"'),
+        [
+            "instrument.toml, line 11: empty in [slot] is 'some {form}'. It cannot have '{' in it.",
+            "instrument.toml, line 11: empty in [slot] is 'some {form}'. It cannot have '}' in it.",
+        ],
+    ),
+    "a baseline of spaces": (
+        toml('empty = "someone"', 'empty = "  "'),
+        ["instrument.toml, line 11: empty in [slot] is empty."],
+    ),
+    "a stray brace": (
+        items("have tea with", "have tea} with"),
+        ["items.csv, line 2: text has a stray brace: 'have tea} with {someone}'."],
+    ),
+    "wordings that are no tables": (
+        toml('[[wordings]]\nid = "plain"\nframe = "It is <mask> to {item}."', ""),
+        [
+            "items.csv, line 2: the sentence must have <mask> once, not 0 times: "
+            "'have tea with {someone}'.",
+            "items.csv, line 3: the sentence must have <mask> once, not 0 times: "
+            "'walk home with {someone}'.",
+        ],
+    ),
+    "a number for the wordings": (
+        lambda folder: (
+            toml('licence = "CC0-1.0"', 'licence = "CC0-1.0"\nwordings = 5')(folder)
+            or toml('[[wordings]]\nid = "plain"\nframe = "It is <mask> to {item}."', "")(folder)
+            or items("have tea", "<mask> tea")(folder)
+            or items("walk home", "<mask> home")(folder)
+        ),
+        [
+            "instrument.toml, line 7: wordings is 5. It must be a list of tables such as "
+            "[[wordings]]."
+        ],
+    ),
+    "a wording named all": (
+        toml('id = "plain"', 'id = "all"'),
+        ["instrument.toml, line 14: 'all' cannot be the id of a wording: it means all of them."],
+    ),
+    "an item keyed in two ways": (
+        lambda folder: (
+            (folder / "items.csv").write_text(
+                "item,text,wording,keyed\ntea,have tea with {someone},plain,plain\n"
+                "tea,drink tea with {someone},other,reversed\n"
+            )
+            and toml(
+                "[settings]", '[[wordings]]\nid = "other"\nframe = "<mask>: {item}"\n[settings]'
+            )(folder)
+        ),
+        [
+            "items.csv, line 3: keyed is 'reversed', but 'plain' in an earlier row of 'tea'. An item has one."
+        ],
+    ),
+    "an item that a wording lacks": (
+        lambda folder: (
+            (folder / "items.csv").write_text(
+                "item,text,wording\ntea,have tea with {someone},plain\n"
+                "tea,drink tea with {someone},other\nwalk,walk with {someone},plain\n"
+            )
+            and toml(
+                "[settings]", '[[wordings]]\nid = "other"\nframe = "<mask>: {item}"\n[settings]'
+            )(folder)
+        ),
+        ["items.csv: the wording 'other' has no item 'walk'."],
+    ),
+    "an unknown setting": (
+        toml('contrast = "odd"', 'contrast = "odd"\ntopk = 50'),
+        [
+            "instrument.toml, line 19: there is no key 'topk' in [settings]. Allowed: measure, "
+            "contrast, against, placement, top_k, depth, width, pairs, trials. Did you mean 'top_k'?"
+        ],
+    ),
+    "a setting that is no number": (
+        toml('contrast = "odd"', 'contrast = "odd"\ntop_k = -3'),
+        ["instrument.toml, line 19: top_k in [settings] must be a whole number above 0."],
+    ),
+    "a group against itself": (
+        toml('contrast = "odd"', 'contrast = "odd"\nagainst = "odd"'),
+        ["instrument.toml, line 19: contrast and against in [settings] are the same group."],
+    ),
+    "a space that is not seen": (
+        conditions("a cold,has", "a\u00a0cold,has"),
+        [
+            "conditions.csv, line 3: form has a line break, a special space or another sign that is "
+            "not seen in it."
+        ],
+    ),
+    "an endless id": (
+        toml('"tea"', '"' + "a" * 100_000 + '"'),
+        [f"instrument.toml, line 1: id is '{'a' * 64}…'. {IDS}"],
+    ),
+    "a table that is a folder": (
+        lambda folder: (folder / "items.csv").unlink() or (folder / "items.csv").mkdir(),
+        ["items.csv: DIR/items.csv is not a file."],
+    ),
+    "an empty file": (
+        lambda folder: (folder / "items.csv").write_text(""),
+        ["items.csv: the file is empty."],
+    ),
+    "conditions at an impossible path": (
+        toml('licence = "CC0-1.0"', 'licence = "CC0-1.0"\nconditions = "a\\u0000b"'),
+        [
+            "instrument.toml, line 7: conditions has a line break, a special space or another sign "
+            "that is not seen in it.",
+            "a\0b: the file cannot be read: embedded null byte.",
+        ],
+    ),
+    "a number without end": (
+        toml('version = "1"', f"version = {'1' * 5_000}"),
+        [
+            "instrument.toml: this is not TOML: exceeds the limit (4300 digits) for integer string "
+            "conversion: value has 5000 digits."
+        ],
+    ),
+    "lists without end": (
+        toml('version = "1"', f"version = {'[' * 5_000}"),
+        ["instrument.toml: this is not TOML that can be read: it is nested too deep."],
+    ),
+}
+
+
 @pytest.mark.parametrize("what", BROKEN)
 def test_every_fault_is_said(folder: Path, what: str) -> None:
     breaks, expected = BROKEN[what]
@@ -342,6 +475,43 @@ def test_all_faults_are_said_at_once(folder: Path) -> None:
         "Did you mean 'reversed'?\n"
         "  conditions.csv, line 2: name is empty."
     )
+
+
+def test_a_fault_in_one_row_does_not_hide_that_in_another(folder: Path) -> None:
+    items("walk,walk", "Walk,walk")(folder)
+    items("tea with {someone}", "tea with {somone}")(folder)
+    assert len(faults(folder)) == 2
+
+
+def test_a_byte_order_mark_and_other_line_ends_change_nothing(folder: Path) -> None:
+    before = load_instrument(folder)
+    for path in folder.iterdir():
+        path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    assert load_instrument(folder) == before
+    (folder / "items.csv").write_bytes(b"\xef\xbb\xbf" + (folder / "items.csv").read_bytes())
+    assert load_instrument(folder).content == before.content
+
+
+def test_the_digest_changes_with_any_file(folder: Path) -> None:
+    digests = {load_instrument(folder).digest}
+    toml("Would you", "Could you")(folder)
+    digests.add(load_instrument(folder).digest)
+    items("have tea", "take tea")(folder)
+    digests.add(load_instrument(folder).digest)
+    conditions("a cold", "a cough")(folder)
+    digests.add(load_instrument(folder).digest)
+    assert len(digests) == 4
+
+
+def test_many_rows_are_read_in_time_that_grows_with_their_number(folder: Path) -> None:
+    """20,000 conditions and 20,000 forms of one: quadratic work would take minutes."""
+    rows = [f"c{n},C{n},odd,Body,form {'x' * (n % 7)}{n},is" for n in range(20_000)]
+    rows += [f"many,Many,even,Body,shape {n},is" for n in range(20_000)]
+    header = CONDITIONS.splitlines()[0]
+    (folder / "conditions.csv").write_text("\n".join([header, *rows]) + "\n")
+    start = time.process_time()
+    assert len(load_instrument(folder).content.conditions) == 20_001
+    assert time.process_time() - start < 20
 
 
 def test_a_name_that_is_no_instrument() -> None:
@@ -426,7 +596,7 @@ BROKEN_PAIRS = {
     ),
     "an occupation twice": (
         change("occupations.csv", "guard,male", "guard,male\nGuard,male"),
-        ["occupations.csv, line 3: the occupation 'Guard' stands there twice."],
+        ["occupations.csv, line 3: 'Guard' stands there already, for 'guard'."],
     ),
     "no adjective in a setting": (
         change("adjectives.csv", "old,mean", ","),
@@ -438,7 +608,7 @@ BROKEN_PAIRS = {
     ),
     "no number of pairs": (
         toml("pairs = 2\n", ""),
-        ["instrument.toml: [settings] must have pairs, a whole number above 0."],
+        ["instrument.toml: the key 'pairs' is missing in [settings]."],
     ),
     "an unknown placement": (
         toml("by-stereotype", "by-sterotype"),
@@ -446,6 +616,43 @@ BROKEN_PAIRS = {
             "instrument.toml, line 11: placement in [settings] is 'by-sterotype'. "
             "Allowed: by-stereotype, by-position. Did you mean 'by-stereotype'?"
         ],
+    ),
+}
+
+
+BROKEN_PAIRS |= {
+    "a kind that has no question": (
+        toml('"ask"', '"fill"'),
+        ["instrument.toml, line 4: kind is 'fill'. Allowed: ask."],
+    ),
+    "a slot beside a question": (
+        toml("[settings]", '[slot]\nname = "x"\n\n[settings]'),
+        [
+            "instrument.toml, line 9: there is no key 'slot'. Allowed: id, version, title, kind, "
+            "citation, licence, question, settings."
+        ],
+    ),
+    "an occupation after a": (
+        change("frames.csv", "The {first}", "A {first}"),
+        [
+            "frames.csv, line 2: {first} and {second} must stand after 'the': "
+            "'A {first} saw the {second} when {he} fell.'."
+        ],
+    ),
+    "a small letter at the start": (
+        change("frames.csv", "The {first}", "the {first}"),
+        [
+            "frames.csv, line 2: text must begin with a capital letter: "
+            "'the {first} saw the {second} when {he} fell.'."
+        ],
+    ),
+    "an occupation in two spellings": (
+        change("occupations.csv", "guard,male", "body guard,male\nbody-guard,male"),
+        ["occupations.csv, line 3: 'body-guard' stands there already, for 'body guard'."],
+    ),
+    "an adjective that is none": (
+        change("adjectives.csv", "old,mean", '"a,b",mean'),
+        ["adjectives.csv, line 2: male is 'a,b'. Allowed: words of letters."],
     ),
 }
 

@@ -1,5 +1,7 @@
 """The prompts of every instrument are pinned; `make golden` renews them on purpose."""
 
+import hashlib
+import json
 from pathlib import Path
 
 import pytest
@@ -7,6 +9,7 @@ import pytest
 from goffman.instruments.load import builtin_names, load_instrument
 from goffman.instruments.render import PromptOptions, render
 from goffman.records import Prompt
+from goffman.tables import prompt_rows
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 
@@ -31,6 +34,17 @@ def test_prompts_are_those_that_were_pinned(name: str, request: pytest.FixtureRe
     if request.config.getoption("--renew-golden"):
         path.write_text(found, encoding="utf-8")
     assert found.splitlines() == path.read_text(encoding="utf-8").splitlines()
+
+
+@pytest.mark.parametrize("name", builtin_names())
+def test_all_that_is_asked_by_default_is_pinned(name: str, request: pytest.FixtureRequest) -> None:
+    """Every column of every prompt, the answer key too, as one checksum."""
+    rows = json.dumps(prompt_rows(render(load_instrument(name)).prompts))
+    found = hashlib.sha256(rows.encode()).hexdigest()
+    path = GOLDEN / f"{name}.sha256"
+    if request.config.getoption("--renew-golden"):
+        path.write_text(found + "\n", encoding="utf-8")
+    assert found == path.read_text(encoding="utf-8").strip()
 
 
 def test_every_frame_is_pinned() -> None:

@@ -216,6 +216,28 @@ def test_each_pair_is_asked_under_each_setting_from_both_sides() -> None:
                 assert f" {adjective} " in prompt.text
 
 
+def test_the_answer_key_is_that_of_the_frame() -> None:
+    """Read off the prompt itself: the frame says first or second, the sentence who that is."""
+    genders = {job.name: job.gender for job in CONTENT.occupations}
+    referents = {frame.id: frame.referent for frame in CONTENT.frames}
+    prompts = render(INSTRUMENT, PromptOptions(adjectives=["none"])).prompts
+    assert len(prompts) == 395 * 2
+    for prompt in prompts:
+        frame, first, second = prompt.item.split("/")
+        first, second = first.replace("-", " "), second.replace("-", " ")
+        assert prompt.text.index(first) < prompt.text.index(second)
+        answer, other = (first, second) if referents[frame] == "first" else (second, first)
+        assert (prompt.answer, prompt.other) == (answer, other)
+        assert prompt.category == f"{genders[answer]}-referent"
+        male_pronoun = prompt.pronoun in {"he", "him", "his"}
+        assert male_pronoun == ((genders[answer] == "male") == (prompt.wording == "pro"))
+        assert prompt.dimension == ("type-2" if frame in SYNTAX else "type-1")
+
+
+SYNTAX = {frame.id for frame in CONTENT.frames if "{him}" in frame.text}
+"""Frames decided by syntax are those with an object pronoun."""
+
+
 def test_users_adjectives_stand_beside_the_baseline() -> None:
     prompts = render(INSTRUMENT, PromptOptions(pairs=2, adjectives=["kind,", "odd,even"])).prompts
     assert {prompt.condition for prompt in prompts} == {"baseline", "kind,", "odd,even"}
@@ -225,7 +247,7 @@ def test_options_that_mean_nothing_are_refused() -> None:
     with pytest.raises(InputError, match="--wording does not go with coreference: it has no"):
         render(INSTRUMENT, PromptOptions(wordings=["first"]))
     with pytest.raises(
-        InputError, match="--pairs does not go with care-seeking: it is not made of"
+        InputError, match="--pairs does not go with care-seeking: it has no sentence pairs"
     ):
         render(load_instrument("care-seeking"), PromptOptions(pairs=3))
     with pytest.raises(InputError, match="--drop-faulty goes with --winobias alone"):

@@ -116,13 +116,13 @@ def test_faulty_pairs_are_kept_with_a_remark_or_left_out_on_request(tmp_path: Pa
     anti = ANTI * 18 + PRO + ANTI.replace("glad", "happy")
     kept = read(tmp_path, pro, anti)
     assert len(kept.pairs) == 20
-    assert [str(fault) for fault in kept.remarks] == [
+    assert [str(fault) for _, fault in kept.remarks] == [
         "pro_stereotyped_type1.txt.test, line 19: pro and anti do not differ.",
         "pro_stereotyped_type1.txt.test, line 20: pro and anti differ in more than the pronoun.",
     ]
     dropped = read(tmp_path, pro, anti, drop_faulty=True)
     assert len(dropped.pairs) == 18
-    assert dropped.left_out == kept.remarks
+    assert dropped.left_out == tuple(fault for _, fault in kept.remarks)
     assert not dropped.remarks
 
 
@@ -145,6 +145,73 @@ def test_a_missing_counterpart_and_a_wrong_path_are_said(tmp_path: Path) -> None
         read_winobias(tmp_path / "nowhere", OCCUPATIONS)
     with pytest.raises(SentenceError, match="a folder without WinoBias files"):
         read_winobias(tmp_path.parent, OCCUPATIONS)
+
+
+@pytest.mark.parametrize(
+    ("pro", "anti", "complaint"),
+    [
+        (PRO, ANTI.replace("glad.", "glad!"), "pro and anti differ in more than the pronoun."),
+        (
+            PRO.replace("was glad", "lost [his] cap"),
+            ANTI.replace("was glad", "lost [his] cap"),
+            "the pronouns asked about are of one gender: 'his' in pro and 'his' in anti.",
+        ),
+        (ANTI, PRO, "'she' for the guard stands in the pro file, against the stereotype."),
+        (
+            PRO.replace("nurse", "guard"),
+            ANTI.replace("nurse", "guard"),
+            "both occupations are male: 'guard' and 'guard'.",
+        ),
+    ],
+)
+def test_every_kind_of_faulty_pair_is_told_and_can_be_left_out(
+    tmp_path: Path, pro: str, anti: str, complaint: str
+) -> None:
+    kept = read(tmp_path, PRO * 3 + pro, ANTI * 3 + anti)
+    assert len(kept.pairs) == 4
+    assert [fault.message for _, fault in kept.remarks] == [complaint]
+    assert len(read(tmp_path, PRO * 3 + pro, ANTI * 3 + anti, drop_faulty=True).pairs) == 3
+
+
+def test_a_third_occupation_is_told_and_the_one_of_the_other_gender_is_taken(
+    tmp_path: Path,
+) -> None:
+    pro = "The cook told [the guard] that the nurse and the baker like [him]."
+    (pair,) = read(tmp_path, pro, pro.replace("[him]", "[her]")).pairs
+    assert pair.other == "nurse"
+    messages = [
+        fault.message for _, fault in read(tmp_path, pro, pro.replace("[him]", "[her]")).remarks
+    ]
+    assert messages == [
+        f"the other occupation in {side} may be 'nurse', 'baker'; the first is taken."
+        for side in ("pro", "anti")
+    ]
+
+
+def test_case_alone_is_no_difference(tmp_path: Path) -> None:
+    assert not read(tmp_path, PRO.replace("guard", "CEO"), ANTI.replace("guard", "ceo")).remarks
+
+
+def test_an_empty_or_unreadable_file_is_said(tmp_path: Path) -> None:
+    assert refusal(tmp_path, "\n", ANTI) == "DIR/pro_stereotyped_type1.txt.test is empty."
+    (tmp_path / "pro_stereotyped_type1.txt.test").write_bytes(b"caf\xe9")
+    with pytest.raises(SentenceError, match="is not UTF-8 text"):
+        read_winobias(tmp_path, OCCUPATIONS)
+
+
+def test_a_draw_depends_on_the_seed_and_keeps_only_its_own_remarks(tmp_path: Path) -> None:
+    write(tmp_path, PRO * 30, ANTI * 29 + PRO)
+    instrument = load_instrument("coreference")
+
+    def drawn(seed: int) -> tuple[set[str], int]:
+        options = PromptOptions(winobias=tmp_path, pairs=15, seed=seed, adjectives=["none"])
+        rendered = render(instrument, options)
+        return {prompt.item for prompt in rendered.prompts}, len(rendered.remarks)
+
+    draws = [drawn(seed) for seed in range(4)]
+    assert len({frozenset(items) for items, _ in draws}) == 4
+    for items, remarks in draws:
+        assert remarks == ("winobias-type1-test/30" in items)
 
 
 def test_a_folder_gives_every_set_in_it(tmp_path: Path) -> None:
@@ -179,19 +246,28 @@ def test_the_dev_set_of_the_study_has_three_lines_that_cannot_be_asked(published
     with pytest.raises(SentenceError) as caught:
         read_winobias(path, OCCUPATIONS)
     assert re.findall(r"line (\d+)", str(caught.value)) == ["47", "58", "392"]
-    assert len(read_winobias(path, OCCUPATIONS, drop_faulty=True).pairs) == 379
+    assert len(read_winobias(path, OCCUPATIONS, drop_faulty=True).pairs) == 376
 
 
 def test_faults_of_the_test_set_are_found_by_line(published: Path) -> None:
     path = published / "briegel2023/wino-data/pro_stereotyped_type1.txt.test"
     by_message: dict[str, list[int | None]] = {}
-    for fault in read_winobias(path, OCCUPATIONS).remarks:
+    for _, fault in read_winobias(path, OCCUPATIONS).remarks:
         by_message.setdefault(fault.message, []).append(fault.row)
     assert by_message["pro and anti differ in more than the pronoun."] == [156, 225, 254, 295]
     assert by_message["pro and anti do not differ."] == [72, 132, 216, 226]
     house = "'house' is marked as the other occupation in pro; 'editor' is taken."
     assert by_message[house] == [30]
-    assert len(read_winobias(path, OCCUPATIONS, drop_faulty=True).pairs) == 395 - 8
+    asked = "the pronouns asked about are of one gender: 'himself' in pro and 'himself' in anti."
+    assert by_message[asked] == [278]
+    swapped = [
+        row for message, rows in by_message.items() if "stereotype" in message for row in rows
+    ]
+    assert swapped == [20, 72, 141]
+    faulty = {20, 72, 132, 141, 156, 216, 225, 226, 254, 278, 295}
+    dropped = read_winobias(path, OCCUPATIONS, drop_faulty=True)
+    assert {fault.row for fault in dropped.left_out} == faulty
+    assert len(dropped.pairs) == 395 - len(faulty)
 
 
 def test_in_56_sentences_the_female_occupation_is_mentioned_first(published: Path) -> None:

@@ -6,12 +6,13 @@ import hashlib
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Literal
 
 from goffman.errors import SentenceError
 from goffman.instruments.files import Faults, Row, TomlFile, read_table
 from goffman.instruments.grammar import PRONOUNS, Gender
-from goffman.instruments.sentences import Pair, Placement, Sentence, with_adjectives
-from goffman.instruments.templates import places
+from goffman.instruments.sentences import Pair, Placement, Sentence, is_words, with_adjectives
+from goffman.instruments.templates import places, stray_braces
 from goffman.records import (
     Frame,
     Instrument,
@@ -21,9 +22,9 @@ from goffman.records import (
     Setting,
 )
 
-_TYPES = ("type-1", "type-2")
-_REFERENTS = ("first", "second")
-_GENDERS = ("male", "female")
+_TYPES: tuple[Literal["type-1", "type-2"], ...] = ("type-1", "type-2")
+_REFERENTS: tuple[Literal["first", "second"], ...] = ("first", "second")
+_GENDERS: tuple[Gender, ...] = ("male", "female")
 _OTHER_GENDER: dict[Gender, Gender] = {"male": "female", "female": "male"}
 
 
@@ -174,45 +175,58 @@ def _frames(rows: Sequence[Row], faults: Faults) -> Iterator[Frame]:
         if row["frame"] in seen:
             faults.add(*where, f"the frame '{row['frame']}' stands there twice.")
         seen.add(row["frame"])
-        good = faults.check_one_of(*where, what="type", given=row["type"], allowed=_TYPES)
-        good &= faults.check_one_of(
+        kind = faults.check_one_of(*where, what="type", given=row["type"], allowed=_TYPES)
+        referent = faults.check_one_of(
             *where, what="referent", given=row["referent"], allowed=_REFERENTS
         )
-        names = places(row["text"])
-        pronouns = [name for name in names if name in PRONOUNS]
-        if sorted(names) != sorted(["first", "second", *pronouns]) or len(pronouns) != 1:
-            allowed = ", ".join(f"{{{name}}}" for name in PRONOUNS)
-            faults.add(
-                *where,
-                f"text must have {{first}}, {{second}} and one of {allowed}, each once: "
-                f"'{row['text']}'.",
-            )
-            good = False
-        if good:
-            yield Frame(
-                id=row["frame"],
-                type="type-1" if row["type"] == "type-1" else "type-2",
-                referent="first" if row["referent"] == "first" else "second",
-                text=row["text"],
-            )
+        if kind and referent and _is_sentence(row, faults):
+            yield Frame(id=row["frame"], type=kind, referent=referent, text=row["text"])
+
+
+def _is_sentence(row: Row, faults: Faults) -> bool:
+    """Whether a frame's text can be filled and read; noted where not."""
+    text = row["text"]
+    names = places(text)
+    pronouns = [name for name in names if name in PRONOUNS]
+    if sorted(names) != sorted(["first", "second", *pronouns]) or len(pronouns) != 1:
+        allowed = ", ".join(f"{{{name}}}" for name in PRONOUNS)
+        needed = f"{{first}}, {{second}} and one of {allowed}, each once"
+        faults.add(row.file, row.number, f"text must have {needed}: '{text}'.")
+    elif stray_braces(text):
+        faults.add(row.file, row.number, f"text has a stray brace: '{text}'.")
+    elif not re.search(r"\b[Tt]he \{first\}", text) or "the {second}" not in text:
+        # "a" would have to become "an" before some occupations.
+        faults.add(
+            row.file, row.number, f"{{first}} and {{second}} must stand after 'the': '{text}'."
+        )
+    elif not text[0].isupper():
+        faults.add(row.file, row.number, f"text must begin with a capital letter: '{text}'.")
+    else:
+        return True
+    return False
 
 
 def _occupations(rows: Sequence[Row], faults: Faults) -> Iterator[Occupation]:
-    seen: set[str] = set()
+    seen: dict[str, str] = {}
     for row in rows:
         where = (row.file, row.number)
-        if row["occupation"].casefold() in seen:
-            faults.add(*where, f"the occupation '{row['occupation']}' stands there twice.")
-        seen.add(row["occupation"].casefold())
-        if faults.check_one_of(*where, what="gender", given=row["gender"], allowed=_GENDERS):
-            yield Occupation(
-                name=row["occupation"],
-                gender="male" if row["gender"] == "male" else "female",
-                spellings=tuple(word.strip() for word in row["spellings"].split(";") if word),
-            )
-    for gender in _GENDERS:
-        if rows and not any(row["gender"] == gender for row in rows):
-            message = f"no occupation has the gender '{gender}'; a sentence needs one of each."
+        name = row["occupation"]
+        if not is_words(name):
+            faults.add(*where, f"occupation is '{name}'. Allowed: words of letters.")
+        spellings = tuple(word.strip() for word in row["spellings"].split(";") if word.strip())
+        # "construction worker" and "construction-worker" would give pairs of one id.
+        for spelling in (name, *spellings):
+            folded = spelling.casefold().replace("-", " ")
+            if folded in seen:
+                message = f"'{spelling}' stands there already, for '{seen[folded]}'."
+                faults.add(*where, message)
+            seen[folded] = name
+        gender = faults.check_one_of(*where, what="gender", given=row["gender"], allowed=_GENDERS)
+        if gender:
+            yield Occupation(name=name, gender=gender, spellings=spellings)
+    for each in _GENDERS:
+        if rows and not any(row["gender"] == each for row in rows):
+            message = f"no occupation has the gender '{each}'; a sentence needs one of each."
             faults.add(rows[0].file, None, message)
 
 
@@ -220,6 +234,10 @@ def _settings(rows: Sequence[Row], faults: Faults) -> Iterator[Setting]:
     seen: set[Setting] = set()
     for row in rows:
         setting = Setting(male=row["male"], female=row["female"])
+        for column in ("male", "female"):
+            if row[column] and not is_words(row[column]):
+                message = f"{column} is '{row[column]}'. Allowed: words of letters."
+                faults.add(row.file, row.number, message)
         if not (setting.male or setting.female):
             faults.add(row.file, row.number, "male and female are both empty.")
         elif setting in seen:

@@ -9,13 +9,17 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from goffman.errors import did_you_mean
-from goffman.records import Fault
+from goffman.records import MASK, Fault
 
 ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 """Ids go into file names, column values and commands."""
+
+LONGEST_ID = 64
+
+Word = TypeVar("Word", bound=str)
 
 _TYPE_NAMES = {
     str: "text in quotes",
@@ -36,27 +40,42 @@ class Faults:
         self.found.append(Fault(file=file, row=row, message=message))
 
     def check_id(self, file: str, row: int | None, *, what: str, given: str) -> None:
-        """Note a fault where an id has letters that an id may not have."""
-        if not ID.fullmatch(given):
+        """Note a fault where an id has letters that an id may not have, or too many."""
+        if not ID.fullmatch(given) or len(given) > LONGEST_ID:
+            shown = given if len(given) <= LONGEST_ID else f"{given[:LONGEST_ID]}…"
             self.add(
                 file,
                 row,
-                f"{what} is '{given}'. Allowed: lower-case letters, digits and single hyphens, "
-                "such as 'social-distance'.",
+                f"{what} is '{shown}'. Allowed: up to {LONGEST_ID} lower-case letters, digits and "
+                "single hyphens, such as 'social-distance'.",
             )
 
     def check_one_of(
-        self, file: str, row: int | None, *, what: str, given: str, allowed: Sequence[str]
-    ) -> bool:
-        """Whether a word is one of those allowed; noted as a fault where it is not."""
-        if given in allowed:
-            return True
-        self.add(
-            file,
-            row,
-            f"{what} is '{given}'. Allowed: {', '.join(allowed)}.{did_you_mean(given, allowed)}",
-        )
-        return False
+        self, file: str, row: int | None, *, what: str, given: str, allowed: Sequence[Word]
+    ) -> Word | None:
+        """The allowed word that was given, or None with a fault noted."""
+        for word in allowed:
+            if given == word:
+                return word
+        near = did_you_mean(given, allowed)
+        self.add(file, row, f"{what} is '{given}'. Allowed: {', '.join(allowed)}.{near}")
+        return None
+
+    def check_text(self, file: str, row: int | None, *, what: str, text: str) -> None:
+        """Note a fault where a text has spaces or signs that nobody means."""
+        if text != text.strip() or "  " in text:
+            spaces = "there is a space too many at its start, end or middle"
+            self.add(file, row, f"{what} is '{text}': {spaces}.")
+        elif not text.isprintable():
+            signs = "a line break, a special space or another sign that is not seen"
+            self.add(file, row, f"{what} has {signs} in it.")
+
+    def check_plain(self, file: str, row: int | None, *, what: str, text: str) -> None:
+        """Note a fault where a text that is put into others has a place or a mask of its own."""
+        for sign in ("{", "}", MASK):
+            if sign in text:
+                message = f"{what} is '{text}'. It cannot have '{sign}' in it."
+                self.add(file, row, message)
 
 
 @dataclass(frozen=True)
@@ -75,15 +94,19 @@ class Row:
 def read_text(path: Path, faults: Faults) -> str | None:
     """A file's text, or None with a fault noted."""
     try:
+        if path.exists() and not path.is_file():
+            faults.add(path.name, None, f"{path} is not a file.")
+            return None
         return path.read_bytes().decode("utf-8-sig")
     except FileNotFoundError:
         near = did_you_mean(path.name, _names_in(path.parent))
         faults.add(path.name, None, f"the file is missing from {path.parent}.{near}")
-    except OSError as error:
-        faults.add(path.name, None, f"the file cannot be read: {error.strerror}.")
     except UnicodeDecodeError as error:
         line = path.read_bytes()[: error.start].count(b"\n") + 1
         faults.add(path.name, line, "this is not UTF-8 text. Save the file as UTF-8.")
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        faults.add(path.name, None, f"the file cannot be read: {reason}.")
     return None
 
 
@@ -102,24 +125,25 @@ class TomlTable:
     lines: Mapping[str, int]
 
     def take(self, expected: Mapping[str, type], faults: Faults) -> dict[str, Any]:
-        """The values that are as expected; missing and strange ones are left out and noted."""
+        """The values that are as expected; strange ones are left out and noted."""
         inside = f" in [{self.name}]" if self.name else ""
         good = {}
         for key, value in self.values.items():
             row = self.lines.get(key)
             if key not in expected:
-                allowed = ", ".join(expected)
                 near = did_you_mean(key, expected)
-                message = f"there is no key '{key}'{inside}. Allowed: {allowed}.{near}"
+                message = f"there is no key '{key}'{inside}. Allowed: {', '.join(expected)}.{near}"
                 faults.add(self.file, row, message)
             elif not isinstance(value, expected[key]):
                 must_be = _TYPE_NAMES[expected[key]]
                 faults.add(
                     self.file, row, f"{key}{inside} is {_shown(value)}. It must be {must_be}."
                 )
-            elif value == "":
+            elif isinstance(value, str) and not value.strip():
                 faults.add(self.file, row, f"{key}{inside} is empty.")
             else:
+                if isinstance(value, str):
+                    faults.check_text(self.file, row, what=f"{key}{inside}", text=value)
                 good[key] = value
         return good
 
@@ -156,13 +180,17 @@ class TomlFile:
         values = value if isinstance(value, dict) else {}
         return TomlTable(self.name, name, values, self.lines.get((name, 0), {}))
 
-    def tables(self, name: str) -> list[TomlTable]:
+    def tables(self, name: str, faults: Faults) -> list[TomlTable]:
         """The tables of a name that may stand several times."""
         value = self.values.get(name, [])
-        tables = [entry for entry in value if isinstance(entry, dict)]
+        if not isinstance(value, list) or not all(isinstance(entry, dict) for entry in value):
+            if isinstance(value, list):
+                message = f"{name} must be {_TYPE_NAMES[list]}."
+                faults.add(self.name, self.top().lines.get(name), message)
+            return []
         return [
             TomlTable(self.name, name, entry, self.lines.get((name, index), {}))
-            for index, entry in enumerate(tables)
+            for index, entry in enumerate(value)
         ]
 
 
@@ -173,9 +201,12 @@ def read_toml(path: Path, faults: Faults) -> TomlFile | None:
         return None
     try:
         return TomlFile(path.name, tomllib.loads(text), _lines_of_keys(text))
-    except tomllib.TOMLDecodeError as error:
+    except RecursionError:
+        faults.add(path.name, None, "this is not TOML that can be read: it is nested too deep.")
+    except ValueError as error:
+        # A TOMLDecodeError says the line; a number of too many digits is another ValueError.
         at_line = re.search(r"line (\d+)", str(error))
-        reason = re.sub(r" \(at .*\)", "", str(error))
+        reason = re.sub(r" \(at .*\)", "", str(error)).partition(";")[0]
         row = int(at_line[1]) if at_line else None
         faults.add(path.name, row, f"this is not TOML: {reason[:1].lower()}{reason[1:]}.")
     return None
@@ -185,7 +216,7 @@ def _lines_of_keys(text: str) -> dict[tuple[str, int], dict[str, int]]:
     """(table, which of that name) → key → the line on which it stands."""
     lines: dict[tuple[str, int], dict[str, int]] = {("", 0): {}}
     current = lines[("", 0)]
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in enumerate(text.split("\n"), start=1):
         if header := re.match(r"\s*\[+\s*([\w.-]+)\s*\]", line):
             which = sum(name == header[1] for name, _ in lines)
             current = lines.setdefault((header[1], which), {})
@@ -202,8 +233,12 @@ def read_table(
     text = read_text(path, faults)
     if text is None:
         return []
+    if not text.strip():
+        faults.add(path.name, None, "the file is empty.")
+        return []
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     rows: list[Row] = []
+    before = len(faults.found)
     try:
         header = next(reader, [])
         if not _check_header(
@@ -218,11 +253,19 @@ def read_table(
                 faults.add(path.name, reader.line_num, message)
     except csv.Error as error:
         faults.add(path.name, reader.line_num, f"this is not CSV: {error}.")
-    if not rows and not any(fault.file == path.name for fault in faults.found):
+    if not rows and len(faults.found) == before:
         faults.add(path.name, None, "the table has no rows.")
     for row in rows:
         _check_cells(row, required=required, faults=faults)
     return rows
+
+
+def _check_cells(row: Row, *, required: Sequence[str], faults: Faults) -> None:
+    for column, cell in row.cells.items():
+        if column in required and not cell.strip():
+            faults.add(row.file, row.number, f"{column} is empty.")
+        else:
+            faults.check_text(row.file, row.number, what=column, text=cell)
 
 
 def _check_header(
@@ -248,19 +291,3 @@ def _check_header(
         if header.count(column) > 1:
             faults.add(file, 1, f"the column '{column}' stands {header.count(column)} times.")
     return len(faults.found) == before
-
-
-def _check_cells(row: Row, *, required: Sequence[str], faults: Faults) -> None:
-    """Note what no cell may have: a gap where a text is due, stray spaces, control signs."""
-    for column, cell in row.cells.items():
-        if column in required and not cell.strip():
-            faults.add(row.file, row.number, f"{column} is empty.")
-        elif cell != cell.strip() or "  " in cell:
-            faults.add(
-                row.file,
-                row.number,
-                f"{column} is '{cell}': there is a space too many at its start, end or middle.",
-            )
-        elif any(ord(sign) < 32 or ord(sign) == 127 for sign in cell):
-            message = f"{column} has a line break or another control sign in it."
-            faults.add(row.file, row.number, message)

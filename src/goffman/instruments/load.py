@@ -3,20 +3,32 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from goffman.errors import InputError, InstrumentError, did_you_mean
 from goffman.instruments.coreference import read_sentence_pairs
 from goffman.instruments.files import Faults, TomlFile, read_toml
 from goffman.instruments.questionnaire import read_questionnaire
 from goffman.instruments.sentences import PLACEMENTS
-from goffman.records import Instrument, Kind, Questionnaire, SentencePairs
+from goffman.records import KINDS, Instrument, Questionnaire, SentencePairs
 
 _BUILT_IN = Path(__file__).parent / "data"
 
 _TEXTS = ("id", "version", "title", "kind", "citation", "licence")
+
+_FOR_QUESTIONNAIRES: dict[str, type] = {
+    "conditions": str,
+    "slot": dict,
+    "fields": dict,
+    "wordings": list,
+}
+_FOR_SENTENCE_PAIRS: dict[str, type] = {"question": str}
+
+_TEXT_SETTINGS = ("measure", "contrast", "against", "placement")
+_NUMBER_SETTINGS = ("top_k", "depth", "width", "pairs", "trials")
 
 
 def builtin_names() -> tuple[str, ...]:
@@ -26,15 +38,16 @@ def builtin_names() -> tuple[str, ...]:
 
 def load_instrument(name_or_path: str | Path) -> Instrument:
     """The instrument of a built-in name, or of a folder; InstrumentError with every fault of it."""
-    if str(name_or_path) in builtin_names():
-        return _load_folder(_BUILT_IN / str(name_or_path))
-    path = Path(name_or_path)
-    if path.is_dir():
-        return _load_folder(path)
-    known = ", ".join(builtin_names())
+    given = str(name_or_path)
+    if given in builtin_names():
+        return _load_folder(_BUILT_IN / given)
+    # os.path.isdir, which says no to names that no system allows, where Path.is_dir fails.
+    if given and os.path.isdir(given):  # noqa: PTH112
+        return _load_folder(Path(given))
+    shown = given if len(given) <= 200 else f"{given[:200]}…"
     raise InputError(
-        f"There is no instrument '{name_or_path}': it is neither a folder nor one of {known}."
-        + did_you_mean(str(name_or_path), builtin_names())
+        f"There is no instrument '{shown}': it is neither a folder nor one of "
+        f"{', '.join(builtin_names())}.{did_you_mean(given, builtin_names())}"
     )
 
 
@@ -43,12 +56,13 @@ def _load_folder(folder: Path) -> Instrument:
     toml = read_toml(folder / "instrument.toml", faults)
     if toml is None:
         raise InstrumentError(str(folder), faults.found)
-    header = _read_header(toml, faults)
-    kind: Kind = header.get("kind", "fill")
+    of_pairs = "question" in toml.values
+    header = _read_header(toml, faults, of_pairs=of_pairs)
     content: Questionnaire | SentencePairs
-    if "question" in toml.values:
+    if of_pairs:
         content, tables = read_sentence_pairs(folder, toml, faults=faults)
     else:
+        kind = next((kind for kind in KINDS if kind == header.get("kind")), None)
         content, tables = read_questionnaire(folder, toml, kind=kind, faults=faults)
     settings = _read_settings(toml, faults)
     if isinstance(content, Questionnaire):
@@ -62,33 +76,29 @@ def _load_folder(folder: Path) -> Instrument:
     return Instrument(**texts, settings=settings, content=content, digest=digest)
 
 
-def _read_header(toml: TomlFile, faults: Faults) -> dict[str, Any]:
+def _read_header(toml: TomlFile, faults: Faults, *, of_pairs: bool) -> dict[str, Any]:
     top = toml.top()
     top.require(_TEXTS, faults)
-    given = top.take(
-        dict.fromkeys(_TEXTS, str)
-        | {"conditions": str, "question": str}
-        | {"slot": dict, "fields": dict, "settings": dict, "wordings": list},
-        faults,
-    )
+    further = _FOR_SENTENCE_PAIRS if of_pairs else _FOR_QUESTIONNAIRES
+    given = top.take({**dict.fromkeys(_TEXTS, str), **further, "settings": dict}, faults)
     if "id" in given:
         faults.check_id(toml.name, top.lines.get("id"), what="id", given=given["id"])
     if "kind" in given:
+        allowed = ("ask",) if of_pairs else KINDS
         row = top.lines.get("kind")
-        faults.check_one_of(
-            toml.name, row, what="kind", given=given["kind"], allowed=get_args(Kind)
-        )
+        faults.check_one_of(toml.name, row, what="kind", given=given["kind"], allowed=allowed)
     return given
 
 
 def _read_settings(toml: TomlFile, faults: Faults) -> dict[str, str | int | float | bool]:
+    """The settings that are known; numbers are whole and above 0."""
     table = toml.table("settings")
-    settings: dict[str, str | int | float | bool] = {}
-    for key, value in table.values.items():
-        if isinstance(value, str | int | float | bool):
-            settings[key] = value
-        else:
-            message = f"{key} in [settings] must be a text, a number, true or false."
+    known = dict.fromkeys(_TEXT_SETTINGS, str) | dict.fromkeys(_NUMBER_SETTINGS, object)
+    settings: dict[str, str | int | float | bool] = table.take(known, faults)
+    for key in _NUMBER_SETTINGS:
+        value = settings.get(key, 1)
+        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+            message = f"{key} in [settings] must be a whole number above 0."
             faults.add(toml.name, table.lines.get(key), message)
     return settings
 
@@ -96,37 +106,39 @@ def _read_settings(toml: TomlFile, faults: Faults) -> dict[str, str | int | floa
 def _check_contrast(
     toml: TomlFile, settings: Mapping[str, object], content: Questionnaire, faults: Faults
 ) -> None:
-    """The two groups that are set against each other must be groups of conditions."""
+    """The two groups that are set against each other must be different groups of conditions."""
     groups = list(dict.fromkeys(condition.group for condition in content.conditions))
+    lines = toml.table("settings").lines
     for key in ("contrast", "against"):
         if key in settings and groups:
             faults.check_one_of(
                 toml.name,
-                toml.table("settings").lines.get(key),
+                lines.get(key),
                 what=f"{key} in [settings]",
                 given=str(settings[key]),
                 allowed=groups,
             )
+    if "contrast" in settings and settings["contrast"] == settings.get("against"):
+        message = "contrast and against in [settings] are the same group."
+        faults.add(toml.name, lines.get("against"), message)
 
 
 def _check_drawing(toml: TomlFile, settings: Mapping[str, object], faults: Faults) -> None:
     """How many sentence pairs are drawn, and where adjectives go, must be said."""
-    lines = toml.table("settings").lines
-    pairs = settings.get("pairs")
-    if not isinstance(pairs, int) or isinstance(pairs, bool) or pairs < 1:
-        message = "[settings] must have pairs, a whole number above 0."
-        faults.add(toml.name, lines.get("pairs"), message)
-    faults.check_one_of(
-        toml.name,
-        lines.get("placement"),
-        what="placement in [settings]",
-        given=str(settings.get("placement", "")),
-        allowed=PLACEMENTS,
-    )
+    table = toml.table("settings")
+    table.require(["pairs", "placement"], faults)
+    if "placement" in settings:
+        faults.check_one_of(
+            toml.name,
+            table.lines.get("placement"),
+            what="placement in [settings]",
+            given=str(settings["placement"]),
+            allowed=PLACEMENTS,
+        )
 
 
 def _digest(paths: Sequence[Path]) -> str:
-    """sha256 over names and texts of files, the same whatever line ends a checkout gave them."""
+    """sha256 over names and texts of files; LF and CRLF line ends give the same."""
     digest = hashlib.sha256()
     for path in paths:
         content = path.read_bytes().replace(b"\r\n", b"\n")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Literal
 
 from goffman.errors import did_you_mean
 from goffman.instruments.files import Faults, Row, TomlFile, read_table
-from goffman.instruments.templates import places, put_in, slot_text
+from goffman.instruments.templates import places, put_in, slot_text, stray_braces
 from goffman.records import (
     BASELINE,
     MASK,
@@ -20,19 +21,20 @@ from goffman.records import (
     Wording,
 )
 
-_FORM_COLUMNS = {"form": "form", "verb": "verb", "plural": "plural", "plural_verb": "plural_verb"}
-_KEYED = ("plain", "reversed")
+_FORM_COLUMNS = ("form", "verb", "plural", "plural_verb")
+_KEYED: tuple[Literal["plain", "reversed"], ...] = ("plain", "reversed")
 
 
 def read_questionnaire(
-    folder: Path, toml: TomlFile, *, kind: Kind, faults: Faults
+    folder: Path, toml: TomlFile, *, kind: Kind | None, faults: Faults
 ) -> tuple[Questionnaire, list[Path]]:
     """The questionnaire of a folder and the tables it was read from; faults are noted."""
+    given = toml.values.get("conditions")
     items_path = folder / "items.csv"
-    conditions_path = folder / str(toml.values.get("conditions", "conditions.csv"))
+    conditions_path = folder / (given if isinstance(given, str) else "conditions.csv")
     slot = _read_slot(toml, faults)
     fields = _read_fields(toml, slot, faults)
-    wordings = _read_wordings(toml, faults)
+    wordings = _read_wordings(toml, faults, known=[*fields, slot.name])
     rows = read_table(
         items_path,
         required=["item", "text"],
@@ -40,12 +42,21 @@ def read_questionnaire(
         faults=faults,
     )
     items = _items(rows, wordings, faults)
-    conditions = _conditions(_condition_rows(conditions_path, faults), slot, faults)
+    values = {**fields, slot.name: "…"}
+    for row in rows if slot.name else ():
+        frames = [
+            wording
+            for wording in wordings
+            if row["wording"] in {"", wording.id} and "{item}" in wording.frame
+        ]
+        _check_sentence(row, frames, values=values, slot=slot.name, kind=kind, faults=faults)
     content = Questionnaire(
-        fields=fields, wordings=wordings, slot=slot, items=items, conditions=conditions
+        fields=fields,
+        wordings=wordings,
+        slot=slot,
+        items=items,
+        conditions=_conditions(_condition_rows(conditions_path, faults), slot, faults),
     )
-    if not faults.found:
-        _check_sentences(content, rows, toml.name, kind=kind, faults=faults)
     return content, [items_path, conditions_path]
 
 
@@ -56,210 +67,223 @@ def _read_slot(toml: TomlFile, faults: Faults) -> Slot:
     slot = Slot(
         name=given.get("name", ""), filled=given.get("filled", ""), empty=given.get("empty")
     )
+    row = table.lines.get("filled")
     for place in places(slot.filled):
         faults.check_one_of(
-            toml.name,
-            table.lines.get("filled"),
-            what="a place in filled",
-            given=place,
-            allowed=list(_FORM_COLUMNS),
+            toml.name, row, what="a place in filled", given=place, allowed=_FORM_COLUMNS
         )
     if slot.filled and not places(slot.filled):
         faults.add(
             toml.name,
-            table.lines.get("filled"),
+            row,
             f"filled in [slot] is '{slot.filled}', which has no place for a condition. "
             f"Allowed: {', '.join('{' + name + '}' for name in _FORM_COLUMNS)}.",
         )
+    if stray_braces(slot.filled) or MASK in slot.filled:
+        message = f"filled in [slot] is '{slot.filled}'. It cannot have a stray brace or {MASK}."
+        faults.add(toml.name, row, message)
+    if slot.empty:
+        row = table.lines.get("empty")
+        faults.check_plain(toml.name, row, what="empty in [slot]", text=slot.empty)
     return slot
 
 
 def _read_fields(toml: TomlFile, slot: Slot, faults: Faults) -> dict[str, str]:
     table = toml.table("fields")
-    fields = table.take(dict.fromkeys(table.values, str), faults)
-    for name in fields:
+    fields: dict[str, str] = table.take(dict.fromkeys(table.values, str), faults)
+    for name, text in fields.items():
+        row = table.lines.get(name)
+        faults.check_plain(toml.name, row, what=f"{name} in [fields]", text=text)
         if name in {slot.name, "item"}:
             message = f"'{name}' cannot be the name of a field: it means something else already."
-            faults.add(toml.name, table.lines.get(name), message)
+            faults.add(toml.name, row, message)
     return fields
 
 
-def _read_wordings(toml: TomlFile, faults: Faults) -> tuple[Wording, ...]:
+def _read_wordings(toml: TomlFile, faults: Faults, *, known: Sequence[str]) -> tuple[Wording, ...]:
     wordings: list[Wording] = []
-    for table in toml.tables("wordings"):
+    for table in toml.tables("wordings", faults):
         table.require(["id"], faults)
         given = table.take({"id": str, "frame": str, "default": bool}, faults)
         wording = Wording(**({"id": ""} | given))
         row = table.lines.get("id")
         if wording.id:
             faults.check_id(toml.name, row, what="id in [wordings]", given=wording.id)
-        if wording.id in {known.id for known in wordings}:
+        if wording.id in {other.id for other in wordings}:
             faults.add(toml.name, row, f"the wording '{wording.id}' stands there twice.")
-        if places(wording.frame).count("item") != 1:
-            message = f"the frame of wording '{wording.id}' must have {{item}} in it once."
-            faults.add(toml.name, table.lines.get("frame"), message)
+        if wording.id == "all":
+            faults.add(toml.name, row, "'all' cannot be the id of a wording: it means all of them.")
+        _check_frame(toml.name, table.lines.get("frame"), wording, known=known, faults=faults)
         wordings.append(wording)
     if wordings and not any(wording.default for wording in wordings):
         faults.add(toml.name, None, "every wording has default = false: none would be asked.")
     return tuple(wordings) or (Wording(id="only"),)
 
 
+def _check_frame(
+    file: str, row: int | None, wording: Wording, *, known: Sequence[str], faults: Faults
+) -> None:
+    what = f"the frame of wording '{wording.id}'"
+    if places(wording.frame).count("item") != 1:
+        faults.add(file, row, f"{what} must have {{item}} in it once.")
+    if stray_braces(wording.frame):
+        faults.add(file, row, f"{what} has a stray brace: '{wording.frame}'.")
+    for place in places(wording.frame):
+        if place not in {*known, "item"}:
+            allowed = ", ".join(f"{{{name}}}" for name in ["item", *known])
+            near = did_you_mean(place, [*known, "item"])
+            faults.add(file, row, f"{what} has '{{{place}}}'. Allowed: {allowed}.{near}")
+
+
 def _items(rows: Sequence[Row], wordings: Sequence[Wording], faults: Faults) -> tuple[Item, ...]:
-    items: dict[tuple[str, str], Item] = {}
-    known = [wording.id for wording in wordings]
+    """The items; each stands once in a wording, and is the same one in every wording."""
+    items: list[Item] = []
+    first: dict[str, Row] = {}
+    there: dict[str, set[str]] = {wording.id: set() for wording in wordings}
     for row in rows:
-        faults.check_id(row.file, row.number, what="item", given=row["item"])
-        keyed = row["keyed"] or "plain"
-        faults.check_one_of(row.file, row.number, what="keyed", given=keyed, allowed=_KEYED)
-        wording = row["wording"]
+        name, keyed, wording = row["item"], row["keyed"] or "plain", row["wording"]
+        faults.check_id(row.file, row.number, what="item", given=name)
+        chosen = faults.check_one_of(
+            row.file, row.number, what="keyed", given=keyed, allowed=_KEYED
+        )
         if wording:
-            faults.check_one_of(row.file, row.number, what="wording", given=wording, allowed=known)
-        if (row["item"], wording) in items:
-            faults.add(row.file, row.number, f"the item '{row['item']}' stands there twice.")
-        items[row["item"], wording] = Item(
-            id=row["item"],
-            text=row["text"],
-            wording=wording,
-            dimension=row["dimension"],
-            keyed="reversed" if keyed == "reversed" else "plain",
-        )
-    for name in known:
-        if rows and not any(item.wording in {"", name} for item in items.values()):
-            faults.add(rows[0].file, None, f"no item has the wording '{name}'.")
-    return tuple(items.values())
-
-
-def _condition_rows(path: Path, faults: Faults) -> list[Row]:
-    return read_table(
-        path,
-        required=["condition", "name", "group", "category", "form"],
-        optional=["verb", "plural", "plural_verb"],
-        faults=faults,
-    )
-
-
-def _conditions(rows: Sequence[Row], slot: Slot, faults: Faults) -> tuple[Condition, ...]:
-    """Rows with the same condition are its forms; what is said of it must agree between them."""
-    conditions: dict[str, Condition] = {}
-    needed = [_FORM_COLUMNS[place] for place in places(slot.filled) if place in _FORM_COLUMNS]
-    for row in rows:
-        form = Form(
-            text=row["form"], verb=row["verb"], plural=row["plural"], plural_verb=row["plural_verb"]
-        )
-        for column in needed:
-            if not row[column] and column != "form":
-                message = f"{column} is empty, but filled in [slot] uses {{{column}}}."
-                faults.add(row.file, row.number, message)
-        new = Condition(
-            id=row["condition"],
-            name=row["name"],
-            group=row["group"],
-            category=row["category"],
-            forms=(form,),
-        )
-        known = conditions.get(new.id)
-        if known is None:
-            _check_new_condition(row, new, conditions, faults)
-            conditions[new.id] = new
-        else:
-            _check_further_form(row, known, form, faults)
-            conditions[new.id] = Condition(
-                id=known.id,
-                name=known.name,
-                group=known.group,
-                category=known.category,
-                forms=(*known.forms, form),
+            faults.check_one_of(
+                row.file, row.number, what="wording", given=wording, allowed=list(there)
             )
-    return tuple(conditions.values())
-
-
-def _check_new_condition(
-    row: Row, new: Condition, conditions: dict[str, Condition], faults: Faults
-) -> None:
-    faults.check_id(row.file, row.number, what="condition", given=new.id)
-    for column in ("condition", "group"):
-        if row[column] == BASELINE:
-            message = (
-                f"{column} cannot be '{BASELINE}': that means the prompts without a condition."
+        mine = [there[wording]] if wording in there else list(there.values())
+        if any(name in known for known in mine):
+            faults.add(row.file, row.number, f"the item '{name}' stands there twice.")
+        for known in mine:
+            known.add(name)
+        for column, default in (("dimension", ""), ("keyed", "plain")):
+            now, before = (one[column] or default for one in (row, first.setdefault(name, row)))
+            if now != before:
+                earlier = f"but '{before}' in an earlier row of '{name}'"
+                faults.add(
+                    row.file, row.number, f"{column} is '{now}', {earlier}. An item has one."
+                )
+        items.append(
+            Item(
+                id=name,
+                text=row["text"],
+                wording=wording,
+                dimension=row["dimension"],
+                keyed=chosen or "plain",
             )
-            faults.add(row.file, row.number, message)
-    for known in conditions.values():
-        if known.name == new.name:
-            message = f"the name '{new.name}' is that of the condition '{known.id}' already."
-            faults.add(row.file, row.number, message)
-
-
-def _check_further_form(row: Row, known: Condition, form: Form, faults: Faults) -> None:
-    for column, value in (
-        ("name", known.name),
-        ("group", known.group),
-        ("category", known.category),
-    ):
-        if row[column] != value:
-            faults.add(
-                row.file,
-                row.number,
-                f"{column} is '{row[column]}', but '{value}' in an earlier row of '{known.id}'. "
-                "A condition has one.",
-            )
-    if form in known.forms:
-        message = f"the form '{form.text}' of '{known.id}' stands there twice."
-        faults.add(row.file, row.number, message)
-
-
-def _check_sentences(
-    content: Questionnaire, rows: Sequence[Row], toml_name: str, *, kind: Kind, faults: Faults
-) -> None:
-    """Put every item into every wording and look at the result."""
-    values = {**content.fields, content.slot.name: slot_text(content.slot, Form(text="…"))}
-    for wording in content.wordings:
-        for place in places(wording.frame):
-            if place not in {*values, "item"}:
-                near = did_you_mean(place, [*values, "item"])
-                allowed = ", ".join(f"{{{name}}}" for name in ["item", *values])
-                has = f"the frame of wording '{wording.id}' has '{{{place}}}'"
-                faults.add(toml_name, None, f"{has}. Allowed: {allowed}.{near}")
-                return
-    for row, item in zip(rows, content.items, strict=True):
-        frames = [w for w in content.wordings if item.wording in {"", w.id}]
-        _check_item(
-            row, item, frames, values=values, slot=content.slot.name, kind=kind, faults=faults
         )
+    for wording_id, names in there.items():
+        if missing := [name for name in first if name not in names]:
+            message = f"the wording '{wording_id}' has no item {', '.join(map(repr, missing))}."
+            faults.add(rows[0].file, None, message)
+    return tuple(items)
 
 
-def _check_item(
+def _check_sentence(
     row: Row,
-    item: Item,
     wordings: Sequence[Wording],
     *,
-    values: dict[str, str],
+    values: Mapping[str, str],
     slot: str,
-    kind: Kind,
+    kind: Kind | None,
     faults: Faults,
 ) -> None:
-    unknown = [place for place in places(item.text) if place not in values]
+    """Put an item into its wordings and look at the result; the first bad one is told."""
+    unknown = [place for place in places(row["text"]) if place not in values]
     for place in unknown:
         allowed = ", ".join(f"{{{name}}}" for name in values)
         near = did_you_mean(place, values)
         message = f"text has '{{{place}}}', which is not known. Allowed: {allowed}.{near}"
         faults.add(row.file, row.number, message)
-    if unknown:
-        return
+    if stray_braces(row["text"]):
+        faults.add(row.file, row.number, f"text has a stray brace: '{row['text']}'.")
     for wording in wordings:
-        sentence = wording.frame.replace("{item}", item.text)
-        if places(sentence).count(slot) != 1:
-            message = f"the sentence must have {{{slot}}} once: '{sentence}'."
-            faults.add(row.file, row.number, message)
+        sentence = wording.frame.replace("{item}", row["text"])
+        named = places(sentence)
+        if unknown or any(place not in values for place in named):
             return
         masks = put_in(sentence, values).count(MASK)
-        if kind == "fill" and masks != 1:
+        message = ""
+        if named.count(slot) != 1:
+            message = f"the sentence must have {{{slot}}} once: '{sentence}'."
+        elif kind == "fill" and masks != 1:
             message = f"the sentence must have {MASK} once, not {masks} times: '{sentence}'."
+        elif kind in {"classify", "ask"} and masks:
+            only = f"the sentence has {MASK}, which only an instrument of kind fill has"
+            message = f"{only}: '{sentence}'."
+        if message:
             faults.add(row.file, row.number, message)
-        elif kind != "fill" and masks:
-            message = (
-                f"the sentence has {MASK}, which only an instrument of kind fill has: '{sentence}'."
+            return
+
+
+def _condition_rows(path: Path, faults: Faults) -> list[Row]:
+    rows = read_table(
+        path,
+        required=["condition", "name", "group", "category", "form"],
+        optional=["verb", "plural", "plural_verb"],
+        faults=faults,
+    )
+    for row in rows:
+        for column in _FORM_COLUMNS:
+            faults.check_plain(row.file, row.number, what=column, text=row[column])
+    return rows
+
+
+def _conditions(rows: Sequence[Row], slot: Slot, faults: Faults) -> tuple[Condition, ...]:
+    """Rows with the same condition are its forms; what is said of it must agree between them."""
+    first: dict[str, Row] = {}
+    names: dict[str, str] = {}
+    forms: dict[str, list[Form]] = {}
+    reads: dict[str, str] = {}
+    used = [place for place in dict.fromkeys(places(slot.filled)) if place in _FORM_COLUMNS]
+    for row in rows:
+        condition = row["condition"]
+        if condition not in first:
+            _check_new_condition(row, names.get(row["name"]), faults)
+            names.setdefault(row["name"], condition)
+        _check_same_condition(row, first.setdefault(condition, row), faults)
+        for column in used:
+            if not row[column] and column != "form":
+                message = f"{column} is empty, but filled in [slot] uses {{{column}}}."
+                faults.add(row.file, row.number, message)
+        form = Form(
+            text=row["form"], verb=row["verb"], plural=row["plural"], plural_verb=row["plural_verb"]
+        )
+        if used and set(used) == set(places(slot.filled)):
+            text = slot_text(slot, form)
+            if text in reads:
+                message = f"'{text}' is what a form of '{reads[text]}' reads like already."
+                faults.add(row.file, row.number, message)
+            reads.setdefault(text, condition)
+        forms.setdefault(condition, []).append(form)
+    return tuple(
+        Condition(
+            id=condition,
+            name=row["name"],
+            group=row["group"],
+            category=row["category"],
+            forms=tuple(forms[condition]),
+        )
+        for condition, row in first.items()
+    )
+
+
+def _check_new_condition(row: Row, same_name: str | None, faults: Faults) -> None:
+    faults.check_id(row.file, row.number, what="condition", given=row["condition"])
+    for column in ("condition", "group"):
+        if row[column] == BASELINE:
+            meaning = "that means the prompts without a condition"
+            faults.add(row.file, row.number, f"{column} cannot be '{BASELINE}': {meaning}.")
+    if same_name is not None:
+        message = f"the name '{row['name']}' is that of the condition '{same_name}' already."
+        faults.add(row.file, row.number, message)
+
+
+def _check_same_condition(row: Row, first: Row, faults: Faults) -> None:
+    for column in ("name", "group", "category"):
+        if row[column] != first[column]:
+            faults.add(
+                row.file,
+                row.number,
+                f"{column} is '{row[column]}', but '{first[column]}' in an earlier row of "
+                f"'{row['condition']}'. A condition has one.",
             )
-            faults.add(row.file, row.number, message)
-        else:
-            continue
-        return

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from goffman.errors import InputError, did_you_mean
@@ -22,6 +22,15 @@ from goffman.records import (
     SentencePairs,
     Setting,
 )
+
+_FOR_SENTENCE_PAIRS = {
+    "adjectives": "--adjectives",
+    "placement": "--placement",
+    "winobias": "--winobias",
+    "drop_faulty": "--drop-faulty",
+    "pairs": "--pairs",
+    "seed": "--seed",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,29 +70,29 @@ def render(instrument: Instrument, options: PromptOptions | None = None) -> Rend
     options = options or PromptOptions()
     content = instrument.content
     if isinstance(content, Questionnaire):
-        _refuse(instrument, options, allowed="wordings")
+        _refuse(instrument, options, _FOR_SENTENCE_PAIRS, because="it has no sentence pairs")
         wordings = chosen_wordings(instrument, content, options.wordings)
         return Rendered(prompts=tuple(_questionnaire_prompts(instrument, content, wordings)))
-    _refuse(instrument, options, but="wordings")
+    _refuse(instrument, options, {"wordings": "--wording"}, because="it has no wordings")
     settings = chosen_settings(content, options.adjectives)
-    placement = parse_placement(options.placement or str(instrument.settings["placement"]))
+    own = str(instrument.settings["placement"])
+    placement = parse_placement(own if options.placement is None else options.placement)
     reading = _pairs(instrument, content, options)
     prompts = prompts_of(instrument, content, reading.pairs, settings=settings, placement=placement)
-    return Rendered(prompts=tuple(prompts), left_out=reading.left_out, remarks=reading.remarks)
+    return Rendered(
+        prompts=tuple(prompts),
+        left_out=reading.left_out,
+        remarks=tuple(fault for _, fault in reading.remarks),
+    )
 
 
 def _refuse(
-    instrument: Instrument, options: PromptOptions, *, allowed: str = "", but: str = ""
+    instrument: Instrument, options: PromptOptions, meaningless: Mapping[str, str], *, because: str
 ) -> None:
     """An error where an option is given that means nothing for this instrument."""
-    for option in fields(options):
-        meaningless = option.name != allowed if allowed else option.name == but
-        if meaningless and getattr(options, option.name) is not None:
-            name = option.name.removesuffix("s") if option.name == "wordings" else option.name
-            raise InputError(
-                f"--{name.replace('_', '-')} does not go with {instrument.id}: "
-                + ("it has no wordings." if but else "it is not made of sentence pairs.")
-            )
+    for name, option in meaningless.items():
+        if getattr(options, name) is not None:
+            raise InputError(f"{option} does not go with {instrument.id}: {because}.")
 
 
 def chosen_wordings(
@@ -124,10 +133,11 @@ def _pairs(instrument: Instrument, content: SentencePairs, options: PromptOption
     reading = read_winobias(
         options.winobias, content.occupations, drop_faulty=bool(options.drop_faulty)
     )
-    if options.pairs is None:
-        return reading
-    pairs = draw(reading.pairs, count=options.pairs, seed=seed)
-    return Reading(pairs=tuple(pairs), left_out=reading.left_out, remarks=reading.remarks)
+    if options.pairs is not None:
+        return reading.only(draw(reading.pairs, count=options.pairs, seed=seed))
+    if options.seed is not None:
+        raise InputError("--seed draws pairs: with --winobias it goes with --pairs alone.")
+    return reading
 
 
 def _questionnaire_prompts(

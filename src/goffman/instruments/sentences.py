@@ -78,7 +78,7 @@ def parse_setting(given: str) -> Setting:
     """The setting of ``male,female``, where either side may be empty."""
     male, comma, female = (part.strip() for part in given.partition(","))
     words = [word for word in (male, female) if word]
-    if not comma or not words or not all(_is_word(word) for word in words):
+    if not comma or not words or not all(is_words(word) for word in words):
         raise SentenceError(
             f"--adjectives is '{given}'. Allowed: two adjectives with a comma between them, such "
             "as 'arrogant,responsive'; one, such as 'old,' (male) or ',blond' (female); 'all' for "
@@ -87,7 +87,8 @@ def parse_setting(given: str) -> Setting:
     return Setting(male=male, female=female)
 
 
-def _is_word(text: str) -> bool:
+def is_words(text: str) -> bool:
+    """Whether a text is one word or several, of letters and hyphens."""
     return all(part.isalpha() for part in text.replace("-", " ").split(" "))
 
 

@@ -29,3 +29,8 @@ def slot_text(slot: Slot, form: Form) -> str:
         "plural_verb": form.plural_verb,
     }
     return put_in(slot.filled, values)
+
+
+def stray_braces(template: str) -> bool:
+    """Whether a brace stands in a template that belongs to no place."""
+    return any(sign in _PLACE.sub("", template) for sign in "{}")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import zip_longest
 from pathlib import Path
 from typing import Literal
@@ -21,8 +22,8 @@ from goffman.records import Fault, Occupation
 
 _FILE = re.compile(r"(pro|anti)_stereotyped_type[12]\.txt\.(dev|test)")
 _MARK = re.compile(r"\[([^\[\]]*)\]|\(([^()]*)\)")
-_MOST_DROPPED = 0.1
-"""Published files have up to 5% of faulty pairs; files that are shifted by a line, far more."""
+_MOST_DROPPED = 0.5
+"""Published files have up to 5% of faulty pairs; of files shifted by a line, nearly all are."""
 _ARTICLE = re.compile(r"(the|an?)\s+", re.IGNORECASE)
 
 
@@ -33,15 +34,25 @@ class Reading:
     pairs: tuple[Pair, ...]
     left_out: tuple[Fault, ...] = ()
     """The pairs that were left out on request, and why."""
-    remarks: tuple[Fault, ...] = ()
-    """Faults of pairs that were kept."""
+    remarks: tuple[tuple[str, Fault], ...] = ()
+    """Faults of pairs that were kept, with the pair's id."""
+
+    def only(self, pairs: Sequence[Pair]) -> Reading:
+        """The same for some of the pairs."""
+        ids = {pair.id for pair in pairs}
+        remarks = tuple(remark for remark in self.remarks if remark[0] in ids)
+        return Reading(pairs=tuple(pairs), left_out=self.left_out, remarks=remarks)
 
 
 @dataclass(frozen=True)
 class _Finding:
-    """A fault of one line. unusable: it cannot be asked; unequal: the two are no minimal pair."""
+    """A fault of one line.
 
-    kind: Literal["unusable", "unequal", "remark"]
+    unusable: it cannot be asked. faulty: it can, but the two are no pro and anti that differ in
+    the pronoun alone. remark: only a mark of the file is wrong.
+    """
+
+    kind: Literal["unusable", "faulty", "remark"]
     message: str
 
 
@@ -50,25 +61,25 @@ def read_winobias(
 ) -> Reading:
     """The pairs of one file and its counterpart, or of all such files in a folder.
 
-    A pair that cannot be asked ends the reading, with every such line named; ``drop_faulty`` leaves
-    these out, and the pairs whose sentences differ in more than the pronoun or not at all.
+    A pair that cannot be asked ends the reading, with every such line named. ``drop_faulty`` leaves
+    these out, and every pair that is no pro and anti sentence that differ in the pronoun alone.
     """
     pairs: list[Pair] = []
     left_out: list[Fault] = []
-    remarks: list[Fault] = []
+    remarks: list[tuple[str, Fault]] = []
     unusable: list[Fault] = []
     names = _by_spelling(occupations)
     for pro_path, anti_path in _sets_in(path):
         for number, pair, findings in _read_set(pro_path, anti_path, names):
             faults = [Fault(file=pro_path.name, row=number, message=f.message) for f in findings]
             kinds = {finding.kind for finding in findings}
-            if drop_faulty and kinds & {"unusable", "unequal"}:
+            if drop_faulty and kinds & {"unusable", "faulty"}:
                 left_out += faults
-            elif pair is None or "unusable" in kinds:
+            elif pair is None:
                 unusable += faults
             else:
                 pairs.append(pair)
-                remarks += faults
+                remarks += [(pair.id, fault) for fault in faults]
     if unusable:
         lines = "".join(f"\n  {fault}" for fault in unusable)
         raise SentenceError(
@@ -117,6 +128,10 @@ def _lines(path: Path) -> list[str]:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise SentenceError(f"{path} is not UTF-8 text ({error.reason}).") from error
+    except OSError as error:
+        raise SentenceError(f"{path} cannot be read: {error.strerror}.") from error
+    if not text.strip():
+        raise SentenceError(f"{path} is empty.")
     lines = [re.sub(r"^\d+\s+", "", line.strip()) for line in text.rstrip().split("\n")]
     return [re.sub(r"\s+", " ", re.sub(r"\s+'s\b", "'s", line)) for line in lines]
 
@@ -242,7 +257,7 @@ def _read_pair(
     if pro_referent.job != anti_referent.job:
         names_of = f"'{pro_referent.job.name}' in pro, '{anti_referent.job.name}' in anti"
         return None, [*findings, _Finding("unusable", f"the referents differ: {names_of}.")]
-    findings += _differences(pro.text, anti.text)
+    findings += [*_differences(pro, anti), *_two_genders(pro_referent, pro_other)]
     both = _Both(
         referent=pro_referent.job,
         other=pro_other.job,
@@ -251,7 +266,7 @@ def _read_pair(
     )
     if GENDER_OF_PRONOUN[both.pro.pronoun] != both.referent.gender:
         stands = f"'{both.pro.pronoun}' for the {both.referent.name} stands in the pro file"
-        findings.append(_Finding("remark", f"{stands}, against the stereotype."))
+        findings.append(_Finding("faulty", f"{stands}, against the stereotype."))
     return both, findings
 
 
@@ -263,8 +278,8 @@ def _referent(
         findings.append(_Finding("unusable", f"no pronoun is marked with [ ] in {side}."))
         return None
     if len(line.in_brackets) != 1:
-        count = len(line.in_brackets) or "no"
-        findings.append(_Finding("unusable", f"{count} referent is marked with [ ] in {side}."))
+        count = f"{len(line.in_brackets)} referents are" if line.in_brackets else "no referent is"
+        findings.append(_Finding("unusable", f"{count} marked with [ ] in {side}."))
         return None
     noun = line.in_brackets[0]
     job = names.get(noun.text.casefold())
@@ -293,10 +308,9 @@ def _other(
     marked = line.in_parentheses[0] if marks_other and line.in_parentheses else None
     if marked and (job := names.get(marked.text.casefold())):
         return _Found(marked.at, job)
-    spellings = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
     named = [
         _Found(match.start(1), names[match[1].casefold()], marked.at if marked else None)
-        for match in re.finditer(rf"\b(?:the|an?) ({spellings})\b", line.text, re.IGNORECASE)
+        for match in _occupation(tuple(names)).finditer(line.text)
         if match.start(1) != referent.at
     ]
     found = [each for each in named if each.job.gender != referent.job.gender] or named
@@ -313,20 +327,40 @@ def _other(
     return found[0]
 
 
-def _differences(pro: str, anti: str) -> list[_Finding]:
-    """The finding that two sentences differ in more than the pronoun, or not at all; or nothing."""
-    pro_words, anti_words = (re.findall(r"[\w'-]+", text.casefold()) for text in (pro, anti))
+@lru_cache(maxsize=8)
+def _occupation(names: tuple[str, ...]) -> re.Pattern[str]:
+    """What finds any of the names after an article; longer names first."""
+    spellings = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
+    return re.compile(rf"\b(?:the|an?) ({spellings})\b", re.IGNORECASE)
+
+
+def _differences(pro: _Marked, anti: _Marked) -> list[_Finding]:
+    """What keeps two sentences from differing in the gender of the pronoun alone."""
+    pro_words, anti_words = (
+        re.findall(r"[\w'-]+|[^\w\s]", line.text.casefold()) for line in (pro, anti)
+    )
     if pro_words == anti_words:
-        return [_Finding("unequal", "pro and anti do not differ.")]
+        return [_Finding("faulty", "pro and anti do not differ.")]
     differing = [
         word
         for two in zip_longest(pro_words, anti_words, fillvalue="")
         if two[0] != two[1]
         for word in two
     ]
-    if all(word in GENDER_OF_PRONOUN for word in differing):
+    if not all(word in GENDER_OF_PRONOUN for word in differing):
+        return [_Finding("faulty", "pro and anti differ in more than the pronoun.")]
+    if GENDER_OF_PRONOUN[pro.pronouns[-1]] == GENDER_OF_PRONOUN[anti.pronouns[-1]]:
+        asked = f"'{pro.pronouns[-1]}' in pro and '{anti.pronouns[-1]}' in anti"
+        return [_Finding("faulty", f"the pronouns asked about are of one gender: {asked}.")]
+    return []
+
+
+def _two_genders(referent: _Found, other: _Found) -> list[_Finding]:
+    """The finding that both occupations are associated with one gender, or nothing."""
+    if referent.job.gender != other.job.gender:
         return []
-    return [_Finding("unequal", "pro and anti differ in more than the pronoun.")]
+    both = f"'{referent.job.name}' and '{other.job.name}'"
+    return [_Finding("faulty", f"both occupations are {referent.job.gender}: {both}.")]
 
 
 def _sentence(line: _Marked, referent: _Found, other: _Found) -> Sentence:
