@@ -68,7 +68,9 @@ def rate(work: Any) -> float:
 
 
 def forward_alone(model: Any) -> None:
-    plan = PLANS.setdefault(id(model), prepared(model))
+    if id(model) not in PLANS:
+        PLANS[id(model)] = prepared(model)
+    plan = PLANS[id(model)]
     for part in plan.parts:
         for batch in part:
             model.fill_batch([plan.sentences[index] for index in batch], top_k=TOP_K)

@@ -141,23 +141,27 @@ def _pairs(
 ) -> list[tuple[str, list[Question]]]:
     """Who is asked what, known before anyone is asked.
 
-    A question that a model cannot answer is refused where the user named it, else left out.
+    What a model cannot answer is left out for it, with a note. A model without any question is
+    refused, and an instrument that the user named and no model can answer.
     """
     pairs = []
+    unasked = {question.instrument.id: question.instrument.kind for question in questions}
     for model in dict.fromkeys(models):
         what = describe(model)
-        chosen = []
+        chosen = [one for one in questions if USES.get(what.kind) == one.instrument.kind]
         for question in questions:
             name, kind = question.instrument.id, question.instrument.kind
-            if USES.get(what.kind) == kind:
-                chosen.append(question)
-            elif named:
-                raise ModelError(f"{what} {name} needs {NEEDS[kind]}.")
-            else:
+            if question in chosen:
+                unasked.pop(name, None)
+            elif chosen:
                 listener.note(f"{name} is left out for {model}: it needs {NEEDS[kind]}.")
         if not chosen:
-            raise ModelError(f"{what} No built-in instrument can be asked of it.")
+            needed = " ".join(f"{name} needs {NEEDS[kind]}." for name, kind in unasked.items())
+            raise ModelError(f"{what} {needed if named else 'No instrument can be asked of it.'}")
         pairs.append((model, chosen))
+    if named and unasked:
+        needed = " ".join(f"{name} needs {NEEDS[kind]}." for name, kind in unasked.items())
+        raise ModelError(f"None of the models can answer what was named: {needed}")
     return pairs
 
 

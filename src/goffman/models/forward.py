@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 import pickle
+from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -30,9 +31,6 @@ DTYPES: dict[Precision, torch.dtype] = {
     "bf16": torch.bfloat16,
     "fp16": torch.float16,
 }
-
-EQUALS = 128
-"""So many tokens may have the probability of the last of the top k before it costs more."""
 
 MEMORY_COMPLAINTS = ("out of memory", "can't allocate memory", "not enough memory")
 """How torch words a failed allocation where it raises a plain RuntimeError."""
@@ -138,13 +136,11 @@ def padded(
     encoded: Sequence[Sequence[int]], *, pad_id: int, device: torch.device
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """[sentence, position]: the token ids padded on the right, and 1 where a token stands."""
-    longest = max(len(ids) for ids in encoded)
-    ids = np.full((len(encoded), longest), pad_id, dtype=np.int64)
-    there = np.zeros((len(encoded), longest), dtype=np.int64)
-    for row, sentence in enumerate(encoded):
-        ids[row, : len(sentence)] = sentence
-        there[row, : len(sentence)] = 1
-    return torch.from_numpy(ids).to(device), torch.from_numpy(there).to(device)
+    lengths = np.fromiter(map(len, encoded), dtype=np.int64, count=len(encoded))
+    there = np.arange(lengths.max()) < lengths[:, None]
+    ids = np.full(there.shape, pad_id, dtype=np.int64)
+    ids[there] = np.fromiter(chain.from_iterable(encoded), dtype=np.int64, count=lengths.sum())
+    return torch.from_numpy(ids).to(device), torch.from_numpy(there.astype(np.int64)).to(device)
 
 
 def logits_at(model: Any, positions: torch.Tensor, **inputs: torch.Tensor) -> torch.Tensor:
@@ -191,36 +187,18 @@ def accepted(model: Any, inputs: dict[str, torch.Tensor]) -> dict[str, torch.Ten
 def most_probable(logits: torch.Tensor, *, top_k: int, targets: Sequence[int]) -> Filled:
     """The top k by probability over the full vocabulary, ties by token id, and the targets."""
     probabilities = torch.softmax(logits.float(), dim=-1)
-    # topk takes any of several tokens with one probability. Some more than k are taken, so that
-    # all equals of the last are among them, and the smallest ids of these are kept.
-    size = probabilities.shape[1]
-    values, indices = torch.topk(probabilities, min(size, top_k + EQUALS), dim=-1)
-    crowded = (values[:, -1] == values[:, top_k - 1]).nonzero().flatten()
-    if len(crowded) and values.shape[1] < size:
-        chosen = _first_of_equals(probabilities[crowded], values.shape[1])
-        indices[crowded] = chosen
-        values[crowded] = probabilities[crowded].gather(1, chosen)
+    # topk takes any of several equals. A probability is not negative, so its bits order as it does;
+    # below them stands the token id, turned round, and one number decides both.
+    last = probabilities.shape[1] - 1
+    turned = torch.arange(last, -1, -1, device=probabilities.device)
+    keys = probabilities.view(torch.int32).long() * (last + 1) + turned
+    ids = last - torch.topk(keys, top_k, dim=-1).values % (last + 1)
     wanted = torch.tensor(list(targets), dtype=torch.long, device=probabilities.device)
-    ids, top = indices.cpu().numpy(), values.cpu().numpy()
-    order = np.lexsort((ids, -top))[:, :top_k]
     return Filled(
-        token_ids=np.take_along_axis(ids, order, axis=1).astype(np.int32),
-        probabilities=np.take_along_axis(top, order, axis=1),
+        token_ids=ids.int().cpu().numpy(),
+        probabilities=probabilities.gather(1, ids).cpu().numpy(),
         targets=probabilities[:, wanted].cpu().numpy(),
     )
-
-
-def _first_of_equals(probabilities: torch.Tensor, top_k: int) -> torch.Tensor:
-    """[sentence, rank]: the top k token ids, of equal probabilities the smallest ids.
-
-    A probability is not negative, so its bits order as it does; below them stands the id, turned
-    round, and one number decides both.
-    """
-    bits = probabilities.contiguous().view(torch.int32).long()
-    last = probabilities.shape[1] - 1
-    ids = torch.arange(last, -1, -1, device=probabilities.device)
-    keys = torch.topk(bits * (last + 1) + ids, top_k, dim=-1).values
-    return last - keys % (last + 1)
 
 
 def together(parts: Sequence[Filled]) -> Filled:

@@ -121,7 +121,7 @@ def scores(
     for indices in by_length.values():
         part = [encoded[index] for index in indices]
         ids, there = padded(part, pad_id=tokens.pad_id, device=model.device)
-        at = [list(sentence).index(tokens.mask_id) for sentence in part]
+        at = [sentence.index(tokens.mask_id) for sentence in part]
         positions = torch.tensor(at, device=model.device)
         parts.append(way.scorer(model, positions, input_ids=ids, attention_mask=there))
         order += indices
