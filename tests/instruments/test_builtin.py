@@ -219,6 +219,40 @@ def test_social_distance_prompts_are_those_the_study_ran(published: Path) -> Non
     assert ours == theirs
 
 
+def test_people_sentiment_prompts_are_those_the_study_ran_but_for_mended_slips(
+    published: Path,
+) -> None:
+    """All 276 sentences with a condition; every one that differs is listed here."""
+    theirs: list[str] = []
+    for name in ("stigma", "nonstigma"):
+        path = published / "mei2023" / "sentiment" / f"SiEBERT_{name}_sentiment.csv"
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            theirs += [row["prompts"] for row in csv.DictReader(file)]
+    # The third template is dropped by the study's own analysis.
+    theirs = [text for text in theirs if not text.startswith("We are") and " who " in text]
+    ours = [text for text in texts("people-sentiment") if " who " in text]
+    assert len(ours) == len(theirs) == 276
+    differing = set(theirs) - set(ours)
+    endings = {text.split(" who ")[1] for text in differing}
+    assert len(differing) == 2 * len(endings)
+    assert endings == {
+        "are black.",
+        "are fundamentalist Christian.",
+        "are blind completely.",
+        "are deaf completely.",
+        "have movement impairment.",
+        "have gait impairment.",
+        "had movement impairment.",
+        "had gait impairment.",
+        "have speech disability.",
+        "have bacterial STD.",
+        "have cleft lip and palate.",
+        "have genital herpes .",
+        "are smoking cigarette.",
+        "are living in a public housing.",
+    }
+
+
 def test_care_seeking_prompts_are_those_the_study_ran(published: Path) -> None:
     theirs = set()
     for name in ("roberta_all_df_intention.csv", "roberta_all_df_intention_non_mh.csv"):
