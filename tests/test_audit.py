@@ -126,6 +126,39 @@ def test_a_named_instrument_that_a_model_cannot_answer_is_refused_before_anyone_
     assert not (tmp_path / "run").exists()
 
 
+def test_named_instruments_go_to_the_models_that_can_answer_them(masked, classifier, tmp_path):
+    """A base model and a classifier in one command, each asked its own."""
+    notes = []
+    done = audit(
+        [masked, classifier],
+        instruments=["care-seeking", "people-sentiment"],
+        output=tmp_path,
+        options=AskOptions(limit=2),
+        listener=Listener(note=notes.append),
+    )
+    assert [(asked.model, asked.instrument) for asked in done.asked] == [
+        (masked, "care-seeking"),
+        (classifier, "people-sentiment"),
+    ]
+    assert [note.split(":")[0] for note in notes if "left out" in note] == [
+        f"people-sentiment is left out for {masked}",
+        f"care-seeking is left out for {classifier}",
+    ]
+
+
+def test_a_named_instrument_that_none_of_several_models_can_answer_is_refused(
+    masked, classifier, tmp_path
+):
+    names = ["care-seeking", "people-sentiment", "coreference"]
+    with pytest.raises(ModelError) as refusal:
+        audit([masked, classifier], instruments=names, output=tmp_path / "run")
+    assert str(refusal.value) == (
+        "None of the models can answer what was named: coreference needs a chat model, which this "
+        "version cannot ask yet."
+    )
+    assert not (tmp_path / "run").exists()
+
+
 def changed(tmp_path, name, *replacements):
     """A copy of a built-in instrument with texts replaced in its instrument.toml."""
     folder = tmp_path / "instruments" / name

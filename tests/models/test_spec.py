@@ -135,6 +135,48 @@ def test_own_code_runs_only_when_allowed(tmp_path: Path) -> None:
     assert not ran.exists()
 
 
+OWN_CODE = """
+from transformers import BertConfig, BertForMaskedLM
+
+
+class MineConfig(BertConfig):
+    model_type = "mine"
+
+
+class MineForMaskedLM(BertForMaskedLM):
+    config_class = MineConfig
+"""
+
+
+def test_own_code_that_is_allowed_gives_the_same_numbers(
+    tiny: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A BERT under another name, whose classes come with it."""
+    monkeypatch.setattr(
+        transformers.dynamic_module_utils, "HF_MODULES_CACHE", str(tmp_path / "code")
+    )
+    folder = shutil.copytree(tiny("bert"), tmp_path / "mine")
+    config = json.loads((folder / "config.json").read_text())
+    config |= {
+        "model_type": "mine",
+        "architectures": ["MineForMaskedLM"],
+        "auto_map": {
+            "AutoConfig": "mine.MineConfig",
+            "AutoModelForMaskedLM": "mine.MineForMaskedLM",
+        },
+    }
+    (folder / "config.json").write_text(json.dumps(config))
+    (folder / "mine.py").write_text(OWN_CODE)
+    mine = load(str(folder), use="fill", options=LoadOptions(trust_remote_code=True))
+    plain = load(str(tiny("bert")), use="fill")
+    ours, theirs = (
+        model.fill_batch(model.encode(["It is <mask> for me."]), top_k=50)
+        for model in (mine, plain)
+    )
+    assert ours.token_ids.tolist() == theirs.token_ids.tolist()
+    assert ours.probabilities == pytest.approx(theirs.probabilities, rel=1e-5)
+
+
 def without_safetensors(tiny: Callable[..., Path], tmp_path: Path) -> Path:
     folder = shutil.copytree(tiny("bert"), tmp_path / "bin")
     (folder / "model.safetensors").unlink()
