@@ -15,6 +15,10 @@ KINDS: tuple[Kind, ...] = ("fill", "classify", "ask")
 
 Attitude = Literal["positive", "negative", "neutral", "irrelevant"]
 
+Alternative = Literal["two-sided", "greater", "less"]
+
+Correction = Literal["bonferroni", "holm", "benjamini-hochberg"]
+
 MASK = "<mask>"
 """How a mask is written in every prompt; each model puts in its own mask token."""
 
@@ -213,6 +217,8 @@ class Prompt:
     wording: str
     """The wording's id; for coreference "pro" or "anti"."""
     dimension: str | None = None
+    keyed: Literal["plain", "reversed"] = "plain"
+    """reversed: agreeing with the item means less of the construct."""
     condition: str
     """The condition's id, or "baseline"; for coreference the adjective setting's."""
     form: str | None = None
@@ -251,3 +257,65 @@ class Rating:
     """The word's attitude toward the situation."""
     note: str = ""
     """What the rater remarked, in one line."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimate:
+    """A contrast of two sets of values, and what is needed to doubt it."""
+
+    contrast: str
+    """What is compared, in words; the first set comes first."""
+    n: int
+    """Values used: pairs where values are paired, else those of both sets together."""
+    n_first: int
+    n_second: int
+    """Values used of each set."""
+    left_out: int = 0
+    """Values, or pairs, that were given but missing, and so not used."""
+    mean_first: float | None = None
+    mean_second: float | None = None
+    """Of the values used; None: there are none."""
+    difference: float | None = None
+    """Mean of the first minus mean of the second; None in a correlation too."""
+    low: float | None = None
+    high: float | None = None
+    """The two-sided interval of the difference, whatever the alternative of the test."""
+    level: float | None = None
+    """Confidence of the intervals, such as 0.95; None: the method gives none."""
+    effect: float | None = None
+    """The effect size, with the sign of the difference."""
+    effect_name: str | None = None
+    """Which one: "Cohen's d, pooled SD" …"""
+    effect_low: float | None = None
+    effect_high: float | None = None
+    """Its interval, at the same level."""
+    second_effect: float | None = None
+    """Another effect size, to stand beside the first."""
+    second_effect_name: str | None = None
+    second_effect_low: float | None = None
+    second_effect_high: float | None = None
+    test: str | None = None
+    """The test by name; None: an interval only."""
+    alternative: Alternative | None = None
+    """greater: the first is greater than the second, or the correlation above 0."""
+    statistic: float | None = None
+    """Of the test: t, W, U or the permuted difference."""
+    df: float | None = None
+    """Degrees of freedom, where the test has them."""
+    p: float | None = None
+    """0 < p ≤ 1, not corrected; one too small to be written is the smallest normal float."""
+    p_adjusted: float | None = None
+    """Corrected over the family; None: not corrected, or there is no p."""
+    correction: Correction | None = None
+    family: str | None = None
+    """The declared family of tests that the correction is over."""
+    family_size: int | None = None
+    """Its tests that have a p: those without one are not counted."""
+    method: str
+    """How interval, p and effects were computed."""
+    draws: int | None = None
+    """Random draws, or None where nothing was drawn."""
+    seed: int | None = None
+    """``numpy.random.default_rng(seed)`` gives the draws again; None: nothing was drawn."""
+    reason: str | None = None
+    """Why a value that the method gives elsewhere is null here."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Literal
 
-from goffman.records import Prompt
+from goffman.records import Estimate, Prompt
 
 if TYPE_CHECKING:
     import polars as pl
@@ -45,6 +45,11 @@ ANSWER_KEY = (
 )
 """Further columns of a coreference prompt."""
 
+KEYING = (Column("keyed", "text", "plain, or reversed: agreeing means less of the construct"),)
+
+PROMPT_TABLE = PROMPTS + KEYING + ANSWER_KEY
+"""The columns of prompts.parquet."""
+
 FILLS = (
     Column("prompt_id", "text", "the prompt that was asked"),
     Column("model", "text", "the model's name, as the user gave it"),
@@ -68,6 +73,18 @@ LABELS = (
     Column("positive", "float32", "probability; null: the model has no such class", nullable=True),
 )
 """One row a prompt and classifier."""
+
+REPLIES = (
+    Column("prompt_id", "text", "the prompt that was asked"),
+    Column("model", "text", "the model's name, as the user gave it"),
+    Column("trial", "int", "1, 2 …: the prompt was asked anew, in a fresh chat, so many times"),
+    Column("text", "text", "the whole reply, as it came; null: none came", nullable=True),
+    Column("finish_reason", "text", "why the reply ended: stop, length …", nullable=True),
+)
+"""One row a prompt, chat model and trial."""
+
+KIND = (Column("kind", "text", "correct, incorrect, unsure, other or refusal"),)
+"""A further column of replies that were classified."""
 
 GENDER = (
     Column(
@@ -99,6 +116,87 @@ RATINGS = (
 )
 """One row a rater and word, in the CSV files in which ratings go out and come in."""
 
+SCORES = (
+    Column("model", "text", "the model's name; null: over all models", nullable=True),
+    Column("instrument", "text", "the instrument's id"),
+    Column("measure", "text", "the measure's name"),
+    Column("quantity", "text", "which number of the measure: negative, mass, disparity …"),
+    Column("variant", "text", "with-names or without-names; null: there is one", nullable=True),
+    Column("level", "text", "what the value is of: prompt, form, condition, group, model …"),
+    Column("prompt_id", "text", "null wherever it is over several prompts", nullable=True),
+    Column("item", "text", "null: over all items; so are the ids below", nullable=True),
+    Column("wording", "text", "the wording's id; for coreference pro or anti", nullable=True),
+    Column("dimension", "text", "the items' subscale", nullable=True),
+    Column("condition", "text", "the condition's id, or baseline", nullable=True),
+    Column("form", "text", "the surface text of the condition", nullable=True),
+    Column("group", "text", "the side of the contrast, or baseline", nullable=True),
+    Column("category", "text", "the kind of condition", nullable=True),
+    Column("trial", "int", "the trial of a chat model", nullable=True),
+    Column("value", "float64", "null where there is none: see reason", nullable=True),
+    Column("n", "int", "how many values it is the mean of; 1 at the level prompt"),
+    Column("missing", "int", "how many values there were not, so that the mean is without them"),
+    Column("over", "text", "what n counts, and sd, low, high range over", nullable=True),
+    Column("sd", "float64", "of the n values, by n - 1; null for fewer than two", nullable=True),
+    Column("low", "float64", "the smallest of the n values", nullable=True),
+    Column("high", "float64", "the largest of the n values", nullable=True),
+    Column("reason", "text", "why there is no value; null where there is one", nullable=True),
+)
+"""One row a number: of each prompt first, then the means of the study, each with its spread."""
+
+CONTRASTS = (
+    Column("kind", "text", "what is set against what: groups, genders, models, baseline …"),
+    Column("instrument", "text", "the instrument's id; null: it is about two", nullable=True),
+    Column("measure", "text", "the measure's name; null: it is about two", nullable=True),
+    Column("quantity", "text", "which number of the measure"),
+    Column("variant", "text", "with-names or without-names; null: there is one", nullable=True),
+    Column("model", "text", "null: over all models, or between two", nullable=True),
+    Column("group", "text", "the conditions that it is about; null: all", nullable=True),
+    Column("dimension", "text", "the subscale that it is about; null: all items", nullable=True),
+    Column("first", "text", "the first set: a group, gender, model, condition …"),
+    Column("second", "text", "the second set, which is subtracted"),
+)
+"""What an estimate is about; stands before ESTIMATES in estimates.parquet."""
+
+ESTIMATES = (
+    Column("contrast", "text", "what is compared, in words; the first set comes first"),
+    Column("n", "int", "values used: pairs where paired, else those of both sets together"),
+    Column("n_first", "int", "values used of the first set"),
+    Column("n_second", "int", "values used of the second set"),
+    Column("left_out", "int", "values, or pairs, that were given but missing, and so not used"),
+    Column("mean_first", "float64", "mean of the first set", nullable=True),
+    Column("mean_second", "float64", "mean of the second set", nullable=True),
+    Column(
+        "difference", "float64", "first mean minus second; null in a correlation", nullable=True
+    ),
+    Column("low", "float64", "lower end of the difference's two-sided interval", nullable=True),
+    Column("high", "float64", "upper end of the difference's two-sided interval", nullable=True),
+    Column("level", "float64", "confidence of the intervals, such as 0.95", nullable=True),
+    Column("effect", "float64", "effect size, with the sign of the difference", nullable=True),
+    Column("effect_name", "text", "which effect size", nullable=True),
+    Column("effect_low", "float64", "lower end of its interval", nullable=True),
+    Column("effect_high", "float64", "upper end of its interval", nullable=True),
+    Column("second_effect", "float64", "another effect size, beside the first", nullable=True),
+    Column("second_effect_name", "text", "which one that is", nullable=True),
+    Column("second_effect_low", "float64", "lower end of its interval", nullable=True),
+    Column("second_effect_high", "float64", "upper end of its interval", nullable=True),
+    Column("test", "text", "the test by name; null: an interval only", nullable=True),
+    Column("alternative", "text", "two-sided, greater or less", nullable=True),
+    Column(
+        "statistic", "float64", "of the test: t, W, U or the permuted difference", nullable=True
+    ),
+    Column("df", "float64", "degrees of freedom, where the test has them", nullable=True),
+    Column("p", "float64", "above 0 and at most 1, not corrected", nullable=True),
+    Column("p_adjusted", "float64", "corrected over the family", nullable=True),
+    Column("correction", "text", "bonferroni, holm or benjamini-hochberg", nullable=True),
+    Column("family", "text", "the declared family of tests that was corrected over", nullable=True),
+    Column("family_size", "int", "tests of the family that have a p", nullable=True),
+    Column("method", "text", "how interval, p and effects were computed"),
+    Column("draws", "int", "random draws; null: nothing was drawn", nullable=True),
+    Column("seed", "int", "of the Generator that drew; null: nothing was drawn", nullable=True),
+    Column("reason", "text", "why a value that the method gives elsewhere is null", nullable=True),
+)
+"""One row a contrast: the fields of an Estimate, by the same names."""
+
 
 def prompt_rows(prompts: Iterable[Prompt]) -> list[dict[str, str | None]]:
     """One dictionary a prompt, in the order of PROMPTS; the answer key only where there is one."""
@@ -125,10 +223,19 @@ def schema(columns: Iterable[Column]) -> pl.Schema:
 
 
 def prompt_table(prompts: Iterable[Prompt]) -> pl.DataFrame:
-    """All prompts as a frame with the columns PROMPTS + ANSWER_KEY."""
+    """All prompts as a frame with the columns PROMPT_TABLE."""
     import polars as pl
 
-    return pl.DataFrame(prompt_rows(prompts), schema=schema(PROMPTS + ANSWER_KEY))
+    names = [column.name for column in PROMPT_TABLE if column.name != "prompt_id"]
+    rows = [[prompt.id, *(getattr(prompt, name) for name in names)] for prompt in prompts]
+    return pl.DataFrame(rows, schema=schema(PROMPT_TABLE), orient="row")
+
+
+def estimate_table(estimates: Iterable[Estimate]) -> pl.DataFrame:
+    """All estimates as a frame with the columns ESTIMATES, in the order given."""
+    import polars as pl
+
+    return pl.DataFrame([asdict(estimate) for estimate in estimates], schema=schema(ESTIMATES))
 
 
 def complaints(frame: pl.DataFrame, columns: Iterable[Column]) -> list[str]:

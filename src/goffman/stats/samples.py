@@ -1,0 +1,157 @@
+"""What an estimate starts from: two sets of values without gaps, and draws that come again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from goffman.records import Estimate
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Values = Sequence[float | None] | Sequence[float] | NDArray[np.float64]
+    """None and NaN are values that are missing."""
+
+NO_PAIRS = "no pair has both values"
+NO_VALUES = "a set has no values"
+TOO_FEW = "fewer than two values in a set: nothing says how much they vary"
+INFINITE = "a value is infinite, or too large to be squared"
+CONSTANT_DIFFERENCES = "all differences are equal: nothing says how much they vary"
+CONSTANT_SETS = "neither set varies: nothing says how far the difference is from chance"
+
+LARGEST, SMALLEST = 1e150, 1e-150
+"""Between them a number, or a spread, can be squared."""
+
+BLOCK = 2**21
+"""Numbers drawn at a time."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Samples:
+    """Two sets of values without gaps."""
+
+    first: NDArray[np.float64]
+    second: NDArray[np.float64]
+    paired: bool
+    """Whether the values stand in pairs, in the same order."""
+    left_out: int
+    """Values, or pairs, with a gap."""
+
+    @property
+    def differences(self) -> NDArray[np.float64]:
+        """First minus second, pair by pair."""
+        return self.first - self.second
+
+    @property
+    def absence(self) -> str | None:
+        """Why nothing at all can be computed of these values, or None."""
+        if min(len(self.first), len(self.second)) == 0:
+            return NO_PAIRS if self.paired else NO_VALUES
+        largest = max(np.abs(self.first).max(), np.abs(self.second).max())
+        return None if largest < LARGEST else INFINITE
+
+    @property
+    def obstacle(self) -> str | None:
+        """Why these values do not say how much they vary, or None."""
+        if self.absence:
+            return self.absence
+        if min(len(self.first), len(self.second)) < 2:
+            return TOO_FEW
+        if self.paired:
+            scale = float(max(np.abs(self.first).max(), np.abs(self.second).max()))
+            return None if varies(self.differences, scale=scale) else CONSTANT_DIFFERENCES
+        return None if varies(self.first) or varies(self.second) else CONSTANT_SETS
+
+    def estimate(self, *, contrast: str, method: str, reason: str | None) -> Estimate:
+        """Numbers and means of these values, before any test."""
+        first, second = _mean(self.first), _mean(self.second)
+        return Estimate(
+            contrast=contrast,
+            n=len(self.first) if self.paired else len(self.first) + len(self.second),
+            n_first=len(self.first),
+            n_second=len(self.second),
+            left_out=self.left_out,
+            mean_first=first,
+            mean_second=second,
+            difference=None if first is None or second is None else first - second,
+            method=method,
+            reason=reason,
+        )
+
+
+def in_pairs(first: Values, second: Values) -> Samples:
+    """The pairs that have both values."""
+    one, other = numbers(first), numbers(second)
+    if len(one) != len(other):
+        raise ValueError(f"{len(one)} and {len(other)} values do not make pairs")
+    whole = ~(np.isnan(one) | np.isnan(other))
+    left_out = len(one) - int(whole.sum())
+    return Samples(first=one[whole], second=other[whole], paired=True, left_out=left_out)
+
+
+def apart(first: Values, second: Values) -> Samples:
+    """The values of two independent sets that are not missing."""
+    one, other = numbers(first), numbers(second)
+    gaps = np.isnan(one), np.isnan(other)
+    left_out = int(gaps[0].sum() + gaps[1].sum())
+    return Samples(first=one[~gaps[0]], second=other[~gaps[1]], paired=False, left_out=left_out)
+
+
+def numbers(values: Values, *, dimensions: int = 1) -> NDArray[np.float64]:
+    """The values as an array, NaN where there is none."""
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim != dimensions:
+        raise ValueError(f"values have {array.ndim} dimensions, not {dimensions}")
+    return array
+
+
+def varies(values: NDArray[np.float64], *, scale: float | None = None) -> bool:
+    """Whether values differ by more than the rounding of numbers of this size."""
+    size = float(np.abs(values).max()) if scale is None else scale
+    return bool(np.ptp(values) > max(8 * np.finfo(np.float64).eps * size, SMALLEST))
+
+
+def check_level(level: float) -> None:
+    """Nothing, or an error for a level that is no confidence."""
+    if not 0 < level < 1:
+        raise ValueError(f"a level of {level} is not between 0 and 1; 0.95 is usual")
+
+
+def check_choice(name: str, given: str, *, allowed: tuple[str, ...]) -> None:
+    """Nothing, or an error for a choice that there is not."""
+    if given not in allowed:
+        raise ValueError(f"no {name} '{given}'; allowed: {', '.join(allowed)}")
+
+
+def seed_of(rng: np.random.Generator) -> int:
+    """The number from which ``numpy.random.default_rng`` makes this Generator again.
+
+    A Generator that was drawn from already is refused: its seed would not give the draws again.
+    """
+    sequence = rng.bit_generator.seed_seq
+    seed = getattr(sequence, "entropy", None)
+    if isinstance(seed, int) and 0 <= seed < 2**63:
+        again = np.random.default_rng(seed).bit_generator
+        if str(again.state) == str(rng.bit_generator.state):
+            return seed
+    raise ValueError(
+        "the Generator cannot be made again from one number: it was drawn from already, or not "
+        "made by numpy.random.default_rng(seed) with a seed from 0 to 2⁶³ − 1. Pass a fresh one."
+    )
+
+
+def blocks(draws: int, size: int) -> list[int]:
+    """How many draws of this size to make at a time, so that memory stays bounded."""
+    if draws < 1:
+        raise ValueError(f"{draws} draws are too few; 9,999 are usual")
+    most = max(1, BLOCK // max(size, 1))
+    whole, rest = divmod(draws, most)
+    return [most] * whole + [rest] * bool(rest)
+
+
+def _mean(values: NDArray[np.float64]) -> float | None:
+    return float(values.mean()) if len(values) and np.isfinite(values).all() else None

@@ -1,0 +1,314 @@
+"""t-tests and rank tests against scipy, statsmodels, pingouin, plain loops and their own laws."""
+
+from __future__ import annotations
+
+import math
+import sys
+from itertools import combinations, product
+
+import numpy as np
+import pingouin
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from scipy import stats
+from statsmodels.stats.weightstats import CompareMeans, DescrStatsW
+
+from goffman.stats import samples
+from goffman.stats.compare import (
+    ALL_TIED,
+    NO_DIFFERENCES,
+    as_p,
+    independent_t,
+    mann_whitney,
+    paired_t,
+    wilcoxon,
+)
+
+NEAR = {"rel": 1e-9, "abs": 1e-12}
+
+number = st.integers(-999, 999).map(lambda hundredths: hundredths / 100)
+several = st.lists(number, min_size=2, max_size=30)
+pairs = st.lists(st.tuples(number, number), min_size=2, max_size=30)
+alternatives = st.sampled_from(["two-sided", "greater", "less"])
+variances = st.sampled_from(["equal", "unequal"])
+
+
+def split(drawn):
+    return [one for one, _ in drawn], [other for _, other in drawn]
+
+
+@given(pairs, alternatives)
+def test_paired_t_is_scipys(drawn, alternative):
+    first, second = split(drawn)
+    ours = paired_t(first, second, contrast="", alternative=alternative)
+    assume(ours.reason is None)
+    theirs = stats.ttest_rel(first, second, alternative=alternative)
+    assert (ours.statistic, ours.df) == pytest.approx((theirs.statistic, theirs.df), **NEAR)
+    assert ours.p == pytest.approx(theirs.pvalue, **NEAR)
+    both = stats.ttest_rel(first, second).confidence_interval(0.95)
+    assert (ours.low, ours.high) == pytest.approx((both.low, both.high), **NEAR)
+
+
+@given(several, several, alternatives, variances)
+def test_independent_t_is_scipys_and_statsmodels(first, second, alternative, variance):
+    ours = independent_t(
+        first, second, contrast="", alternative=alternative, variances=variance, level=0.9
+    )
+    assume(ours.reason is None)
+    assume(np.ptp(first) > 0 and np.ptp(second) > 0)
+    theirs = stats.ttest_ind(first, second, equal_var=variance == "equal", alternative=alternative)
+    assert (ours.statistic, ours.df) == pytest.approx((theirs.statistic, theirs.df), **NEAR)
+    assert ours.p == pytest.approx(theirs.pvalue, **NEAR)
+    means = CompareMeans(DescrStatsW(first), DescrStatsW(second))
+    usevar = "pooled" if variance == "equal" else "unequal"
+    both = means.tconfint_diff(alpha=0.1, usevar=usevar)
+    assert (ours.low, ours.high) == pytest.approx(both, **NEAR)
+
+
+def test_paired_t_by_hand():
+    """Differences 1, 2, 3: mean 2, SD 1, t = 2/(1/√3) = 3.464, ν = 2; p = 1 − t/√(t²+2) = .0742."""
+    estimate = paired_t([2.0, 4.0, 6.0], [1.0, 2.0, 3.0], contrast="first − second")
+    assert estimate.statistic == pytest.approx(2 * math.sqrt(3), **NEAR)
+    assert estimate.p == pytest.approx(1 - math.sqrt(12 / 14), **NEAR)
+    assert (estimate.n, estimate.n_first, estimate.n_second, estimate.df) == (3, 3, 3, 2)
+    assert (estimate.mean_first, estimate.mean_second, estimate.difference) == (4, 2, 2)
+    assert estimate.second_effect == pytest.approx(2, **NEAR)
+    assert estimate.effect == pytest.approx(2 / math.sqrt(2.5), **NEAR)
+    assert (estimate.test, estimate.alternative) == ("paired t", "two-sided")
+    assert (estimate.effect_name, estimate.second_effect_name) == (
+        "Cohen's d, pooled SD",
+        "Cohen's d_z",
+    )
+    assert (estimate.contrast, estimate.level) == ("first − second", 0.95)
+    assert (estimate.seed, estimate.draws, estimate.reason) == (None, None, None)
+
+
+def test_student_and_welch_by_hand():
+    """1, 2, 3 and 2, 4, 6: variances 1 and 4; Student s_p² = 2.5, t = −2/√(2.5·2/3), ν = 4;
+    Welch t = −2/√(5/3), ν = (5/3)² / ((1/3)²/2 + (4/3)²/2) = 50/17. With equal n both t agree."""
+    student = independent_t([1, 2, 3], [2, 4, 6], contrast="", variances="equal")
+    welch = independent_t([1, 2, 3], [2, 4, 6], contrast="")
+    assert student.statistic == pytest.approx(-2 / math.sqrt(5 / 3), **NEAR)
+    assert welch.statistic == pytest.approx(student.statistic, **NEAR)
+    assert (student.df, welch.df) == pytest.approx((4, 50 / 17), **NEAR)
+    assert (student.test, welch.test) == ("Student's t", "Welch's t")
+    assert (student.n, student.n_first, student.n_second) == (6, 3, 3)
+    assert (student.effect_name, student.second_effect_name) == (
+        "Cohen's d, pooled SD",
+        "Hedges' g",
+    )
+
+
+def test_one_sided_p_of_a_t_are_shares_of_the_same_distribution():
+    first, second = [2.0, 4.0, 6.5], [1.0, 2.5, 3.0]
+    p = {way: paired_t(first, second, contrast="", alternative=way).p for way in ALTERNATIVES}
+    assert p["greater"] + p["less"] == pytest.approx(1, **NEAR)
+    assert p["two-sided"] == pytest.approx(2 * p["greater"], **NEAR)
+
+
+ALTERNATIVES = ("two-sided", "greater", "less")
+MIRROR = {"two-sided": "two-sided", "greater": "less", "less": "greater"}
+TESTS = [paired_t, independent_t, wilcoxon, mann_whitney]
+
+
+@pytest.mark.parametrize("test", TESTS)
+@given(drawn=pairs, alternative=alternatives)
+def test_swapping_the_sets_flips_every_sign(test, drawn, alternative):
+    first, second = split(drawn)
+    there = test(first, second, contrast="", alternative=alternative)
+    back = test(second, first, contrast="", alternative=MIRROR[alternative])
+    for name in ("difference", "effect", "second_effect"):
+        if getattr(there, name) is not None:
+            assert getattr(there, name) == pytest.approx(-getattr(back, name), **NEAR)
+    if there.low is not None:
+        assert (there.low, there.high) == pytest.approx((-back.high, -back.low), **NEAR)
+        assert there.effect_low == pytest.approx(-back.effect_high, **NEAR)
+    assert (there.p is None) == (back.p is None)
+    if there.p is not None:
+        assert there.p == pytest.approx(back.p, **NEAR)
+
+
+@pytest.mark.parametrize("test", TESTS)
+@given(drawn=pairs, random=st.randoms(use_true_random=False), alternative=alternatives)
+def test_the_order_of_units_does_not_matter(test, drawn, random, alternative):
+    shuffled = random.sample(drawn, len(drawn))
+    one = test(*split(drawn), contrast="", alternative=alternative)
+    other = test(*split(shuffled), contrast="", alternative=alternative)
+    assert one.reason == other.reason
+    if one.p is not None:
+        assert (one.p, one.statistic) == pytest.approx((other.p, other.statistic), **NEAR)
+
+
+@pytest.mark.parametrize("test", TESTS)
+@given(drawn=pairs, alternative=alternatives)
+def test_p_is_above_0_and_at_most_1(test, drawn, alternative):
+    p = test(*split(drawn), contrast="", alternative=alternative).p
+    assert p is None or 0 < p <= 1
+
+
+@pytest.mark.parametrize("test", TESTS)
+@given(drawn=pairs, shift=st.integers(-64, 64), power=st.integers(-8, 8))
+def test_shift_and_scale_change_neither_p_nor_effect(test, drawn, shift, power):
+    """Quarters and powers of two, so that nothing is rounded."""
+    first, second = (np.round(np.array(values) * 4) / 4 for values in split(drawn))
+    one = test(first, second, contrast="")
+    other = test((first + shift) * 2.0**power, (second + shift) * 2.0**power, contrast="")
+    assert one.reason == other.reason
+    if one.p is not None:
+        assert (one.p, one.effect) == pytest.approx((other.p, other.effect), **NEAR)
+        assert other.difference == pytest.approx(one.difference * 2.0**power, **NEAR)
+
+
+@given(pairs)
+def test_the_interval_leaves_out_0_where_p_is_below_its_complement(drawn):
+    for test in (paired_t, independent_t):
+        estimate = test(*split(drawn), contrast="")
+        assume(estimate.reason is None and abs(estimate.p - 0.05) > 1e-9)
+        assert (estimate.low > 0 or estimate.high < 0) == (estimate.p < 0.05)
+
+
+def test_a_p_too_small_to_be_written_is_not_0():
+    first = 1e6 + np.arange(200) / 1e6
+    assert paired_t(first, np.zeros(200), contrast="").p == sys.float_info.min
+    assert (as_p(0.0), as_p(1.0000001)) == (sys.float_info.min, 1.0)
+
+
+def naive_wilcoxon(differences, alternative):
+    """p of every one of the 2ⁿ assignments of signs to ranks, counted."""
+    ranks = stats.rankdata(np.abs(differences))
+    observed = sum(rank for rank, d in zip(ranks, differences, strict=True) if d > 0)
+    sums = [
+        sum(rank for rank, sign in zip(ranks, signs, strict=True) if sign)
+        for signs in product((False, True), repeat=len(ranks))
+    ]
+    above = sum(value >= observed for value in sums) / len(sums)
+    below = sum(value <= observed for value in sums) / len(sums)
+    return {"greater": above, "less": below, "two-sided": min(1, 2 * min(above, below))}[
+        alternative
+    ]
+
+
+@given(st.lists(number, min_size=1, max_size=9, unique_by=abs), alternatives)
+def test_wilcoxon_is_exact_without_ties(differences, alternative):
+    estimate = wilcoxon(differences, [0.0] * len(differences), contrast="", alternative=alternative)
+    kept = [d for d in differences if d]
+    if not kept:
+        assert estimate.reason == NO_DIFFERENCES
+        return
+    assert estimate.p == pytest.approx(naive_wilcoxon(kept, alternative), **NEAR)
+    assert estimate.method == f"exact; {len(kept)} differences not zero"
+
+
+def test_wilcoxon_with_ties_is_pingouins_and_says_so():
+    first = np.array([3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8], dtype=float)
+    second = np.array([2, 7, 1, 8, 2, 8, 1, 8, 2, 3, 4, 5], dtype=float)
+    ours = wilcoxon(first, second, contrast="")
+    theirs = pingouin.wilcoxon(first, second, method="approx").iloc[0]
+    assert ours.effect == pytest.approx(theirs["RBC"], **NEAR)
+    assert ours.method == "normal, ties corrected; 11 differences not zero"
+    ranks = stats.rankdata(np.abs(first - second)[first != second])
+    spread = (ranks**2).sum() / 4
+    z = (ours.statistic - 11 * 12 / 4) / np.sqrt(spread)
+    assert ours.p == pytest.approx(2 * stats.norm.sf(abs(z)), **NEAR)
+
+
+def naive_mann_whitney(ranks, size, alternative):
+    """p of every choice of the first set among all values, counted."""
+    shift = size * (size + 1) / 2
+    us = [sum(chosen) - shift for chosen in combinations(ranks, size)]
+    observed = sum(ranks[:size]) - shift
+    above = sum(u >= observed for u in us) / len(us)
+    below = sum(u <= observed for u in us) / len(us)
+    return {"greater": above, "less": below, "two-sided": min(1, 2 * min(above, below))}[
+        alternative
+    ]
+
+
+@given(st.lists(number, min_size=2, max_size=9, unique=True), alternatives)
+def test_mann_whitney_is_exact_without_ties(values, alternative):
+    size = len(values) // 2
+    ours = mann_whitney(values[:size], values[size:], contrast="", alternative=alternative)
+    u = sum((a > b) + (a == b) / 2 for a in values[:size] for b in values[size:])
+    assert ours.statistic == u
+    assert ours.effect == pytest.approx(2 * u / (size * (len(values) - size)) - 1, **NEAR)
+    ranks = stats.rankdata(values).tolist()
+    assert ours.p == pytest.approx(naive_mann_whitney(ranks, size, alternative), **NEAR)
+    assert ours.method == "exact"
+
+
+def test_mann_whitney_with_ties_is_pingouins_and_says_so():
+    first, second = [1.0, 2, 2, 3, 5, 5], [2.0, 4, 4, 5, 6, 7, 7]
+    ours = mann_whitney(first, second, contrast="")
+    theirs = pingouin.mwu(first, second, method="asymptotic").iloc[0]
+    assert ours.effect == pytest.approx(theirs["RBC"], **NEAR)
+    assert ours.method == "normal, ties and continuity corrected"
+    everything = np.array(first + second)
+    _, counts = np.unique(everything, return_counts=True)
+    spread = 6 * 7 / 12 * (14 - (counts**3 - counts).sum() / (13 * 12))
+    z = (abs(ours.statistic - 21) - 0.5) / np.sqrt(spread)
+    assert ours.p == pytest.approx(2 * stats.norm.sf(z), **NEAR)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "reason"),
+    [
+        ([], [], samples.NO_PAIRS),
+        ([1, None], [None, 2], samples.NO_PAIRS),
+        ([1], [2], samples.TOO_FEW),
+        ([1, 2, 3], [1, 2, 3], samples.CONSTANT_DIFFERENCES),
+        ([0.3, 0.2], [0.2, 0.1], samples.CONSTANT_DIFFERENCES),
+        ([1, math.inf], [1, 2], samples.INFINITE),
+    ],
+)
+def test_a_paired_t_that_is_not_defined_is_null_with_a_reason(first, second, reason):
+    estimate = paired_t(first, second, contrast="")
+    assert estimate.reason == reason
+    null = ("low", "high", "statistic", "df", "p", "effect", "second_effect", "effect_low")
+    assert [getattr(estimate, name) for name in null] == [None] * len(null)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "reason"),
+    [
+        ([], [1, 2], samples.NO_VALUES),
+        ([1], [2, 3], samples.TOO_FEW),
+        ([1, 1], [2, 2, 2], samples.CONSTANT_SETS),
+        ([1, -math.inf], [1, 2], samples.INFINITE),
+    ],
+)
+def test_an_independent_t_that_is_not_defined_is_null_with_a_reason(first, second, reason):
+    for way in ("equal", "unequal"):
+        estimate = independent_t(first, second, contrast="", variances=way)
+        assert estimate.reason == reason
+        assert (estimate.p, estimate.low, estimate.effect, estimate.df) == (None,) * 4
+
+
+def test_one_set_that_does_not_vary_is_enough_to_vary_for_the_other():
+    estimate = independent_t([1, 1, 1], [2, 3, 5], contrast="")
+    assert estimate.reason is None
+    assert estimate.df == pytest.approx(2, **NEAR)
+
+
+@pytest.mark.parametrize(
+    ("estimate", "reason"),
+    [
+        (wilcoxon([1, 2], [1, 2], contrast=""), NO_DIFFERENCES),
+        (wilcoxon([], [], contrast=""), samples.NO_PAIRS),
+        (mann_whitney([1, 1], [1], contrast=""), ALL_TIED),
+        (mann_whitney([1, 1], [], contrast=""), samples.NO_VALUES),
+    ],
+)
+def test_a_rank_test_that_is_not_defined_is_null_with_a_reason(estimate, reason):
+    assert (estimate.p, estimate.statistic, estimate.effect) == (None, None, None)
+    assert estimate.reason == reason
+
+
+def test_means_stay_where_only_the_test_is_undefined():
+    estimate = paired_t([3.0], [1.0], contrast="")
+    assert (estimate.mean_first, estimate.mean_second, estimate.difference) == (3, 1, 2)
+
+
+def test_a_level_that_is_no_confidence_is_refused():
+    with pytest.raises(ValueError, match=r"^a level of 95 is not between 0 and 1; 0.95 is usual$"):
+        paired_t([1, 2], [2, 4], contrast="", level=95)

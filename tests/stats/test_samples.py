@@ -1,0 +1,131 @@
+"""Values with gaps, a Generator that its seed gives again, and the table of estimates."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+import numpy as np
+import polars as pl
+import pytest
+
+from goffman.records import Estimate
+from goffman.stats.compare import independent_t, paired_t
+from goffman.stats.crossed import crossed_t
+from goffman.stats.resample import pairs_bootstrap
+from goffman.stats.samples import apart, blocks, in_pairs, numbers, seed_of, varies
+from goffman.tables import ESTIMATES, complaints, estimate_table
+
+
+def test_a_pair_with_a_gap_is_left_out_and_counted():
+    samples = in_pairs([1, None, 3, 4], [2, 2, float("nan"), 5])
+    assert samples.first.tolist() == [1, 4]
+    assert samples.second.tolist() == [2, 5]
+    assert samples.left_out == 2
+
+
+def test_gaps_of_independent_sets_are_left_out_and_counted():
+    samples = apart([1, None, 3], [None, 5])
+    assert (samples.first.tolist(), samples.second.tolist()) == ([1, 3], [5])
+    assert samples.left_out == 2
+
+
+def test_a_polars_column_with_nulls_is_a_set_of_values():
+    column = pl.Series([0.5, None, 1.5])
+    assert apart(column.to_numpy(), column.to_list()).left_out == 2
+
+
+def test_sets_of_different_length_make_no_pairs():
+    with pytest.raises(ValueError, match=r"^3 and 2 values do not make pairs$"):
+        in_pairs([1, 2, 3], [1, 2])
+
+
+def test_a_table_is_not_a_set():
+    with pytest.raises(ValueError, match=r"^values have 2 dimensions, not 1$"):
+        numbers(np.zeros((2, 2)))
+
+
+def test_values_that_differ_by_rounding_alone_do_not_vary():
+    """0.1 + 0.2 is not 0.3 in floats."""
+    assert not varies(np.array([0.1 + 0.2, 0.3]))
+    assert varies(np.array([0.3, 0.3 + 1e-12]))
+    assert not varies(np.array([0.0, 0.0]))
+
+
+def test_a_seed_gives_its_generator_again():
+    assert seed_of(np.random.default_rng(42)) == 42
+    assert seed_of(np.random.default_rng(0)) == 0
+
+
+@pytest.mark.parametrize(
+    "rng",
+    [
+        np.random.default_rng(),
+        np.random.default_rng([1, 2]),
+        np.random.default_rng(5).spawn(1)[0],
+        np.random.Generator(np.random.MT19937(5)),
+    ],
+)
+def test_a_generator_without_one_small_seed_is_refused(rng):
+    with pytest.raises(ValueError, match="cannot be made again from one number"):
+        seed_of(rng)
+
+
+def test_a_generator_that_was_drawn_from_is_refused():
+    rng = np.random.default_rng(42)
+    rng.random()
+    with pytest.raises(ValueError, match="it was drawn from already, or not made by numpy"):
+        seed_of(rng)
+
+
+def test_blocks_add_up_and_stay_small():
+    assert sum(blocks(9_999, 12_640)) == 9_999
+    assert max(blocks(9_999, 12_640)) * 12_640 <= 2**21
+    assert blocks(10, 3) == [10]
+    with pytest.raises(ValueError, match=r"^0 draws are too few; 9,999 are usual$"):
+        blocks(0, 3)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda: paired_t([1, 2], [2, 4], contrast="", alternative="smaller"),
+            "no alternative 'smaller'; allowed: two-sided, greater, less",
+        ),
+        (
+            lambda: independent_t([1, 2], [2, 4], contrast="", variances="same"),
+            "no variances 'same'; allowed: equal, unequal",
+        ),
+        (
+            lambda: pairs_bootstrap(
+                [1, 2], [2, 4], contrast="", rng=np.random.default_rng(1), interval="t"
+            ),
+            "no interval 't'; allowed: bca, percentile",
+        ),
+        (
+            lambda: crossed_t(np.eye(2), np.eye(2), contrast="", shared="cells"),
+            "no factor to share 'cells'; allowed: both, rows, columns",
+        ),
+    ],
+)
+def test_a_choice_that_there_is_not_is_refused(call, message):
+    with pytest.raises(ValueError, match=f"^{message}$"):
+        call()
+
+
+def test_the_table_has_the_fields_of_an_estimate_by_name_and_order():
+    assert [column.name for column in ESTIMATES] == [field.name for field in fields(Estimate)]
+
+
+def test_estimates_make_the_declared_table():
+    whole = paired_t([1.0, 2.0, 4.0], [0.0, 2.0, 1.0], contrast="a − b")
+    empty = paired_t([], [], contrast="nothing")
+    frame = estimate_table([whole, empty])
+    assert complaints(frame, ESTIMATES) == []
+    assert frame["contrast"].to_list() == ["a − b", "nothing"]
+    assert frame["p"].to_list() == [whole.p, None]
+    assert frame["reason"].to_list() == [None, "no pair has both values"]
+
+
+def test_no_estimates_make_an_empty_table():
+    assert complaints(estimate_table([]), ESTIMATES) == []
