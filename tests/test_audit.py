@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 import goffman.instruments
-from goffman.audit import AskOptions, Audit, Listener, audit, default_folder
+from goffman.audit import AskOptions, Audit, Listener, MeasureOptions, audit, default_folder
 from goffman.cli import app
 from goffman.errors import InputError, ModelError, RunError
 from goffman.models.base import LoadOptions
@@ -20,6 +20,7 @@ from goffman.models.spec import load
 from goffman.runs.deviation import sample
 from goffman.runs.folder import read_prompts
 from goffman.runs.read import read_answers
+from goffman.tables import CONTRASTS, ESTIMATES, SCORES, complaints
 
 DATA = Path(goffman.instruments.__file__).parent / "data"
 FEW = AskOptions(limit=12)
@@ -359,7 +360,10 @@ def test_the_command_says_where_the_answers_lie_and_how_many(masked, tmp_path):
         ("care-seeking", 3, 300)
     ]
     again = CliRunner().invoke(app, [*arguments, "--output", str(tmp_path)])
-    assert again.stdout.endswith(f"Nothing was left to ask. The answers are in {tmp_path}.\n")
+    assert again.stdout.endswith(
+        "Nothing was left to ask. Answers, scores.parquet and estimates.parquet are in "
+        f"{tmp_path}.\n"
+    )
     *_, first, last = done.stderr.splitlines()
     assert first == f"care-seeking, {masked}: 0 of 3 sentences"
     assert last.startswith(f"care-seeking, {masked}: 3 of 3 sentences, ")
@@ -371,6 +375,13 @@ def test_the_command_says_where_the_answers_lie_and_how_many(masked, tmp_path):
         (
             ["--batch-size", "many"],
             "--batch-size is 'many'; it is auto or a whole number of at least 1.",
+        ),
+        (
+            ["--pair", "roberta-base"],
+            (
+                "--pair has 'roberta-base'; it is a masked model, =, and the classifier that was "
+                "fine-tuned from it: --pair roberta-base=org/classifier"
+            ),
         ),
         (
             ["--labels", "LABEL_0:negative"],
@@ -385,3 +396,127 @@ def test_the_command_refuses_what_it_cannot_read(masked, tmp_path, options, mess
     done = CliRunner().invoke(app, ["audit", masked, "--output", str(tmp_path), *options])
     assert isinstance(done.exception, InputError)
     assert str(done.exception) == message
+
+
+@pytest.fixture(scope="module")
+def measured(masked, classifier, tmp_path_factory):
+    """All that both models can be asked, 30 prompts of each instrument: the folder and the audit."""
+    folder = tmp_path_factory.mktemp("measured")
+    pairs = ((masked, classifier),)
+    options = AskOptions(limit=30)
+    done = audit(
+        [masked, classifier], output=folder, options=options, measuring=MeasureOptions(pairs=pairs)
+    )
+    return folder, done
+
+
+def test_an_audit_ends_with_scores_estimates_and_sentences(measured, masked, classifier):
+    folder, done = measured
+    scores = pl.read_parquet(folder / "scores.parquet")
+    found = pl.read_parquet(folder / "estimates.parquet")
+    assert complaints(scores, SCORES) == []
+    assert complaints(found, CONTRASTS + ESTIMATES) == []
+    prompts = scores.filter(pl.col("level") == "prompt")
+    assert set(prompts["prompt_id"]) == set(read_prompts(folder)["prompt_id"])
+    assert dict(prompts.select("instrument", "measure").unique().rows()) == {
+        "attribution": "gender-of-phrase",
+        "care-seeking": "gender-of-subject",
+        "people-sentiment": "negative-sentiment",
+        "social-distance": "negative-attitude",
+    }
+    assert found["contrast"].is_unique().all()
+    assert found.filter(pl.col("kind") == "measures")["first"].to_list() == [
+        "negative-attitude",
+        f"negative-attitude of {masked}",
+    ]
+    headings = [line for line in done.summary if not line.startswith(" ")]
+    assert headings[:4] == [
+        f"attribution, {masked}",
+        f"care-seeking, {masked}",
+        f"people-sentiment, {classifier}",
+        f"social-distance, {masked}",
+    ]
+
+
+def test_tables_that_are_gone_come_back_the_same_without_asking(measured, masked, classifier):
+    folder, done = measured
+    before = {
+        name: (folder / name).read_bytes() for name in ("scores.parquet", "estimates.parquet")
+    }
+    manifest = (folder / "manifest.json").read_bytes()
+    for name in before:
+        (folder / name).unlink()
+    again = audit(
+        [masked, classifier],
+        output=folder,
+        options=AskOptions(limit=30),
+        measuring=MeasureOptions(pairs=((masked, classifier),)),
+    )
+    assert not any(asked.asked_now for asked in again.asked)
+    assert {name: (folder / name).read_bytes() for name in before} == before
+    assert (folder / "manifest.json").read_bytes() == manifest
+    assert again.summary == done.summary
+
+
+def test_ones_own_ratings_count_and_stand_in_the_manifest(masked, tmp_path):
+    ratings = tmp_path / "mine.csv"
+    instrument = {"instruments": ["social-distance"], "output": tmp_path / "run"}
+    audit([masked], **instrument, options=FEW)
+
+    def shares():
+        scores = pl.read_parquet(tmp_path / "run" / "scores.parquet")
+        return scores.filter(pl.col("level") == "prompt", pl.col("quantity") == "rated-share")
+
+    words = {word.strip().casefold() for word in read_answers(tmp_path / "run", "fills")["word"]}
+    assert shares()["value"].max() < 1
+    rows = [f"{word},negative" for word in sorted(words) if word.isalnum()]
+    ratings.write_text("\n".join(["word,label", *rows]))
+    mine = MeasureOptions(ratings=(ratings,))
+    again = audit([masked], **instrument, options=FEW, measuring=mine)
+    assert again.asked[0].asked_now == 0
+    assert shares()["value"].min() > 0.99
+    lexicons = json.loads((tmp_path / "run" / "manifest.json").read_text())["lexicons"]
+    assert [source["file"] for source in lexicons["attitudes"]] == ["shipped", str(ratings)]
+    assert all(len(source["sha256"]) == 64 for source in lexicons["attitudes"])
+    assert len(lexicons["gender"]["sha256"]) == 64
+
+
+def test_a_run_with_answers_that_were_never_finished_is_measured_without_them(
+    masked, finished, tmp_path
+):
+    run = tmp_path / "run"
+    shutil.copytree(finished, run)
+    manifest = json.loads((run / "manifest.json").read_text())
+    other = {"table": "fills", "sentences": None, "rows": None, "parts": None}
+    manifest["models"]["other"] = manifest["models"][masked]
+    manifest["answers"]["other"] = {"care-seeking": other}
+    (run / "manifest.json").write_text(json.dumps(manifest))
+    notes = []
+    listener = Listener(note=notes.append)
+    audit([masked], instruments=["care-seeking"], output=run, options=FEW, listener=listener)
+    assert "care-seeking, other: not yet answered to the end, so without scores." in notes
+    assert pl.read_parquet(run / "scores.parquet")["model"].drop_nulls().unique().to_list() == [
+        masked
+    ]
+
+
+def test_an_instrument_without_a_measure_is_asked_and_not_scored(masked, tmp_path):
+    own = changed(tmp_path, "care-seeking", ('measure = "gender-of-subject"\n', ""))
+    notes = []
+    listener = Listener(note=notes.append)
+    done = audit(
+        [masked], instruments=[own], output=tmp_path / "run", options=FEW, listener=listener
+    )
+    assert "care-seeking names no measure in [settings], so that it has no scores." in notes
+    assert done.summary == ()
+    assert pl.read_parquet(tmp_path / "run" / "scores.parquet").height == 0
+
+
+def test_a_pair_of_models_that_are_not_audited_is_refused_before_anyone_is_asked(masked, tmp_path):
+    pairs = ((masked, "other"),)
+    with pytest.raises(InputError) as refusal:
+        audit([masked], output=tmp_path / "run", measuring=MeasureOptions(pairs=pairs))
+    assert str(refusal.value) == (
+        f"--pair names 'other', which is not audited here. Allowed: {masked}."
+    )
+    assert not (tmp_path / "run").exists()

@@ -9,19 +9,34 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from goffman.errors import InputError, ModelError
+from goffman.errors import InputError, ModelError, did_you_mean
+from goffman.estimates.contrast import Comparing
+from goffman.estimates.of_scores import estimates
 from goffman.instruments.load import builtin_names, load_instrument
 from goffman.instruments.render import render
+from goffman.lexicons.gender import has_case
+from goffman.measures.catalogue import measure_entry, measure_of
 from goffman.models.base import LoadOptions
 from goffman.models.spec import describe, load
 from goffman.records import Instrument, Prompt
 from goffman.runs.ask import Asked, Job, Progress, ask_fills, ask_labels
 from goffman.runs.deviation import fills_deviation, labels_deviation
 from goffman.runs.folder import Run, keep_prompts, open_run
-from goffman.runs.manifest import instrument_entry, model_entry, with_instrument, with_model
+from goffman.runs.manifest import (
+    instrument_entry,
+    model_entry,
+    with_instrument,
+    with_lexicons,
+    with_model,
+    write_manifest,
+)
 from goffman.runs.plan import Limits, Settings, limits_for, settings_of
+from goffman.runs.store import parquet, write_changed
+from goffman.score import load_words, measures_of, score, wordings_of
+from goffman.summary import summary
 
 if TYPE_CHECKING:
+    from goffman.measures.base import Measure
     from goffman.models.base import Identity
     from goffman.runs.manifest import Entry
 
@@ -53,6 +68,16 @@ class AskOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
+class MeasureOptions:
+    """What the answers are measured with."""
+
+    ratings: tuple[Path, ...] = ()
+    """CSV files of one's own attitudes of words, over the shipped ones, the last strongest."""
+    pairs: tuple[tuple[str, str], ...] = ()
+    """A base model and the classifier fine-tuned from it, whose measures are correlated."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Listener:
     """Who is told while it goes on."""
 
@@ -64,10 +89,12 @@ class Listener:
 
 @dataclass(frozen=True, kw_only=True)
 class Audit:
-    """Where the answers lie, and how many there are."""
+    """Where answers, scores and estimates lie, how many answers there are, and what they say."""
 
     folder: Path
     asked: tuple[Asked, ...]
+    summary: tuple[str, ...] = ()
+    """What the answers say, in sentences with their uncertainty."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,6 +105,8 @@ class Question:
     prompts: Sequence[Prompt]
     settings: Settings | None
     """How its masks are asked; None where there are none."""
+    measure: Measure | None
+    """What its answers are measured by; None: it names nothing."""
 
 
 def audit(
@@ -87,24 +116,30 @@ def audit(
     output: Path | None = None,
     loading: LoadOptions | None = None,
     options: AskOptions | None = None,
+    measuring: MeasureOptions | None = None,
     listener: Listener | None = None,
 ) -> Audit:
-    """Every answer of the models to the instruments, on disk; the same call again goes on.
+    """Every answer of the models to the instruments, and their scores, on disk.
+
+    The same call again goes on where it was, and asks nothing that is there.
 
     ``models``: hub ids, folders, ``bundled:`` names; ``instruments``: names or folders, by default
     every built-in one that a model can answer.
     """
     loading, options = loading or LoadOptions(), options or AskOptions()
     listener = listener or Listener()
+    measuring = measuring or MeasureOptions()
     questions = _questions(instruments, options)
     pairs = _pairs(models, questions, listener, named=bool(instruments))
+    _check_measuring(measuring, models)
     folder = output or default_folder(models)
     with open_run(folder, seed=options.seed) as run:
         work = _Work(run=run, loading=loading, options=options, listener=listener)
         for question in (question for _, chosen in pairs for question in chosen):
             _enter_instrument(run, question)
         asked = [answers for name, chosen in pairs for answers in _ask_model(work, name, chosen)]
-    return Audit(folder=folder, asked=tuple(asked))
+        said = _measure(work, measuring)
+    return Audit(folder=folder, asked=tuple(asked), summary=said)
 
 
 def default_folder(models: Sequence[str]) -> Path:
@@ -132,8 +167,22 @@ def _questions(instruments: Sequence[str], options: AskOptions) -> list[Question
         # What no model can answer yet is not rendered: coreference has 12,640 prompts.
         known = instrument.kind in USES.values()
         prompts = render(instrument).prompts[: options.limit] if known else ()
-        questions.append(Question(instrument=instrument, prompts=prompts, settings=settings))
+        measure = measure_of(instrument)
+        questions.append(
+            Question(instrument=instrument, prompts=prompts, settings=settings, measure=measure)
+        )
     return questions
+
+
+def _check_measuring(measuring: MeasureOptions, models: Sequence[str]) -> None:
+    """Nothing, or what keeps answers from being measured so, said before anyone is asked."""
+    load_words(measuring.ratings)
+    for name in (name for pair in measuring.pairs for name in pair):
+        if name not in models:
+            raise InputError(
+                f"--pair names '{name}', which is not audited here. Allowed: {', '.join(models)}."
+                + did_you_mean(name, models)
+            )
 
 
 def _pairs(
@@ -189,8 +238,32 @@ class _Work:
 def _enter_instrument(run: Run, question: Question) -> None:
     """Nothing; the run knows the instrument, or has refused it."""
     instrument, prompts = question.instrument, question.prompts
-    entry = instrument_entry(instrument, prompts, question.settings)
+    entry = {
+        **instrument_entry(instrument, prompts, question.settings),
+        "measured": measure_entry(question.measure),
+    }
     run.manifest = with_instrument(run.manifest, run.folder, name=instrument.id, entry=entry)
+
+
+def _measure(work: _Work, measuring: MeasureOptions) -> tuple[str, ...]:
+    """The summary; the run's scores and estimates are on disk, and which words they rest on."""
+    run, words = work.run, load_words(measuring.ratings)
+    scores = score(run.folder, run.manifest, words, note=work.listener.note)
+    measures = measures_of(run.manifest)
+    found = estimates(
+        scores,
+        measures,
+        wordings=wordings_of(run.folder),
+        pairs=measuring.pairs,
+        compare=Comparing(seed=work.options.seed),
+    )
+    write_changed(run.folder / "scores.parquet", parquet(scores))
+    write_changed(run.folder / "estimates.parquet", parquet(found))
+    manifest = with_lexicons(run.manifest, words.entry())
+    if manifest != run.manifest:
+        run.manifest = manifest
+        write_manifest(run.folder, manifest)
+    return tuple(summary(scores, found))
 
 
 def _ask_model(work: _Work, name: str, questions: Sequence[Question]) -> Iterator[Asked]:
@@ -217,7 +290,8 @@ def _ask_masked(work: _Work, name: str, questions: Sequence[Question]) -> Iterat
         seed = work.options.seed
         return fills_deviation(model, exact, texts=_texts(questions), top_k=top_k, seed=seed)
 
-    _enter_model(work, model.identity, model_entry(model.identity, limits), measured)
+    entry = {**model_entry(model.identity, limits), "cased": has_case(model.tokens)}
+    _enter_model(work, model.identity, entry, measured)
     for question in questions:
         if question.settings:
             yield ask_fills(work.job(question, limits), model, question.settings)

@@ -208,13 +208,7 @@ def test_a_fill_without_its_prompt_is_refused():
 @pytest.mark.parametrize(
     ("text", "faults"),
     [
-        (
-            "",
-            [
-                "mine.csv, line 1: the column 'word' is missing.",
-                "mine.csv, line 1: the column 'label' is missing.",
-            ],
-        ),
+        ("", ["mine.csv: the file is empty."]),
         ("word,label\n", ["mine.csv: the table has no rows."]),
         (
             "word,lable\nhard,negative\n",

@@ -87,11 +87,13 @@ def kill_and_go_on(model, tmp_path, *, times, limit, seed):
     assert seen == sorted(seen)
     assert 3 <= seen[-1] < len(parts(whole)), "every kill came too late to matter"
     output = finished(*command(model, folder, limit=limit))
-    assert f"The answers are in {folder}." in output
+    assert output.endswith(f"scores.parquet and estimates.parquet are in {folder}.\n")
     assert parts(folder) == parts(whole)
     assert table(folder).equals(table(whole))
     prompts = [pl.read_parquet(run / "prompts.parquet") for run in (folder, whole)]
     assert prompts[0].equals(prompts[1])
+    for name in ("scores.parquet", "estimates.parquet"):
+        assert (folder / name).read_bytes() == (whole / name).read_bytes()
     assert not list(folder.rglob("*.tmp"))
     return folder
 

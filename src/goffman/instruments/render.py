@@ -159,6 +159,7 @@ def _questionnaire_prompts(
                 item=item.id,
                 wording=wording,
                 dimension=item.dimension or None,
+                keyed=item.keyed,
                 condition=condition.id if condition else BASELINE,
                 form=form.text if form else None,
                 group=condition.group if condition else BASELINE,

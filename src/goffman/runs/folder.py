@@ -21,7 +21,7 @@ from goffman.runs.manifest import (
     write_manifest,
 )
 from goffman.runs.store import make_folder, parquet, write_whole
-from goffman.tables import ANSWER_KEY, PROMPTS, complaints, prompt_table
+from goffman.tables import PROMPT_TABLE, complaints, prompt_table
 
 if TYPE_CHECKING:
     from goffman.records import Prompt
@@ -100,7 +100,7 @@ def keep_prompts(run: Path, instrument: str, prompts: Sequence[Prompt]) -> None:
 
 
 def read_prompts(run: Path) -> pl.DataFrame:
-    """Every prompt of the run: the columns PROMPTS + ANSWER_KEY."""
+    """Every prompt of the run: the columns PROMPT_TABLE."""
     path = run / "prompts.parquet"
     try:
         frame = pl.read_parquet(path)
@@ -110,6 +110,6 @@ def read_prompts(run: Path) -> pl.DataFrame:
             "goffman audit command again: it is written anew, and no model is asked again."
         )
         raise RunError(message) from error
-    if problems := complaints(frame, PROMPTS + ANSWER_KEY):
+    if problems := complaints(frame, PROMPT_TABLE):
         raise RunError(f"{path} does not hold prompts: {'; '.join(problems)}.")
     return frame

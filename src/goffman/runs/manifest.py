@@ -66,6 +66,8 @@ class Manifest:
     """By id: version, digest, prompts and how they are asked."""
     answers: Mapping[str, Mapping[str, Entry]] = field(default_factory=dict)
     """Model → instrument → table, sentences, rows, parts; all three null until it is finished."""
+    lexicons: Mapping[str, Any] = field(default_factory=dict)
+    """By what they say of words: the files, or the words, that the scores were made with."""
     sessions: tuple[Session, ...] = ()
 
     def as_json(self) -> str:
@@ -100,6 +102,7 @@ def read_manifest(run: Path) -> Manifest | None:
             models=content["models"],
             instruments=content["instruments"],
             answers=content["answers"],
+            lexicons=content.get("lexicons", {}),
             sessions=tuple(Session(**session) for session in content["sessions"]),
         )
     except (ValueError, KeyError, TypeError) as error:
@@ -196,6 +199,11 @@ def with_answers(manifest: Manifest, *, model: str, instrument: str, entry: Entr
     """The manifest with what there is of a model's answers to an instrument."""
     of_model = {**manifest.answers.get(model, {}), instrument: entry}
     return replace(manifest, answers={**manifest.answers, model: of_model})
+
+
+def with_lexicons(manifest: Manifest, lexicons: Mapping[str, Any]) -> Manifest:
+    """The manifest with the lexicons that the scores are now made with."""
+    return replace(manifest, lexicons=dict(lexicons))
 
 
 def with_session(manifest: Manifest, session: Session, *, first: bool = False) -> Manifest:

@@ -13,8 +13,12 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-def read_answers(run: Path, table: Table) -> pl.DataFrame:
+def read_answers(
+    run: Path, table: Table, *, model: str | None = None, instrument: str | None = None
+) -> pl.DataFrame:
     """Every row of the run's fills or labels; RunError where some are missing or damaged.
+
+    ``model``, ``instrument``: only those of this one.
 
     The rows come model by model and instrument by instrument, in the order in which they were
     asked, which depends on the sentences alone.
@@ -23,12 +27,13 @@ def read_answers(run: Path, table: Table) -> pl.DataFrame:
     if manifest is None:
         raise RunError(f"{run} is no run: it has no manifest.json. Make one with goffman audit.")
     paths: list[Path] = []
-    for model in sorted(manifest.models):
-        for instrument in sorted(manifest.answers.get(model, {})):
-            entry = manifest.answers[model][instrument]
-            if entry["table"] != table:
+    for name in sorted(manifest.models):
+        for asked in sorted(manifest.answers.get(name, {})):
+            entry = manifest.answers[name][asked]
+            chosen = model in {None, name} and instrument in {None, asked}
+            if entry["table"] != table or not chosen:
                 continue
-            folder = answers_folder(run, table, model=model, instrument=instrument)
+            folder = answers_folder(run, table, model=name, instrument=asked)
             shelf = sound_parts(folder, clear=False)
             if entry["parts"] != len(shelf.parts):
                 parts = entry["parts"] or "a yet unknown number of"

@@ -2,7 +2,7 @@
 
 runs/<name>/
   manifest.json
-  prompts.parquet
+  prompts.parquet  scores.parquet  estimates.parquet
   answers/fills|labels/<model>/<instrument>/<step>-<number>-<sha256>.parquet
 
 A part's checksum stands in its name, so that both come to be in one rename: there is no moment at
@@ -105,6 +105,12 @@ def write_whole(path: Path, content: bytes) -> None:
             temporary.unlink(missing_ok=True)
             raise
         _sync(path.parent)
+
+
+def write_changed(path: Path, content: bytes) -> None:
+    """Nothing; the file has the content, and is left alone where it had it before."""
+    if not (path.exists() and path.read_bytes() == content):
+        write_whole(path, content)
 
 
 def _sync(folder: Path) -> None:

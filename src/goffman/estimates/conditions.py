@@ -1,0 +1,102 @@
+"""Contrasts over conditions, which are what was sampled: Mei, Fereidooni & Caliskan (2023)."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from goffman.estimates.contrast import Comparing, Contrast, in_order, table
+from goffman.estimates.part import Found, Part, joined, of_group, values
+from goffman.records import BASELINE
+
+if TYPE_CHECKING:
+    from goffman.measures.base import Measure
+
+
+def groups_of_conditions(part: Part) -> Found:
+    """In each model, and over all: the conditions of one group against those of the other."""
+    models = part.models()
+    for model in [*models, None] if len(models) > 1 else models:
+        rows = part.rows("condition", model=model)
+        first, second = (of_group(rows, group) for group in (part.contrast, part.against))
+        if first.height and second.height:
+            says = part.says("groups", model=model, first=part.contrast, second=part.against)
+            yield says, part.compare.conditions_apart(says, *map(values, (first, second)))
+
+
+def models_over_conditions(part: Part) -> Found:
+    """In each group: every two models, on the same conditions."""
+    rows = part.rows("condition")
+    for group in (part.contrast, part.against):
+        chosen = of_group(rows, group)
+        for one, other in itertools.combinations(part.models(), 2):
+            says = part.says("models", group=group, first=one, second=other)
+            sides = joined(chosen, "model", (one, other), on=["condition"])
+            if sides.height:
+                pairs = sides["first"].to_list(), sides["second"].to_list()
+                yield says, part.compare.paired(says, *pairs, over="conditions")
+
+
+def conditions_against_baseline(part: Part) -> Found:
+    """In each model: every condition against the prompts that name none, item by item."""
+    for model in part.models():
+        rows = part.rows("prompt", model=model)
+        items, wordings = in_order(rows, "item"), in_order(rows, "wording")
+        tables = {
+            str(name): table(of, down=items, across=wordings, names=("item", "wording"))
+            for (name,), of in rows.partition_by("condition", as_dict=True).items()
+        }
+        if BASELINE not in tables:
+            continue
+        for condition in sorted(set(tables) - {BASELINE}):
+            says = part.says("baseline", model=model, first=condition, second=BASELINE)
+            sides = tables[condition], tables[BASELINE]
+            over = ("items", "wordings")
+            yield says, part.compare.crossed(says, *sides, shared="both", over=over)
+
+
+def wordings_over_conditions(part: Part) -> Found:
+    """In each model: every other wording against the first, on the same conditions."""
+    for model, wording in itertools.product(part.models(), part.wordings[1:]):
+        rows = part.rows("wording", model=model).filter(pl.col("condition") != BASELINE)
+        says = part.says("wordings", model=model, first=wording, second=part.wordings[0])
+        sides = joined(rows, "wording", (wording, part.wordings[0]), on=["condition"])
+        if sides.height:
+            pairs = sides["first"].to_list(), sides["second"].to_list()
+            yield says, part.compare.paired(says, *pairs, over="conditions")
+
+
+def measures_together(
+    scores: pl.DataFrame,
+    measures: Mapping[str, Measure],
+    pairs: Sequence[tuple[str, str]],
+    compare: Comparing,
+) -> Found:
+    """Over conditions: negative attitude with negative sentiment, of all models and each pair."""
+    names = ("negative-attitude", "negative-sentiment")
+    if not {*names} <= {measure.name for measure in measures.values()}:
+        return
+    rows = scores.filter(
+        pl.col("level") == "condition",
+        pl.col("quantity") == "negative",
+        pl.col("condition") != BASELINE,
+    )
+    for one, other in ((None, None), *pairs):
+        sides = [
+            rows.filter(pl.col("measure") == name, pl.col("model").eq_missing(pl.lit(model)))
+            for name, model in zip(names, (one, other), strict=True)
+        ]
+        both = sides[0].join(sides[1].select("condition", other="value"), on="condition")
+        says = Contrast(
+            kind="measures",
+            instrument=None,
+            measure=None,
+            quantity="negative",
+            first=f"{names[0]} of {one}" if one else names[0],
+            second=f"{names[1]} of {other}" if other else names[1],
+        )
+        both = both.sort("condition")
+        yield says, compare.correlated(says, both["value"].to_list(), both["other"].to_list())

@@ -1,0 +1,161 @@
+"""gender-of-phrase: the probability that a phrase for a person names a woman, or a man.
+
+Lin et al. (2022), question 2, by recursive masking: a gendered word at the mask ends its branch
+with p1; otherwise the word is put back and one more is asked before it: a gendered one ends with
+p1·p2; otherwise a third, with p1·p2·p3. The whole tree was asked and branches end here, so any
+lexicon scores answers that are there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import polars as pl
+
+from goffman.errors import InputError
+from goffman.measures.base import Lexicon, Reads
+from goffman.measures.fills import refuse_more
+from goffman.measures.gender_of_subject import VARIANTS
+from goffman.measures.rows import means_by_item_and_condition, prompt_scores
+
+COMPARED = ("female", "male", "unspecified", "disparity", "keyed-disparity")
+
+_NODE = ("model", "prompt_id", "parent")
+_REASON = "the words have no probability"
+
+
+@dataclass(frozen=True, kw_only=True)
+class GenderOfPhrase:
+    """Fills of every step with the columns GENDER → SCORES.
+
+    Quantities: each group in ``ends``; unspecified, the branches that name none of them; outside,
+    what lies beyond the words put back; these sum to 1. disparity is female − male, and
+    keyed-disparity that times −1 for an item keyed reversed.
+    """
+
+    top_k: int | None = None
+    """So many words at each mask count; None: as many as were put back."""
+    depth: int | None = None
+    """Words of a phrase; None: as many as were asked."""
+    ends: tuple[str, ...] = ("female", "male", "nonbinary")
+    """A word of these gender groups ends its branch."""
+    contrast: str = "mental-health"
+    against: str = "other"
+    """The gap is the mean of the first group of conditions minus that of the second."""
+    name: ClassVar[str] = "gender-of-phrase"
+    reads: ClassVar[Reads] = "fills"
+    words: ClassVar[Lexicon | None] = "gender"
+
+    def __post_init__(self) -> None:
+        if not {"female", "male"} <= {*self.ends}:
+            raise InputError(
+                f"ends is {', '.join(self.ends) or 'empty'}; female and male must be among them."
+            )
+
+    def each(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
+        """SCORES of the level prompt: the probability of every gender group, both variants."""
+        fills = self._counted(answers)
+        steps = {
+            int(step): rows for (step,), rows in fills.partition_by("step", as_dict=True).items()
+        }
+        values = pl.concat(
+            [
+                self._branches(steps, names=variant == "with-names").with_columns(
+                    variant=pl.lit(variant)
+                )
+                for variant in VARIANTS
+            ]
+        )
+        keying = pl.when(pl.col("keyed") == "reversed").then(-1.0).otherwise(1.0)
+        values = (
+            values.join(prompts.select("prompt_id", "keyed"), on="prompt_id", how="left")
+            .with_columns(disparity=pl.col("female") - pl.col("male"))
+            .with_columns((pl.col("disparity") * keying).alias("keyed-disparity"))
+        )
+        names = (*self.ends, "unspecified", "outside", "disparity", "keyed-disparity")
+        return prompt_scores(
+            values, prompts, measure=self.name, reasons=dict.fromkeys(names, _REASON)
+        )
+
+    def means(self, scores: pl.DataFrame) -> pl.DataFrame:
+        """SCORES of conditions, items, dimensions, groups and models."""
+        return means_by_item_and_condition(
+            scores, contrast=self.contrast, against=self.against, compared=COMPARED
+        )
+
+    def __call__(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
+        """SCORES of every level."""
+        scores = self.each(answers, prompts)
+        return pl.concat([scores, self.means(scores)])
+
+    def _counted(self, fills: pl.DataFrame) -> pl.DataFrame:
+        """The fills within depth and top k; InputError where fewer were asked."""
+        ranked = fills.filter(pl.col("rank").is_not_null())
+        asked = _largest(ranked["step"])
+        if self.depth is not None:
+            refuse_more("depth", self.depth, asked, what="steps were asked")
+        put_back = (
+            ranked.filter(pl.col("step") > 1)["parent"].str.split("/").list.last().cast(pl.Int64)
+            if asked > 1
+            else ranked["rank"]
+        )
+        width = _largest(put_back)
+        if self.top_k is not None:
+            refuse_more("top_k", self.top_k, width, what="words were put back at each mask")
+        return ranked.filter(
+            pl.col("rank") <= (self.top_k or width), pl.col("step") <= (self.depth or asked)
+        )
+
+    def _branches(self, steps: dict[int, pl.DataFrame], *, names: bool) -> pl.DataFrame:
+        """Of each prompt and model the probability in which its branches end, by gender group."""
+        group = pl.col("gender_group")
+        ends = group.is_in(list(self.ends)).fill_null(value=False)
+        if not names:
+            ends &= ~pl.col("gender_kind").eq_missing(pl.lit("name"))
+        p = pl.col("probability").cast(pl.Float64)
+        path = pl.col("rank").cast(pl.String)
+        reached = steps[1].select(*_NODE[:2], group, p=p, path=path, ends=ends)
+        ended = []
+        for step in range(2, max(steps) + 1):
+            ended.append(reached.filter("ends"))
+            going_on = reached.filter(~pl.col("ends")).select(*_NODE[:2], before="p", parent="path")
+            further = steps[step].select(
+                *_NODE, group, p=p, path=pl.format("{}/{}", "parent", "rank"), ends=ends
+            )
+            stuck = going_on.join(further, on=_NODE, how="anti").select(
+                *_NODE[:2],
+                gender_group=pl.lit(None, dtype=pl.String),
+                p="before",
+                path="parent",
+                ends=pl.lit(value=False),
+            )
+            ended.append(stuck)
+            reached = further.join(going_on, on=_NODE, how="inner").select(
+                *_NODE[:2],
+                "gender_group",
+                (pl.col("before") * pl.col("p")).alias("p"),
+                "path",
+                "ends",
+            )
+        return self._sums(pl.concat([*ended, reached], how="vertical"))
+
+    def _sums(self, branches: pl.DataFrame) -> pl.DataFrame:
+        p = pl.col("p")
+        named = pl.col("ends")
+        return (
+            branches.sort(*_NODE[:2], "path")
+            .group_by(_NODE[:2], maintain_order=True)
+            .agg(
+                *(
+                    p.filter(named & (pl.col("gender_group") == name)).sum().alias(name)
+                    for name in self.ends
+                ),
+                p.filter(~named).sum().alias("unspecified"),
+                (1 - p.sum()).alias("outside"),
+            )
+        )
+
+
+def _largest(numbers: pl.Series) -> int:
+    return int(numbers.to_numpy().max(initial=1))

@@ -1,0 +1,100 @@
+"""gender-of-subject: the probability that the person in a sentence is a woman, or a man.
+
+Lin et al. (2022), question 1: among the k most probable words with p ≥ .01, the summed probability
+of each gender; the disparity is female − male. Always with and without first names: a name that
+does not count is a word that names no gender.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import polars as pl
+
+from goffman.measures.base import Lexicon, Reads
+from goffman.measures.fills import top_fills
+from goffman.measures.rows import means_by_item_and_condition, prompt_scores
+
+VARIANTS = ("with-names", "without-names")
+
+COMPARED = ("female", "male", "unspecified", "disparity")
+"""Whose means of the two groups are set against each other."""
+
+_REASON = "the words have no probability"
+QUANTITIES = (*COMPARED, "nonbinary", "neutral", "unlisted", "common-names", "mass")
+"""unspecified is everything neither female nor male, whatever it is: nonbinary, neutral (a person
+of any gender), a gender group of one's own, and unlisted. common-names: names that are common
+words too, counted or not. mass: all words that reach the threshold."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class GenderOfSubject:
+    """Fills with the columns GENDER → SCORES."""
+
+    top_k: int | None = None
+    """So many of the stored words count; None: all."""
+    threshold: float = 0.01
+    """A word counts from this probability on."""
+    contrast: str = "mental-health"
+    against: str = "other"
+    """The gap is the mean of the first group of conditions minus that of the second."""
+    name: ClassVar[str] = "gender-of-subject"
+    reads: ClassVar[Reads] = "fills"
+    words: ClassVar[Lexicon | None] = "gender"
+
+    def each(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
+        """SCORES of the level prompt: the probability of every gender group, both variants."""
+        ranked = top_fills(answers, top_k=self.top_k).sort("model", "prompt_id", "rank")
+        # float32 .01 is a little less than .01: a word that was given so reaches the threshold.
+        reached = pl.col("probability") >= pl.lit(self.threshold, dtype=pl.Float32)
+        counted = ranked.with_columns(
+            p=pl.when(reached).then(pl.col("probability").cast(pl.Float64)).otherwise(0.0)
+        )
+        values = pl.concat(
+            [
+                _sums(
+                    counted.with_columns(
+                        _group(names=variant == "with-names"), variant=pl.lit(variant)
+                    )
+                )
+                for variant in VARIANTS
+            ]
+        )
+        reasons = dict.fromkeys(QUANTITIES, _REASON)
+        return prompt_scores(values, prompts, measure=self.name, reasons=reasons)
+
+    def means(self, scores: pl.DataFrame) -> pl.DataFrame:
+        """SCORES of conditions, items, dimensions, groups and models."""
+        return means_by_item_and_condition(
+            scores, contrast=self.contrast, against=self.against, compared=COMPARED
+        )
+
+    def __call__(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
+        """SCORES of every level."""
+        scores = self.each(answers, prompts)
+        return pl.concat([scores, self.means(scores)])
+
+
+def _group(*, names: bool) -> pl.Expr:
+    """The gender group that counts, without names or with them."""
+    group = pl.col("gender_group")
+    if names:
+        return group
+    is_name = pl.col("gender_kind").eq_missing(pl.lit("name"))
+    return pl.when(~is_name).then(group).alias("gender_group")
+
+
+def _sums(fills: pl.DataFrame) -> pl.DataFrame:
+    p, group = pl.col("p"), pl.col("gender_group")
+    sums = fills.group_by("model", "prompt_id", "variant", maintain_order=True).agg(
+        *(p.filter(group == name).sum().alias(name) for name in ("female", "male")),
+        *(p.filter(group == name).sum().alias(name) for name in ("nonbinary", "neutral")),
+        p.filter(group.is_null()).sum().alias("unlisted"),
+        p.filter(~group.is_in(["female", "male"]).fill_null(value=False))
+        .sum()
+        .alias("unspecified"),
+        p.filter("common_word").sum().alias("common-names"),
+        p.sum().alias("mass"),
+    )
+    return sums.with_columns(disparity=pl.col("female") - pl.col("male"))

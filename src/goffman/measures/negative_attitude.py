@@ -1,0 +1,130 @@
+"""negative-attitude: how much of what a model says of a situation speaks against it.
+
+Mei, Fereidooni & Caliskan (2023): of the probability of the k most probable words at the mask,
+
+    P(neg) = Σ negative / (Σ positive + Σ negative + Σ neutral)
+
+with irrelevant words left out. Means: over the items of a wording, over a condition's forms, over
+wordings; a condition's value over all models is the mean over models × wordings.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import polars as pl
+
+from goffman.measures.base import Lexicon, Reads
+from goffman.measures.fills import top_fills
+from goffman.measures.rows import above_baseline, gaps, mean_over, only, prompt_scores
+
+CORE = ("negative", "lowest", "highest")
+"""P(neg), and what it would be were every unrated word positive, or negative."""
+
+ABOUT = ("mass", "last-probability", "rated-share")
+"""Of the top k: their probability, that of the k-th alone, and the rated share of the first."""
+
+_NO_WORD = "none of the words is rated positive, negative or neutral"
+_NO_MASS = "the words have no probability"
+_REASONS = {
+    "negative": _NO_WORD,
+    "lowest": f"{_NO_WORD}, and none is unrated",
+    "highest": f"{_NO_WORD}, and none is unrated",
+    "mass": _NO_MASS,
+    "last-probability": _NO_MASS,
+    "rated-share": _NO_MASS,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class NegativeAttitude:
+    """Fills with the column ``label`` (null: unrated) → SCORES."""
+
+    top_k: int | None = None
+    """So many of the stored words count; None: all."""
+    contrast: str = "stigmatized"
+    against: str = "non-stigmatized"
+    """The gap is the mean of the first group of conditions minus that of the second."""
+    name: ClassVar[str] = "negative-attitude"
+    reads: ClassVar[Reads] = "fills"
+    words: ClassVar[Lexicon | None] = "attitudes"
+
+    def each(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
+        """SCORES of the level prompt: P(neg), its bounds, and what it rests on."""
+        fills = top_fills(answers, top_k=self.top_k)
+        probability = pl.col("probability").cast(pl.Float64)
+        sums = (
+            fills.sort("model", "prompt_id", "rank")
+            .group_by("model", "prompt_id", maintain_order=True)
+            .agg(
+                pos=probability.filter(pl.col("label") == "positive").sum(),
+                neg=probability.filter(pl.col("label") == "negative").sum(),
+                neu=probability.filter(pl.col("label") == "neutral").sum(),
+                unrated=probability.filter(pl.col("label").is_null()).sum(),
+                mass=probability.sum(),
+                last=probability.last(),
+            )
+        )
+        rated, everything = pl.col("pos") + pl.col("neg") + pl.col("neu"), pl.col("mass")
+        at_most = rated + pl.col("unrated")
+        values = sums.select(
+            "model",
+            "prompt_id",
+            _ratio(pl.col("neg"), rated).alias("negative"),
+            _ratio(pl.col("neg"), at_most).alias("lowest"),
+            _ratio(pl.col("neg") + pl.col("unrated"), at_most).alias("highest"),
+            "mass",
+            pl.col("last").alias("last-probability"),
+            _ratio(everything - pl.col("unrated"), everything).alias("rated-share"),
+        )
+        return prompt_scores(values, prompts, measure=self.name, reasons=_REASONS)
+
+    def means(self, scores: pl.DataFrame) -> pl.DataFrame:
+        """SCORES of forms, wordings, conditions, categories, groups, items and models."""
+        core = only(scores, CORE)
+        who = ("condition", "group", "category")
+        forms = mean_over(core, keep=("model", "wording", "form", *who), level="form", over="items")
+        wordings = mean_over(forms, keep=("model", "wording", *who), level="wording", over="forms")
+        conditions = pl.concat(
+            [
+                mean_over(wordings, keep=("model", *who), level="condition", over="wordings"),
+                mean_over(wordings, keep=who, level="condition", over="models × wordings"),
+            ]
+        )
+        of_items = mean_over(core, keep=("model", "item", *who), level="cell", over="prompts")
+        groups = pl.concat(
+            [
+                mean_over(rows, keep=keep, level=level, over="conditions")
+                for rows, keep, level in (
+                    (conditions, ("model", "group"), "group"),
+                    (wordings, ("model", "wording", "group"), "group"),
+                    (of_items, ("model", "item", "group"), "item"),
+                )
+            ]
+        )
+        negative = only(pl.concat([wordings, conditions]), ["negative"])
+        about = only(scores, ABOUT)
+        categories = ("model", "group", "category")
+        return pl.concat(
+            [
+                forms,
+                wordings,
+                conditions,
+                above_baseline(negative),
+                mean_over(conditions, keep=categories, level="category", over="conditions"),
+                groups,
+                gaps(only(groups, ["negative"]), contrast=self.contrast, against=self.against),
+                mean_over(about, keep=("model",), level="model", over="prompts"),
+            ]
+        )
+
+    def __call__(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
+        """SCORES of every level."""
+        scores = self.each(answers, prompts)
+        return pl.concat([scores, self.means(scores)])
+
+
+def _ratio(part: pl.Expr, whole: pl.Expr) -> pl.Expr:
+    """The part of the whole, or null where there is no whole."""
+    return pl.when(whole > 0).then(part / whole)

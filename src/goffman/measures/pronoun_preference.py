@@ -1,0 +1,94 @@
+"""pronoun-preference: how much sooner a model writes the pronoun of the stereotype.
+
+At the masked pronoun of a sentence: log P(stereotypical form) − log P(other form), in the case in
+which the sentence has them. It is another construct than coreference-bias and never stands in one
+column with it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import polars as pl
+
+from goffman.measures.base import Lexicon, Reads
+from goffman.measures.rows import above_baseline, mean_over, prompt_scores
+from goffman.records import MASK
+
+_TWO = "two pronouns are marked"
+_NO_PAIR = "the pair has no anti sentence, so that the other form is not known"
+_NO_WORD = "a form of the pronoun has no probability: it is not one token, or was no target"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PronounPreference:
+    """Fills with the pronouns as targets → SCORES; natural logarithm.
+
+    ``prompts``: both sides of a pair, with the pronoun masked and its form in ``pronoun``. The two
+    texts are then one; what was answered to the side pro counts. A sentence with two masks is left
+    out: its value is null.
+    """
+
+    name: ClassVar[str] = "pronoun-preference"
+    reads: ClassVar[Reads] = "fills"
+    words: ClassVar[Lexicon | None] = None
+
+    def each(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
+        """SCORES of the level prompt, one for each pair and setting."""
+        keys = ["instrument", "item", "condition"]
+        pro = prompts.filter(pl.col("wording") == "pro")
+        anti = prompts.filter(pl.col("wording") == "anti").select(*keys, against="pronoun")
+        forms = pro.join(anti, on=keys, how="left").select(
+            "prompt_id",
+            "pronoun",
+            "against",
+            two=pl.col("text").str.count_matches(MASK, literal=True) > 1,
+        )
+        models = answers.select("model").unique()
+        asked = models.join(forms, how="cross")
+        for form, name in (("pronoun", "p"), ("against", "q")):
+            found = _probabilities(answers).rename({"word": form, "probability": name})
+            asked = asked.join(found, on=["model", "prompt_id", form], how="left")
+        why = (
+            pl.when("two")
+            .then(pl.lit(_TWO))
+            .when(pl.col("against").is_null())
+            .then(pl.lit(_NO_PAIR))
+            .when(pl.col("p").is_null() | pl.col("q").is_null())
+            .then(pl.lit(_NO_WORD))
+        )
+        values = asked.with_columns(why=why).with_columns(
+            preference=pl.when(pl.col("why").is_null()).then(pl.col("p").log() - pl.col("q").log())
+        )
+        scores = prompt_scores(values, pro, measure=self.name, reasons={"preference": _NO_WORD})
+        return scores.drop("reason").join(
+            values.select("model", "prompt_id", reason="why"), on=["model", "prompt_id"], how="left"
+        )
+
+    def means(self, scores: pl.DataFrame) -> pl.DataFrame:
+        """SCORES of settings over pairs, and of groups of settings; ``missing`` counts left out."""
+        settings = mean_over(
+            scores, keep=("model", "condition", "group"), level="condition", over="pairs"
+        )
+        return pl.concat(
+            [
+                settings,
+                above_baseline(settings),
+                mean_over(settings, keep=("model", "group"), level="group", over="settings"),
+            ]
+        )
+
+    def __call__(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
+        """SCORES of every level."""
+        scores = self.each(answers, prompts)
+        return pl.concat([scores, self.means(scores)])
+
+
+def _probabilities(fills: pl.DataFrame) -> pl.DataFrame:
+    """Of each word the probability of its most probable token: " he" and "he" are one word."""
+    return (
+        fills.filter(pl.col("step") == 1, pl.col("probability") > 0)
+        .group_by("model", "prompt_id", "word")
+        .agg(pl.col("probability").cast(pl.Float64).max())
+    )

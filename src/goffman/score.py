@@ -1,0 +1,116 @@
+"""A run's answers → its scores: each instrument by its measure, with what is said of words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from goffman.lexicons.attitudes import load_attitudes
+from goffman.lexicons.gender import load_gender, with_gender
+from goffman.measures.catalogue import measure_from
+from goffman.runs.folder import read_prompts
+from goffman.runs.read import read_answers
+from goffman.tables import SCORES, schema
+
+if TYPE_CHECKING:
+    from goffman.lexicons.attitudes import Attitudes
+    from goffman.lexicons.gender import GenderLexicon
+    from goffman.measures.base import Measure
+    from goffman.runs.manifest import Manifest
+
+
+@dataclass(frozen=True, kw_only=True)
+class Words:
+    """What words mean, for every measure."""
+
+    attitudes: Attitudes
+    gender: GenderLexicon
+
+    def entry(self) -> dict[str, Any]:
+        """What a manifest says of them."""
+        words = {"sha256": self.gender.digest, "words": len(self.gender.words)}
+        return {
+            "attitudes": [source.entry() for source in self.attitudes.sources],
+            "gender": {"file": "shipped", **words},
+        }
+
+
+def load_words(ratings: Sequence[Path] = ()) -> Words:
+    """The shipped lexicons, and over the attitudes the user's files of ratings."""
+    return Words(attitudes=load_attitudes(ratings), gender=load_gender())
+
+
+def measures_of(manifest: Manifest) -> dict[str, Measure]:
+    """By instrument: what its answers are measured by, where it names anything."""
+    found = {
+        instrument: measure_from(entry.get("measured", {}))
+        for instrument, entry in sorted(manifest.instruments.items())
+    }
+    return {instrument: measure for instrument, measure in found.items() if measure is not None}
+
+
+def score(
+    run: Path, manifest: Manifest, words: Words, *, note: Callable[[str], None] = lambda _: None
+) -> pl.DataFrame:
+    """SCORES of everything that was answered to the end; ``note`` is told what is left out."""
+    prompts = read_prompts(run)
+    tables = [pl.DataFrame(schema=schema(SCORES))]
+    measures = measures_of(manifest)
+    for instrument in sorted({*manifest.instruments} - {*measures}):
+        note(f"{instrument} names no measure in [settings], so that it has no scores.")
+    for instrument, measure in measures.items():
+        models = [
+            model for model in sorted(manifest.answers) if instrument in manifest.answers[model]
+        ]
+        asked = prompts.filter(pl.col("instrument") == instrument)
+        finished = _finished(manifest, instrument, models, note)
+        each = [
+            measure.each(_with_words(answers, asked, measure, words, cased=cased), asked)
+            for answers, cased in _answers(run, manifest, instrument, finished)
+        ]
+        if each:
+            scores = pl.concat(each)
+            tables += [scores, measure.means(scores)]
+    return pl.concat(tables)
+
+
+def wordings_of(run: Path) -> dict[str, list[str]]:
+    """By instrument: the wordings that were asked, in the instrument's order."""
+    order = read_prompts(run).group_by("instrument", maintain_order=True)
+    return dict(order.agg(pl.col("wording").unique(maintain_order=True)).rows())
+
+
+def _finished(
+    manifest: Manifest, instrument: str, models: Sequence[str], note: Callable[[str], None]
+) -> Iterator[str]:
+    """The models that answered the instrument to the end."""
+    for model in models:
+        if manifest.answers[model][instrument]["parts"] is None:
+            note(f"{instrument}, {model}: not yet answered to the end, so without scores.")
+        else:
+            yield model
+
+
+def _answers(
+    run: Path, manifest: Manifest, instrument: str, models: Iterator[str]
+) -> Iterator[tuple[pl.DataFrame, bool]]:
+    """One model's answers at a time, and whether its words have case."""
+    for model in models:
+        table = manifest.answers[model][instrument]["table"]
+        answers = read_answers(run, table, model=model, instrument=instrument)
+        yield answers, bool(manifest.models[model].get("cased"))
+
+
+def _with_words(
+    answers: pl.DataFrame, prompts: pl.DataFrame, measure: Measure, words: Words, *, cased: bool
+) -> pl.DataFrame:
+    """The answers with what the measure must know of their words."""
+    if measure.words == "attitudes":
+        return words.attitudes.label(answers, prompts)
+    if measure.words == "gender":
+        return with_gender(answers, words.gender, cased=cased)
+    return answers

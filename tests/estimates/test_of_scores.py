@@ -1,0 +1,417 @@
+"""Contrasts: each says the difference that the scores have, with the interval of what was sampled."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import stats
+
+from goffman.estimates.contrast import Comparing
+from goffman.estimates.of_scores import KINDS, estimates
+from goffman.measures.catalogue import MEASURES
+from goffman.measures.coreference_bias import CoreferenceBias
+from goffman.measures.gender_of_phrase import GenderOfPhrase
+from goffman.measures.gender_of_subject import GenderOfSubject
+from goffman.measures.negative_attitude import NegativeAttitude
+from goffman.measures.negative_sentiment import NegativeSentiment
+from goffman.measures.rows import prompt_scores
+from goffman.stats.compare import paired_t
+from goffman.stats.crossed import GAPS, crossed_t
+from goffman.stats.resample import crossed_bootstrap, units_bootstrap
+from goffman.summary import SAYINGS, summary
+from goffman.tables import (
+    ANSWER_KEY,
+    CONTRASTS,
+    ESTIMATES,
+    PROMPT_TABLE,
+    SCORES,
+    complaints,
+    schema,
+)
+
+FEW = Comparing(draws=199)
+
+
+def asked(instrument, people, *, items, wordings=("w1",)):
+    """PROMPTS: conditions (name, group) × wordings × items (name, dimension)."""
+    usual = {"keyed": "plain", "category": None, "text": "…", "instrument": instrument}
+    usual |= dict.fromkeys(column.name for column in ANSWER_KEY)
+    rows = [
+        usual
+        | {"prompt_id": f"{name}/{wording}/{item}", "item": item, "wording": wording}
+        | {"dimension": dimension, "condition": name, "form": name, "group": group}
+        for (name, group), wording, (item, dimension) in itertools.product(people, wordings, items)
+    ]
+    return pl.DataFrame(rows, schema=schema(PROMPT_TABLE))
+
+
+def drawn(measure, prompts, quantities, *, models=("a", "b"), variants=None, seed=0, whole=False):
+    """SCORES of a measure, the numbers of prompts drawn and the means its own."""
+    draw = np.random.default_rng(seed)
+    values = prompts.select("prompt_id").join(pl.DataFrame({"model": models}), how="cross")
+    if variants:
+        values = values.join(pl.DataFrame({"variant": variants}), how="cross")
+    numbers = draw.random((values.height, len(quantities)))
+    values = values.with_columns(
+        pl.Series(name, np.round(numbers[:, k]) if whole else numbers[:, k])
+        for k, name in enumerate(quantities)
+    )
+    if "female" in quantities:
+        values = values.with_columns(disparity=pl.col("female") - pl.col("male"))
+        values = values.with_columns(pl.col("disparity").alias("keyed-disparity"))
+    names = [name for name in values.columns if name not in ("prompt_id", "model", "variant")]
+    reasons = dict.fromkeys(names, "none")
+    scores = prompt_scores(values, prompts, measure=measure.name, reasons=reasons)
+    return pl.concat([scores, measure.means(scores)])
+
+
+PEOPLE = [
+    *((f"s{k}", "stigmatized") for k in range(6)),
+    *((f"n{k}", "non-stigmatized") for k in range(4)),
+    ("baseline", "baseline"),
+]
+SEVEN = [(f"i{k}", None) for k in range(7)]
+WORDINGS = {"distance": ["w1", "w2"], "sentiment": ["w1"], "care": ["w1"]}
+
+
+@pytest.fixture(scope="module")
+def mei():
+    distance = asked("distance", PEOPLE, items=SEVEN, wordings=("w1", "w2"))
+    sentiment = asked("sentiment", PEOPLE, items=SEVEN[:2])
+    core = ("negative", "lowest", "highest", "mass", "rated-share", "last-probability")
+    classes = ("negative", "neutral", "positive")
+    scores = pl.concat(
+        [
+            drawn(NegativeAttitude(), distance, core),
+            drawn(NegativeSentiment(), sentiment, classes, models=("c",), whole=True),
+        ]
+    )
+    measures = {"distance": NegativeAttitude(), "sentiment": NegativeSentiment()}
+    found = estimates(scores, measures, wordings=WORDINGS, pairs=[("a", "c")], compare=FEW)
+    assert complaints(found, CONTRASTS + ESTIMATES) == []
+    return scores, measures, found
+
+
+def pick(found, **ids):
+    rows = found.filter(
+        pl.col(name).is_null() if value is None else pl.col(name) == value
+        for name, value in ids.items()
+    )
+    assert rows.height == 1, rows
+    return rows.row(0, named=True)
+
+
+def of(scores, **ids):
+    return scores.filter(
+        pl.col(name).is_null() if value is None else pl.col(name) == value
+        for name, value in ids.items()
+    )
+
+
+def exactly(number):
+    return pytest.approx(number, rel=1e-9, abs=1e-12)
+
+
+def test_groups_differ_by_the_gap_and_the_interval_is_over_conditions(mei):
+    scores, _, found = mei
+    for model in ("a", "b", None):
+        row = pick(found, kind="groups", instrument="distance", model=model)
+        gap = of(scores, quantity="negative-gap", level="model", model=model, wording=None)
+        assert row["difference"] == exactly(gap["value"][0] if gap.height else row["difference"])
+        conditions = of(
+            scores, level="condition", quantity="negative", model=model, instrument="distance"
+        )
+        first, second = (
+            of(conditions, group=group).sort("condition")["value"].to_numpy()
+            for group in ("stigmatized", "non-stigmatized")
+        )
+        assert (row["n_first"], row["n_second"]) == (6, 4)
+        assert row["p"] == exactly(stats.ttest_ind(first, second, equal_var=False).pvalue)
+        again = units_bootstrap(
+            first, second, contrast="x", rng=np.random.default_rng(0), draws=199
+        )
+        assert (row["low"], row["high"]) == (again.low, again.high)
+        assert row["method"].startswith("interval: bca bootstrap over conditions; ")
+
+
+def test_models_are_compared_on_the_same_conditions(mei):
+    scores, _, found = mei
+    row = pick(found, kind="models", instrument="distance", group="stigmatized")
+    sides = [
+        of(scores, level="condition", quantity="negative", model=m, group="stigmatized").sort(
+            "condition"
+        )
+        for m in ("a", "b")
+    ]
+    test = stats.ttest_rel(*(side["value"].to_numpy() for side in sides))
+    assert (row["first"], row["second"], row["p"]) == ("a", "b", exactly(test.pvalue))
+
+
+def test_each_condition_stands_against_the_baseline(mei):
+    scores, _, found = mei
+    rows = of(found, kind="baseline", instrument="distance", model="b")
+    assert rows.height == 10
+    for row in rows.iter_rows(named=True):
+        above = of(
+            scores,
+            quantity="negative-minus-baseline",
+            level="condition",
+            model="b",
+            condition=row["first"],
+        )
+        assert row["difference"] == exactly(above["value"][0])
+        assert (row["n"], row["family_size"], row["correction"]) == (14, 10, "holm")
+    p = rows["p"].to_numpy()
+    order = np.argsort(p)
+    holm = np.minimum(1, np.maximum.accumulate(p[order] * np.arange(10, 0, -1)))
+    assert rows["p_adjusted"].to_numpy()[order] == pytest.approx(holm)
+
+
+def test_later_wordings_stand_against_the_first(mei):
+    scores, _, found = mei
+    row = pick(found, kind="wordings", model="a")
+    assert (row["first"], row["second"], row["n"]) == ("w2", "w1", 10)
+    two = [
+        of(scores, level="group", quantity="negative", model="a", wording=w) for w in ("w2", "w1")
+    ]
+    # Six conditions of one group, four of the other.
+    weighed = [
+        (
+            6 * of(t, group="stigmatized")["value"][0]
+            + 4 * of(t, group="non-stigmatized")["value"][0]
+        )
+        / 10
+        for t in two
+    ]
+    assert row["difference"] == exactly(weighed[0] - weighed[1])
+
+
+def test_two_measures_are_correlated_over_conditions(mei):
+    scores, _, found = mei
+    rows = of(found, kind="measures").to_dicts()
+    for row, models in zip(rows, ((None, None), ("a", "c")), strict=True):
+        sides = [
+            of(scores, level="condition", quantity="negative", measure=measure, model=model)
+            .filter(pl.col("condition") != "baseline")
+            .sort("condition")["value"]
+            for measure, model in zip(
+                ("negative-attitude", "negative-sentiment"), models, strict=True
+            )
+        ]
+        assert row["effect"] == exactly(np.corrcoef(*sides)[0, 1])
+        assert row["n"] == 10
+        assert row["effect_low"] < row["effect"] < row["effect_high"]
+
+
+DIAGNOSES = [
+    *((f"m{k}", "mental-health") for k in range(4)),
+    *((f"o{k}", "other") for k in range(3)),
+]
+VERBS = [("has", "diagnosis"), ("suffers", "diagnosis"), ("sees", "action"), ("takes", "action")]
+
+
+@pytest.fixture(scope="module")
+def lin():
+    prompts = asked("care", DIAGNOSES, items=VERBS)
+    scores = drawn(
+        GenderOfSubject(),
+        prompts,
+        ("female", "male", "unspecified"),
+        variants=["with-names", "without-names"],
+    )
+    measures = {"care": GenderOfSubject()}
+    return scores, measures, estimates(scores, measures, wordings=WORDINGS, compare=FEW)
+
+
+def grid(scores, quantity, **ids):
+    """items × conditions, both sorted."""
+    rows = of(scores, level="prompt", quantity=quantity, **ids).sort("item", "condition")
+    return rows["value"].to_numpy().reshape(rows["item"].n_unique(), -1)
+
+
+def test_genders_are_compared_in_the_same_sentences_and_drawn_crossed(lin):
+    scores, _, found = lin
+    ids = {"model": "a", "variant": "without-names", "group": "mental-health"}
+    row = pick(found, kind="genders", dimension=None, **ids)
+    female, male = (grid(scores, gender, **ids) for gender in ("female", "male"))
+    assert row["n"] == 16
+    assert row["mean_first"] == exactly(female.mean())
+    again = crossed_t(female, male, contrast="x")
+    for name in ("p", "statistic", "df", "low", "high"):
+        assert row[name] == getattr(again, name)
+    plain = paired_t(female.ravel(), male.ravel(), contrast="x")
+    assert (row["effect"], row["second_effect"]) == (plain.effect, plain.second_effect)
+    assert row["test"] == "crossed t"
+    assert row["method"].startswith(
+        "interval and p: t after Satterthwaite, items and conditions crossed, tables of 4 × 4 and 4 × 4"
+    )
+    phase = pick(found, kind="genders", dimension="action", **ids)
+    assert (phase["n"], phase["family_size"]) == (8, 6)
+
+
+def test_with_gaps_the_interval_is_drawn_and_there_is_no_p(lin):
+    scores, measures, _ = lin
+    gone = (pl.col("condition") == "m0") & (pl.col("item") == "has") & (pl.col("level") == "prompt")
+    holes = scores.with_columns(value=pl.when(~gone).then("value"))
+    found = estimates(holes, measures, wordings=WORDINGS, compare=FEW)
+    ids = {"model": "a", "variant": "without-names", "group": "mental-health"}
+    row = pick(found, kind="genders", dimension=None, **ids)
+    sides = [
+        np.where(np.isnan(t.astype(float)), np.nan, t.astype(float))
+        for t in (grid(holes, gender, **ids) for gender in ("female", "male"))
+    ]
+    again = crossed_bootstrap(*sides, contrast="x", rng=np.random.default_rng(0), draws=199)
+    assert (row["low"], row["high"], row["seed"]) == (again.low, again.high, 0)
+    assert (row["p"], row["reason"], row["left_out"]) == (None, GAPS, 1)
+    assert row["method"].startswith("interval: percentile bootstrap")
+
+
+def test_groups_models_and_dimensions_compare_the_disparity(lin):
+    scores, _, found = lin
+    ids = {"variant": "with-names"}
+    groups = pick(found, kind="groups", model="b", dimension=None, **ids)
+    gap = of(scores, quantity="disparity-gap", level="model", model="b", **ids)
+    assert groups["difference"] == exactly(gap["value"][0])
+    models = pick(found, kind="models", group="other", **ids)
+    sides = [grid(scores, "disparity", model=m, group="other", **ids) for m in ("a", "b")]
+    assert models["difference"] == exactly(sides[0].mean() - sides[1].mean())
+    phases = pick(found, kind="dimensions", model="a", **ids)
+    assert (phases["first"], phases["second"]) == ("action", "diagnosis")
+    two = [
+        of(
+            scores,
+            level="dimension",
+            quantity="disparity",
+            group="mental-health",
+            dimension=d,
+            model="a",
+            **ids,
+        )
+        for d in ("action", "diagnosis")
+    ]
+    assert phases["difference"] == exactly(two[0]["value"][0] - two[1]["value"][0])
+
+
+def test_swapped_groups_flip_every_sign(lin):
+    scores, _, found = lin
+    measures = {"care": GenderOfSubject(contrast="other", against="mental-health")}
+    swapped = estimates(scores, measures, wordings=WORDINGS, compare=FEW)
+    for one, other in zip(
+        *(
+            of(t, kind="groups").sort("model", "variant", "dimension").to_dicts()
+            for t in (found, swapped)
+        ),
+        strict=True,
+    ):
+        assert one["difference"] == exactly(-other["difference"])
+        assert one["effect"] == exactly(-other["effect"])
+        assert one["p"] == exactly(other["p"])
+
+
+@pytest.mark.parametrize("study", ["mei", "lin"])
+def test_the_order_of_rows_does_not_matter(request, study):
+    scores, measures, found = request.getfixturevalue(study)
+    shuffled = scores.sample(fraction=1, shuffle=True, seed=3)
+    pairs = [("a", "c")] if study == "mei" else []
+    again = estimates(shuffled, measures, wordings=WORDINGS, pairs=pairs, compare=FEW)
+    numbers = [name for name, kind in found.schema.items() if kind == pl.Float64]
+    assert again.drop(numbers).equals(found.drop(numbers))
+    for name in numbers:
+        assert again[name].to_list() == [None if x is None else exactly(x) for x in found[name]]
+
+
+def test_second_wordings_of_an_item_stand_against_the_first():
+    prompts = asked("attribution", DIAGNOSES, items=VERBS, wordings=("first", "second"))
+    scores = drawn(GenderOfPhrase(), prompts, ("female", "male", "unspecified"), models=("a",))
+    found = estimates(
+        scores,
+        {"attribution": GenderOfPhrase()},
+        wordings={"attribution": ["first", "second"]},
+        compare=FEW,
+    )
+    row = pick(found, kind="wordings")
+    sides = [
+        grid(scores, "keyed-disparity", wording=w, group="mental-health")
+        for w in ("second", "first")
+    ]
+    assert row["difference"] == exactly(sides[0].mean() - sides[1].mean())
+    # Everything else is about the first wording alone.
+    assert pick(found, kind="genders", group="other", dimension=None)["n"] == 12
+
+
+def test_settings_stand_against_the_baseline_by_trials_with_an_interval_over_sentence_pairs():
+    settings = [("baseline", "baseline"), *((f"x{k},y", "contrasting-pair") for k in range(3))]
+    settings += [("old,", "single-adjective"), ("blond,", "single-adjective")]
+    prompts = asked(
+        "coreference",
+        settings,
+        items=[(f"s{k}", None) for k in range(12)],
+        wordings=("pro", "anti"),
+    )
+    draw = np.random.default_rng(5)
+    values = prompts.select("prompt_id").join(
+        pl.DataFrame({"model": ["m"] * 3, "trial": [1, 2, 3]}), how="cross"
+    )
+    values = values.with_columns(
+        correct=pl.Series(draw.integers(0, 2, values.height).astype(float))
+    )
+    measure = CoreferenceBias()
+    each = prompt_scores(values, prompts, measure=measure.name, reasons={"correct": "none"})
+    scores = pl.concat([each, measure.means(each)])
+    found = estimates(
+        scores, {"coreference": measure}, wordings={"coreference": ["pro", "anti"]}, compare=FEW
+    )
+    rows = of(found, kind="baseline")
+    assert rows.height == 5
+    for row in rows.iter_rows(named=True):
+        above = of(
+            scores, quantity="bias-minus-baseline", level="condition", condition=row["first"]
+        )
+        assert row["difference"] == exactly(above["value"][0])
+        assert (row["n_first"], row["n_second"]) == (3, 3)
+        assert row["low"] <= row["difference"] <= row["high"]
+        assert row["method"].startswith("interval: bca bootstrap over sentence pairs; ")
+    kinds = pick(found, kind="groups")
+    assert (kinds["n_first"], kinds["n_second"]) == (3, 2)
+    said = summary(scores, found)
+    assert said[0] == "coreference, m"
+    assert said[1].startswith("  The bias without adjectives is ")
+    assert said[2].endswith(" of 5 settings differ from it (p < .05 after Holm).")
+
+
+def test_sentences_carry_their_uncertainty(mei, lin):
+    said = summary(mei[0], mei[2])
+    assert said[0] == "distance, a"
+    assert said[1].startswith("  The share of negative words is 0.")
+    assert "95% interval" in said[1]
+    assert "Cohen's d, pooled SD: " in said[1]
+    assert "(Welch's t, 1 test)." in said[1]
+    assert any(line.startswith("  Over 2 wordings the difference is ") for line in said)
+    assert any(
+        line.startswith("  Were every unrated word positive, or negative: ") for line in said
+    )
+    assert said[-2] == "negative-attitude of a with negative-sentiment of c, over 10 conditions"
+    genders = summary(lin[0], lin[2])
+    starts = [line.split(":")[0] for line in genders[:5]]
+    assert starts == [
+        "care, a",
+        "  Mental-health, with names",
+        "  Other, with names",
+        "  Mental-health, without names",
+        "  Other, without names",
+    ]
+
+
+def test_every_measure_has_its_contrasts_and_sentences():
+    assert set(KINDS) == set(MEASURES) == set(SAYINGS)
+
+
+def test_no_scores_give_no_estimates():
+    found = estimates(
+        pl.DataFrame(schema=schema(SCORES)), {"care": GenderOfSubject()}, wordings=WORDINGS
+    )
+    assert found.height == 0
+    assert complaints(found, CONTRASTS + ESTIMATES) == []
