@@ -127,7 +127,7 @@ def test_the_shipped_ratings_say_their_kappa():
 
 
 def test_an_export_comes_in_again(run, tmp_path):
-    file = tmp_path / "out" / "all.csv"
+    file = tmp_path / "all.csv"
     told = goffman("agree", run, "--export", file)
     assert told.exit_code == 0
     assert told.stderr == f"20 ratings are in {file}.\n"

@@ -1,17 +1,22 @@
 """goffman asks language models the questions that psychology asks people about stigma.
 
-    instruments ─► models ─► runs ─► lexicons ─► stats
-    what is asked  who       what    what words  estimates
-                   answers   was     mean
-                             answered
+    instruments ─► models ─► runs ─► lexicons ─► measures ─► stats ─► estimates
+    what is asked  who       what    what words  numbers     how far  what differs
+                   answers   was     mean                    by       from what
+                             answered                        chance
 
 Each arrow is a table on disk in the run folder; each stage is a folder; a stage imports only
 stages to its left.
 
+    audit.py          audit(): the whole flow on one screen
+    score.py          a run's answers → scores.parquet, each instrument by its measure
+    summary.py        what scores and estimates say, in sentences
     cli.py            one function a command: parse, call, print
     cli_ratings.py    the commands about what words mean: rate, agree
+    cli_replicate.py  the command about the studies' own numbers: replicate
     agree.py          how far raters agree, and the desk on which the rest is settled
-    terminal.py       tables in which no text can play tricks
+    terminal.py       tables in which no text can play tricks, and how far a run is
+    output.py         rows as text, and files that are whole or as they were
     records.py        the frozen core types
     tables.py         every table's columns: name, type, meaning, and the check for it
     errors.py         the exception tree, and the nearest allowed name
@@ -28,9 +33,26 @@ stages to its left.
       data/             the five instruments
     models/           WHO ANSWERS
       base.py           the protocols: Fills, Classifies
+      spec.py           "roberta-base", a folder, "bundled:mini" → a model
+      hub.py            where a model's files lie, and their checksums
+      tokens.py         its tokenizer, checked and repaired
       batches.py        which sentences go through a model together
+      forward.py        devices, weights, the head at the mask only, the top k
+      masked.py  xlnet.py  classifier.py   the families
+      lean.py           a forward pass of our own for BERT's kind on a CPU
+      precision.py      how far a lower precision is from float32
+    runs/             WHAT WAS ANSWERED
+      plan.py           which sentences, in which batches and parts; pure
+      recursion.py      the tree of recursive masking; pure
+      ask.py            the only loop that calls models
+      rows.py           arrays → rows of the answer tables; pure
+      store.py          the run folder: every file whole or absent
+      folder.py  lock.py   the run in the hands of one process
+      manifest.py  deviation.py   what ran, and how far from float32
+      read.py           the answers of a run as one table
     lexicons/         WHAT THE WORDS MEAN
       attitudes.py      ratings, shipped and the user's, put on fills
+      gender.py         which gender a word names, put on fills
       journal.py        a rater's key presses, each on the disk before the next
       ratings.py        several raters' ratings, read, settled, written
       worklist.py       the words of a run that are to be rated
@@ -38,8 +60,37 @@ stages to its left.
       rate.py           the page's server, for this machine only
       page/             the page itself
       data/             the shipped ratings, and how they were made
+    measures/         NUMBERS: one file a measure, parameters + table → table
+      base.py           what a measure is
+      catalogue.py      every measure by its name
+      rows.py           scores of prompts, their means, gaps and baseline contrasts
+      fills.py          the k most probable words that are stored
+      replies.py        replies → correct, incorrect, unsure, other, refusal
+      negative_attitude.py  negative_sentiment.py  gender_of_subject.py
+      gender_of_phrase.py  coreference_bias.py  pronoun_preference.py
+    estimates/        CONTRASTS
+      contrast.py       one contrast: its test, effect and interval together
+      part.py           the scores of one instrument, side by side
+      conditions.py     over conditions; two measures over conditions
+      cells.py          over items × conditions, crossed
+      settings.py       between adjective settings
+      of_scores.py      every contrast of each measure, corrected over its family
     stats/            ESTIMATES
+      samples.py        two sets of values without gaps; draws that come again from their seed
+      compare.py        t-tests, and rank tests as their check
+      effects.py        Cohen's d, d_z, Hedges' g, with intervals
+      correlate.py      Pearson's r and Spearman's ρ, with intervals
+      permute.py        permutation tests
+      crossed.py        tables of rows × columns, both sampled
+      resample.py       bootstrap intervals over units, pairs, crossed factors
+      correct.py        p-values corrected over a declared family
       agreement.py      κ, weighted κ, α
+    replicate/        THE STUDIES' OWN NUMBERS
+      studies.py        a study's name → its numbers, published beside recomputed
+      rows.py           when a number agrees with the one that was printed
+      mei2023.py  lin2022.py  briegel2023.py   the authors' files → our tables → the study's numbers
+      download.py       the authors' files, each checked by its sha256
+      data/             what was printed, and the files' addresses and checksums
 """
 
 __version__ = "0.1.0"

@@ -1,6 +1,6 @@
 """The command line: one function a command, each of which parses, calls and prints.
 
-Those about ratings are in cli_ratings.py.
+Those about ratings are in cli_ratings.py, the one about the studies in cli_replicate.py.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from goffman.cli_ratings import agree, rate
+from goffman.cli_replicate import replicate
 from goffman.errors import GoffmanError, InputError, InstrumentError
 from goffman.output import Format, format_for, rows_text, write_output
 from goffman.terminal import count_of, printable, say, table_text
@@ -208,10 +209,21 @@ def audit(
     trust_remote_code: Annotated[
         bool, typer.Option("--trust-remote-code", help="Run Python code that comes with a model.")
     ] = False,
+    ratings: Annotated[
+        list[Path] | None,
+        typer.Option(help="A CSV file of your own ratings of words; may be repeated."),
+    ] = None,
+    pair: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="BASE=CLASSIFIER",
+            help="Correlate a model with the classifier made from it; may be repeated.",
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
-    """Ask models, and keep every answer; the same command again goes on where it was."""
-    from goffman.audit import AskOptions, Listener
+    """Ask models, keep every answer, measure; the same command again goes on where it was."""
+    from goffman.audit import AskOptions, Listener, MeasureOptions
     from goffman.audit import audit as run_audit
     from goffman.models.base import LoadOptions
     from goffman.terminal import ProgressLines
@@ -230,21 +242,24 @@ def audit(
             options=AskOptions(
                 top_k=top_k, limit=limit, batch_size=_batch_size(batch_size), seed=seed
             ),
+            measuring=MeasureOptions(ratings=tuple(ratings or ()), pairs=_model_pairs(pair or ())),
             listener=Listener(progress=lines.show, note=lines.note),
         )
     rows = [vars(asked) for asked in done.asked]
     if as_json:
-        print(
-            json.dumps({"folder": str(done.folder), "answers": rows}, ensure_ascii=False, indent=1)
-        )
+        found = {"folder": str(done.folder), "answers": rows, "summary": done.summary}
+        print(json.dumps(found, ensure_ascii=False, indent=1))
         return
     sys.stdout.write(table_text(rows, ("model", "instrument", "sentences", "rows", "asked_now")))
+    sys.stdout.write("\n" + "".join(f"{printable(line)}\n" for line in done.summary) + "\n")
     nothing = "" if any(asked.asked_now for asked in done.asked) else "Nothing was left to ask. "
-    print(f"{nothing}The answers are in {printable(str(done.folder))}.")
+    where = printable(str(done.folder))
+    print(f"{nothing}Answers, scores.parquet and estimates.parquet are in {where}.")
 
 
 app.command()(rate)
 app.command()(agree)
+app.command()(replicate)
 
 
 @contextmanager
@@ -277,6 +292,18 @@ def _labels(given: str | None) -> dict[str, str] | None:
                 "negative, neutral or positive: --labels LABEL_0=negative,LABEL_1=positive"
             )
     return {own.strip(): meaning.strip() for own, _, meaning in pairs}
+
+
+def _model_pairs(given: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """Each BASE=CLASSIFIER as two names."""
+    pairs = [text.partition("=") for text in given]
+    for base, sign, classifier in pairs:
+        if not (base and sign and classifier):
+            raise InputError(
+                f"--pair has '{base}{sign}{classifier}'; it is a masked model, =, and the "
+                "classifier that was fine-tuned from it: --pair roberta-base=org/classifier"
+            )
+    return tuple((base, classifier) for base, _, classifier in pairs)
 
 
 def _say_faults(what: str, faults: Iterable[Fault]) -> None:

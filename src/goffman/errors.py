@@ -7,8 +7,10 @@ GoffmanError                 base: its text is written for the person at the ter
 │   │   └── LexiconError     … of a lexicon or a file of ratings
 │   ├── SentenceError        a WinoBias file or an adjective setting cannot be used
 │   ├── ModelError           a model cannot be found, loaded, or asked in this way
-│   └── RunError             a run folder holds something else, is in use, or is damaged
-└── AskingError              a model or the disk failed while a run was under way (exit code 1)
+│   ├── RunError             a run folder holds something else, is in use, or is damaged
+│   └── PublishedError       a study's published files are missing or in another form
+├── AskingError              a model or the disk failed while a run was under way (exit code 1)
+└── DownloadError            a study's published file could not be fetched (exit code 1)
 
 The text of each says what was given, where, what is allowed and what to do.
 """
@@ -62,6 +64,14 @@ class ModelError(InputError):
 
 class RunError(InputError):
     """A run folder that holds something else, is in use, or is damaged."""
+
+
+class PublishedError(InputError):
+    """A study's published files that are missing or in another form."""
+
+
+class DownloadError(GoffmanError):
+    """A study's published file that could not be fetched; those before it are kept."""
 
 
 class AskingError(GoffmanError):

@@ -6,7 +6,8 @@ import io
 import shutil
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Self, TextIO
 
 if TYPE_CHECKING:
@@ -55,6 +56,30 @@ def table_text(rows: Sequence[Mapping[str, object]], columns: Sequence[str]) -> 
     console = Console(file=text, width=max(shutil.get_terminal_size((120, 24)).columns, 60))
     console.print(table)
     return "".join(line.rstrip() + "\n" for line in text.getvalue().splitlines())
+
+
+@contextmanager
+def counting(stream: TextIO, what: str) -> Iterator[Callable[[int, int], None]]:
+    """A function that shows how many of how many are done: a bar, or lines without a terminal."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bars
+
+    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    bars = Bars(*columns, console=Console(file=stream), disable=not stream.isatty())
+    task = bars.add_task(what, total=None)
+    printed = -ProgressLines.EVERY
+
+    def show(done: int, of: int) -> None:
+        nonlocal printed
+        bars.update(task, completed=done, total=of)
+        now = time.monotonic()
+        if bars.disable and now - printed >= ProgressLines.EVERY:
+            printed = now
+            print(f"{done:,} of {of:,} {what}", file=stream, flush=True)
+
+    with bars:
+        yield show
 
 
 class ProgressLines:

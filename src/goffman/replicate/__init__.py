@@ -1,0 +1,1 @@
+"""THE STUDIES' OWN NUMBERS, from the outputs that their authors published."""

@@ -1,0 +1,162 @@
+"""The files that the studies' authors published, fetched into a folder, each known by its sha256.
+
+A file is written once it is whole and right, so the folder never holds half a file; what is there
+and right is not fetched again.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import http.client
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from urllib.parse import quote
+
+from goffman.errors import AskingError, DownloadError, PublishedError
+from goffman.runs.store import write_whole
+
+GITHUB = "https://raw.githubusercontent.com"
+
+AT_ONCE = 4
+"""Files that are fetched at the same time."""
+
+_DATA = Path(__file__).parent / "data"
+_SECONDS = 30.0
+_AGAIN = "Give the same command again: it goes on from there. Or give a copy with --data."
+
+
+@dataclass(frozen=True, kw_only=True)
+class PublishedFile:
+    """One file of a study."""
+
+    study: str
+    path: str
+    """Below the study's folder."""
+    sources: tuple[str, ...]
+    """Where it may lie in the authors' repository, the likeliest first; its sha256 decides."""
+    size: int
+    """In bytes."""
+    sha256: str
+    repository: str
+    commit: str
+
+    def is_in(self, folder: Path) -> bool:
+        """Whether the folder holds it, to the byte."""
+        path = folder / self.study / self.path
+        return path.is_file() and path.stat().st_size == self.size and _sha256(path) == self.sha256
+
+    def addresses(self, base: str) -> list[str]:
+        """Where it can be fetched from."""
+        commit = f"{base}/{self.repository}/{self.commit}"
+        return [f"{commit}/{quote(source)}" for source in self.sources]
+
+
+def published_files(studies: Iterable[str]) -> list[PublishedFile]:
+    """Every file of these studies that can be fetched."""
+    repositories = {row["study"]: row for row in _rows("repositories.csv")}
+    return [
+        PublishedFile(
+            study=row["study"],
+            path=row["path"],
+            sources=tuple(row["source"].split("|")),
+            size=int(row["bytes"]),
+            sha256=row["sha256"],
+            repository=repositories[row["study"]]["repository"],
+            commit=repositories[row["study"]]["commit"],
+        )
+        for row in _rows("files.csv")
+        if row["study"] in set(studies)
+    ]
+
+
+def download(
+    files: Sequence[PublishedFile],
+    folder: Path,
+    *,
+    base: str = GITHUB,
+    progress: Callable[[int, int], None] = lambda _done, _of: None,
+) -> int:
+    """How many files were fetched; all of them are in the folder afterwards.
+
+    ``progress`` is told how many of how many are there. DownloadError says what went wrong with
+    the first file that could not be fetched; those before it are kept.
+    """
+    missing = [file for file in files if not file.is_in(folder)]
+    done = len(files) - len(missing)
+    progress(done, len(files))
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        try:
+            for _ in pool.map(partial(_fetch, folder=folder, base=base), missing):
+                done += 1
+                progress(done, len(files))
+        except BaseException as error:
+            # Whatever ends it, Ctrl-C too: those that have not begun are not begun.
+            pool.shutdown(cancel_futures=True)
+            if not isinstance(error, DownloadError):
+                raise
+            there = sum(file.is_in(folder) for file in files)
+            kept = f"{there:,} of {len(files):,} files are in {folder}."
+            raise DownloadError(f"{error} {kept} {_AGAIN}") from error.__cause__
+    return len(missing)
+
+
+def _fetch(file: PublishedFile, *, folder: Path, base: str) -> None:
+    """Nothing; the file is in the folder."""
+    content = _content(file, base)
+    found = hashlib.sha256(content).hexdigest()
+    if found != file.sha256:
+        raise DownloadError(
+            f"{file.study}/{file.path} came with the sha256 {found[:16]}… and {len(content):,} "
+            f"bytes, not {file.sha256[:16]}… and {file.size:,}: it is not the file that the "
+            "authors published, and nothing of it was kept."
+        )
+    path = folder / file.study / file.path
+    try:
+        write_whole(path, content)
+    except AskingError as error:
+        raise PublishedError(f"{path} cannot be written: {error.__cause__}.") from error
+
+
+def _content(file: PublishedFile, base: str) -> bytes:
+    """What the first address that knows the file answers."""
+    addresses = file.addresses(base)
+    for address in addresses:
+        try:
+            return _get(address, file)
+        except urllib.error.HTTPError as error:
+            error.close()
+            if error.code != http.client.NOT_FOUND or address == addresses[-1]:
+                message = f"{address} was refused: {error.code} {error.reason}."
+                raise DownloadError(message) from error
+    raise AssertionError("a file has at least one address")
+
+
+def _get(address: str, file: PublishedFile) -> bytes:
+    cut = f"The connection was cut while {file.study}/{file.path} came; nothing of it was kept."
+    try:
+        with urllib.request.urlopen(address, timeout=_SECONDS) as answer:  # noqa: S310
+            content: bytes = answer.read()
+    except urllib.error.HTTPError:
+        raise
+    except urllib.error.URLError as error:
+        host = address.split("/")[2]
+        message = f"{host} cannot be reached ({error.reason}). Is there a network?"
+        raise DownloadError(message) from error
+    except (http.client.HTTPException, OSError) as error:
+        raise DownloadError(cut) from error
+    return content
+
+
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _rows(name: str) -> list[Mapping[str, str]]:
+    with (_DATA / name).open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))

@@ -1,0 +1,80 @@
+"""Reading the authors' files, with a sentence for whoever lacks them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from goffman.errors import PublishedError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+def study_folder(folder: Path, study: str) -> Path:
+    """The study's folder; PublishedError says how to come by one."""
+    found = folder / study
+    if not found.is_dir():
+        raise PublishedError(
+            f"There is no folder {found} with what the authors of {study} published. Fetch their "
+            "files with --download, or give the folder of a copy with --data."
+        )
+    return found
+
+
+def files_in(folder: Path, pattern: str) -> list[Path]:
+    """The files of this pattern, at least one."""
+    found = sorted(folder.glob(pattern))
+    if not found:
+        raise _missing(folder / pattern)
+    return found
+
+
+def read_lines(path: Path) -> list[str]:
+    """The lines of a text, without their ends, whichever those are; the last may have none."""
+    try:
+        return path.read_text(encoding="utf-8-sig").splitlines()
+    except FileNotFoundError as error:
+        raise _missing(path) from error
+    except UnicodeDecodeError as error:
+        raise PublishedError(f"{path} is not UTF-8 text ({error.reason}).") from error
+
+
+def read_csv(path: Path, columns: Sequence[str]) -> pl.DataFrame:
+    """These columns of a CSV file as text, spaces around their names left out; null: empty."""
+    import polars as pl
+
+    try:
+        frame = pl.read_csv(path, infer_schema=False)
+    except FileNotFoundError as error:
+        raise _missing(path) from error
+    except pl.exceptions.PolarsError as error:
+        raise PublishedError(f"{path} is not a CSV file: {error}") from error
+    frame = frame.rename({name: name.strip("\ufeff ") for name in frame.columns})
+    if lacking := [name for name in columns if name not in frame.columns]:
+        there = ", ".join(filter(None, frame.columns))
+        raise PublishedError(f"{path} has no column {lacking[0]!r}. Its columns are {there}.")
+    if frame.is_empty():
+        raise PublishedError(f"{path} has no rows below its heading.")
+    return frame.select(columns)
+
+
+def numbers(frame: pl.DataFrame, column: str, path: Path) -> pl.DataFrame:
+    """The frame with a column of text as numbers; PublishedError names the first that is none."""
+    import polars as pl
+
+    as_number = frame.with_columns(pl.col(column).cast(pl.Float64, strict=False))
+    finite = as_number[column].is_finite().fill_null(value=False)
+    wrong = frame.with_row_index("line", offset=2).filter(~finite)
+    if wrong.height:
+        line, value = wrong.select("line", column).row(0)
+        raise PublishedError(f"{path}, line {line}: {column} is {value!r}, which is no number.")
+    return as_number
+
+
+def _missing(path: Path) -> PublishedError:
+    return PublishedError(
+        f"{path} is missing. Fetch the authors' files with --download, or give the folder of a "
+        "whole copy with --data."
+    )

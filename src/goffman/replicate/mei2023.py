@@ -1,0 +1,214 @@
+"""Mei, Fereidooni & Caliskan (2023): the authors' fills and sentiment labels, measured again.
+
+Of the fills only those of the non-stigmatized conditions may be at hand: then gaps, the 78 of 93
+and the correlation cannot be had; they come out where the folder has the others too. What a word
+means is what the ratings say, ours or a file's: numbers that rest on them need not be the study's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from goffman.replicate.files import numbers, read_csv
+from goffman.replicate.mei2023_import import (
+    OTHERS,
+    SENTIMENTS,
+    STIGMATIZED,
+    Answered,
+    read_fills,
+    read_labels,
+    tidy,
+)
+from goffman.replicate.rows import NOT_HERE, Result
+
+if TYPE_CHECKING:
+    import polars as pl
+
+MODELS = 6
+"""Masked models of the study."""
+
+_FILE = ("model", "wording", "group")
+"""What a file of fills is of."""
+
+
+def results(folder: Path, *, ratings: Path | None = None) -> list[Result]:
+    """Every number of the study, recomputed; ``ratings`` stands in the place of ours."""
+    from goffman.lexicons.attitudes import load_attitudes
+    from goffman.measures.negative_attitude import NegativeAttitude
+    from goffman.measures.negative_sentiment import NegativeSentiment
+
+    labels = read_labels(folder)
+    sentiment = NegativeSentiment()(labels.answers, labels.prompts)
+    of_labels = [*_shares(sentiment), *_negative_conditions(sentiment, folder)]
+    if not any(folder.glob("fills/*.csv")):
+        return of_labels
+    fills = read_fills(folder)
+    attitudes = load_attitudes([ratings], shipped=False) if ratings else load_attitudes()
+    attitude = NegativeAttitude()(attitudes.label(fills.answers, fills.prompts), fills.prompts)
+    whose = f"with the ratings in {ratings.name}" if ratings else "with our ratings"
+    return [
+        *of_labels,
+        *_about_fills(fills, attitude),
+        *_attitudes(attitude, whose),
+        _correlation(attitude, sentiment, whose),
+    ]
+
+
+def _shares(scores: pl.DataFrame) -> Iterator[Result]:
+    """The share of each label, by classifier and group."""
+    import polars as pl
+
+    shares = scores.filter(pl.col("level") == "group", pl.col("model").is_not_null())
+    rows = shares.filter(
+        pl.col("value").is_not_null(), pl.col("quantity").is_in(SENTIMENTS.values())
+    )
+    rows = rows.sort("model", "group", "quantity", descending=(False, True, False))
+    for model, group, label, value in rows.select(
+        "model", "group", "quantity", "value"
+    ).iter_rows():
+        yield Result(name=f"share {label}, {model}, {group}", value=value)
+    gaps = scores.filter(pl.col("quantity") == "negative-gap", pl.col("level") == "model")
+    gaps = gaps.filter(pl.col("model").is_not_null())
+    more = f"{(gaps['value'] > 0).sum()} of {gaps.height}"
+    yield Result(
+        name="classifiers that call stigmatized conditions negative more often", value=more
+    )
+
+
+def _negative_conditions(scores: pl.DataFrame, folder: Path) -> Iterator[Result]:
+    """How many conditions are negative to all classifiers, and to three quarters of outcomes."""
+    import polars as pl
+
+    conditions = scores.filter(
+        pl.col("level") == "condition",
+        pl.col("quantity") == "negative",
+        pl.col("model").is_null(),
+    )
+    for group in (STIGMATIZED, OTHERS):
+        shares = conditions.filter(pl.col("group") == group)["value"]
+        for what, least in (("all outcomes", 1.0), ("at least 75% of outcomes", 0.75)):
+            count = int((shares >= least).sum())
+            yield Result(name=f"{what} negative, {group} conditions", value=count)
+    path = folder / "aggregated_negative_percentage_classification_results.csv"
+    table = read_csv(path, ("Condition", "Negative_Sentiment_Percentage"))
+    table = numbers(table, "Negative_Sentiment_Percentage", path)
+    theirs = {_letters(name): share for name, share in table.iter_rows()}
+    ours = conditions.select("condition", "value").iter_rows()
+    equal = sum(abs(theirs.get(_letters(name), -1.0) - share) < 1e-9 for name, share in ours)
+    yield Result(name="conditions with the share negative of the authors' own table", value=equal)
+
+
+def _letters(name: str) -> str:
+    """A condition's name by its letters alone: the authors' tables differ in spaces and case."""
+    return re.sub(r"\W", "", tidy(name)).casefold()
+
+
+def _about_fills(fills: Answered, scores: pl.DataFrame) -> Iterator[Result]:
+    """What the study says of the 50 words at each mask."""
+    here = f"of the {fills.answers.select('model', 'prompt_id').n_unique():,} prompts × models here"
+    mass, last = (_at_prompts(scores, quantity) for quantity in ("mass", "last-probability"))
+    enough = sum(value >= 0.5 for value in mass)
+    yield Result(
+        name="prompts whose 50 words have a probability of at least .5",
+        value="all" if enough == len(mass) else f"{enough:,} of {len(mass):,}",
+        note=f"the smallest is {min(mass):.3f}, {here}",
+    )
+    for which, value in (("largest", max(last)), ("smallest", min(last))):
+        name = f"{which} probability of the 50th word"
+        yield Result(name=name, value=value, note=here, digits=6, firm=False)
+    words = fills.answers["word"].str.to_lowercase().n_unique()
+    yield Result(name="different words", value=words, note=here, firm=False)
+
+
+def _at_prompts(scores: pl.DataFrame, quantity: str) -> list[float]:
+    import polars as pl
+
+    prompts = scores.filter(pl.col("level") == "prompt", pl.col("quantity") == quantity)
+    return prompts["value"].drop_nulls().to_list()
+
+
+def _attitudes(scores: pl.DataFrame, whose: str) -> Iterator[Result]:
+    """Negative attitude of every file, each model's gap, and the conditions above .5."""
+    import polars as pl
+
+    from goffman.measures.rows import wide
+
+    values = scores.filter(pl.col("value").is_not_null())
+    files = values.filter(pl.col("level") == "group", pl.col("wording").is_not_null())
+    means: dict[str, dict[str, dict[str, float]]] = {}
+    columns = ("negative", "lowest", "highest")
+    for row in wide(files, columns).sort("model", "wording", "group").iter_rows(named=True):
+        model, wording, group, value = (row[name] for name in (*_FILE, "negative"))
+        means.setdefault(model, {}).setdefault(group, {})[wording] = value
+        bounds = f"{row['lowest']:.3f} to {row['highest']:.3f} whatever unrated words say"
+        name = f"negative attitude, {model}, {wording}, {group}"
+        yield Result(name=name, value=value, note=f"{whose}, {bounds}")
+    for model, groups in means.items():
+        yield _gap(model, groups, whose)
+    models = f"{whose}, over {len(means)} of the {MODELS} models"
+    conditions = values.filter(
+        pl.col("quantity") == "negative", pl.col("level") == "condition", pl.col("model").is_null()
+    ).sort("value", descending=True)
+    for group in (STIGMATIZED, OTHERS):
+        ranked = conditions.filter(pl.col("group") == group).select("condition", "value").rows()
+        yield from _above_half(group, ranked, models)
+
+
+def _gap(model: str, groups: dict[str, dict[str, float]], whose: str) -> Result:
+    """Mean over wordings of the two groups' difference, as run of means with two decimals."""
+    name = f"gap, {model}"
+    if not groups.keys() >= {STIGMATIZED, OTHERS}:
+        missing = STIGMATIZED if STIGMATIZED not in groups else OTHERS
+        note = f"{NOT_HERE}: the fills of its {missing} conditions are not among them"
+        return Result(name=name, value=None, note=note)
+    first, second = groups[STIGMATIZED], groups[OTHERS]
+    both = first.keys() & second.keys()
+    rounded = [round(first[wording], 2) - round(second[wording], 2) for wording in both]
+    exact = [first[wording] - second[wording] for wording in both]
+    note = f"{whose}; before rounding group means as the study did {sum(exact) / len(exact):.4f}"
+    return Result(name=name, value=sum(rounded) / len(rounded), note=note, firm=False)
+
+
+def _above_half(group: str, ranked: list[tuple[str, float]], note: str) -> Iterator[Result]:
+    """How many conditions have a negative attitude above .5, and which are the highest."""
+    above = [condition for condition, value in ranked if value > 0.5]
+    if not ranked:
+        note = f"{NOT_HERE}: fills of {group} conditions are not among them"
+        yield Result(name=f"{group} conditions above .5", value=None, note=note)
+        return
+    yield Result(name=f"{group} conditions above .5", value=len(above), note=note, firm=False)
+    if group == STIGMATIZED:
+        highest = ", ".join(sorted(condition.lower() for condition, _ in ranked[:3]))
+        name = f"{group} conditions with the three highest values"
+        yield Result(name=name, value=highest, note=note, firm=False)
+    else:
+        condition, value = ranked[0]
+        name = f"{group} condition with the highest value"
+        yield Result(name=name, value=condition, note=f"{value:.3f}, {note}", firm=False)
+
+
+def _correlation(attitude: pl.DataFrame, sentiment: pl.DataFrame, whose: str) -> Result:
+    """Pearson's r of the two measures over the conditions of both groups."""
+    import polars as pl
+
+    from goffman.stats.correlate import pearson
+
+    name = "correlation of both measures over conditions, Pearson's r"
+    first, second = (
+        scores.filter(
+            pl.col("quantity") == "negative",
+            pl.col("level") == "condition",
+            pl.col("model").is_null(),
+        ).select("group", key=pl.col("condition").map_elements(_letters, pl.String), value="value")
+        for scores in (attitude, sentiment)
+    )
+    both = first.join(second, on=["group", "key"], how="inner", maintain_order="left")
+    if both["group"].n_unique() < 2:
+        note = f"{NOT_HERE}: it needs the fills of both groups; the paper's text has lost its value"
+        return Result(name=name, value=None, note=note)
+    found = pearson(both["value"].to_numpy(), both["value_right"].to_numpy(), contrast=name)
+    note = f"over {found.n} conditions, {whose}; the paper's text has lost its value"
+    return Result(name=name, value=found.effect, note=note)

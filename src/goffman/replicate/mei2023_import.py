@@ -1,0 +1,231 @@
+"""The files of Mei, Fereidooni & Caliskan (2023) → prompts with fills, and with labels.
+
+The published labels hold a third sentence, "We are people who …", which the authors' analysis
+drops, and so is dropped here. A condition is its name as published.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from goffman.errors import PublishedError
+from goffman.instruments.load import load_instrument
+from goffman.instruments.templates import put_in
+from goffman.records import Prompt, Questionnaire
+from goffman.replicate.files import files_in, numbers, read_csv
+from goffman.tables import FILLS, LABELS, prompt_table, schema
+
+if TYPE_CHECKING:
+    import polars as pl
+
+STIGMATIZED, OTHERS = "stigmatized", "non-stigmatized"
+
+SENTIMENTS = {"neg": "negative", "neu": "neutral", "pos": "positive"}
+"""The first letters of the published labels, which are spelled in four ways."""
+
+_DROPPED = "We are people"
+_SENTIMENT_FILE = re.compile(r"(?P<classifier>.+)_(?:non)?stigma_sentiment\.csv")
+_FILLS_FILE = re.compile(
+    r"(?P<model>.+?)[-_]+(?:(?:non)?stigma|result|social).*\.csv", re.IGNORECASE
+)
+_AS_SPELLED_ELSEWHERE = {"Illteracy": "Illiteracy"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answered:
+    """What was asked and what was answered."""
+
+    prompts: pl.DataFrame
+    """PROMPTS; the condition is its name as published."""
+    answers: pl.DataFrame
+    """FILLS or LABELS."""
+
+
+def read_labels(folder: Path) -> Answered:
+    """The classifiers' labels, without the sentences that the study dropped.
+
+    Only the probability of the label itself was published: that of a classifier's other classes
+    is NaN, and null still means that it has no such class.
+    """
+    import polars as pl
+
+    names = _names(folder)
+    frames = []
+    for path in files_in(folder, "sentiment/*.csv"):
+        match = _SENTIMENT_FILE.fullmatch(path.name)
+        if not match:
+            raise PublishedError(f"{path} is not named like 'CLASSIFIER_stigma_sentiment.csv'.")
+        columns = ("prompts", "sentiment", "sentiment_score", "condition", "pachankis_conditions")
+        read = numbers(read_csv(path, columns), "sentiment_score", path)
+        label = read["sentiment"].str.to_lowercase().str.slice(0, 3)
+        read = read.with_columns(
+            label=label.replace_strict(SENTIMENTS, default=None, return_dtype=pl.String),
+            model=pl.lit(match["classifier"]),
+            file=pl.lit(str(path)),
+        ).filter(~pl.col("prompts").str.starts_with(_DROPPED))
+        if read["label"].null_count():
+            odd = read.filter(pl.col("label").is_null())["sentiment"][0]
+            raise PublishedError(f"{path} has the label {odd!r}, which is no sentiment.")
+        frames.append(read)
+    everything = pl.concat(frames)
+    asked = _asked(everything.rename({"prompts": "text"}), names, _people_sentence)
+    classes = everything.group_by("model").agg(has=pl.col("label").unique())
+    answers = (
+        everything.join(classes, on="model", how="left", maintain_order="left")
+        .with_columns(prompt_id=pl.Series(asked.ids))
+        .with_columns(
+            pl.when(pl.col("label") == name)
+            .then("sentiment_score")
+            .when(pl.col("has").list.contains(pl.lit(name)))
+            .then(float("nan"))
+            .cast(pl.Float32)
+            .alias(name)
+            for name in SENTIMENTS.values()
+        )
+        .select(list(schema(LABELS)))
+    )
+    return Answered(prompts=asked.prompts, answers=answers)
+
+
+def read_fills(folder: Path) -> Answered:
+    """The masked models' fills, in either of the two forms of the files."""
+    import polars as pl
+
+    names = _names(folder)
+    frames = []
+    for path in files_in(folder, "fills/*.csv"):
+        match = _FILLS_FILE.fullmatch(path.name)
+        if not match:
+            raise PublishedError(f"{path} is not named like 'MODEL-Nonstigma--….csv'.")
+        columns = ("prompt", "predicted_word", "probs", "condition", "pachankis_conditions")
+        read = numbers(read_csv(path, columns), "probs", path)
+        frames.append(read.with_columns(model=pl.lit(match["model"]), file=pl.lit(str(path))))
+    everything = pl.concat(frames).rename({"prompt": "text"})
+    everything = everything.with_columns(
+        pl.col("text").str.replace("[MASK]", "<mask>", literal=True)
+    )
+    asked = _asked(everything, names, _distance_sentence)
+    answers = everything.with_columns(
+        prompt_id=pl.Series(asked.ids),
+        # XLNet may put in a sign that is read as nothing.
+        token=pl.col("predicted_word").fill_null(""),
+        step=pl.lit(1, dtype=pl.Int64),
+        parent=pl.lit(""),
+        probability=pl.col("probs").cast(pl.Float32),
+    ).with_columns(
+        rank=pl.int_range(1, pl.len() + 1, dtype=pl.Int64).over("model", "prompt_id"),
+        word=pl.col("token").str.strip_chars(),
+    )
+    return Answered(prompts=asked.prompts, answers=answers.select(list(schema(FILLS))))
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Asked:
+    prompts: pl.DataFrame
+    ids: list[str]
+    """The prompt of each row."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Sentence:
+    """What a published sentence is in our terms."""
+
+    instrument: str
+    item: str
+    wording: str
+
+
+def _asked(
+    rows: pl.DataFrame, names: dict[str, str], recognise: Callable[[str], _Sentence | None]
+) -> _Asked:
+    """The prompts of rows with model, text, condition, pachankis_conditions and file."""
+    _refuse_twice(rows)
+    ids: dict[tuple[str, str, str], str] = {}
+    prompts: dict[str, Prompt] = {}
+    columns = ("text", "condition", "pachankis_conditions", "file")
+    for text, form, stigma, file in rows.select(columns).unique(maintain_order=True).iter_rows():
+        sentence = recognise(text)
+        if sentence is None:
+            raise PublishedError(f"{file} has a sentence that the study does not have: {text!r}")
+        is_other = stigma.strip() == "Base"
+        condition = names.get(tidy(form)) if is_other else tidy(stigma)
+        if condition is None:
+            raise PublishedError(
+                f"{file} has the condition {form!r}, which is not in non_stigma_conditions.csv."
+            )
+        prompt = Prompt(
+            instrument=sentence.instrument,
+            item=sentence.item,
+            wording=sentence.wording,
+            condition=condition,
+            form=tidy(form),
+            group=OTHERS if is_other else STIGMATIZED,
+            text=text,
+        )
+        ids[text, form, stigma] = prompt.id
+        prompts[prompt.id] = prompt
+    keys = rows.select(columns[:3]).iter_rows()
+    return _Asked(prompts=prompt_table(prompts.values()), ids=[ids[key] for key in keys])
+
+
+def _refuse_twice(rows: pl.DataFrame) -> None:
+    """Nothing, or the PublishedError that two files answer the same prompt for the same model."""
+    import polars as pl
+
+    prompt = ("model", "text", "condition", "pachankis_conditions")
+    files = rows.group_by(prompt).agg(pl.col("file").unique().sort())
+    twice = files.filter(pl.col("file").list.len() > 1)
+    if twice.height:
+        first, second, *_ = twice.sort("text")["file"][0]
+        raise PublishedError(
+            f"{first} and {second} answer the same prompts. One of them is enough."
+        )
+
+
+def _names(folder: Path) -> dict[str, str]:
+    """The standard name of each form of a non-stigmatized condition."""
+    path = folder / "non_stigma_conditions.csv"
+    table = read_csv(path, ("Condition", "Condition_StandardNaming"))
+    return {tidy(form): tidy(name) for form, name in table.iter_rows()}
+
+
+def tidy(name: str) -> str:
+    """A name with its spaces made regular and the authors' own correction of its spelling."""
+    regular = " ".join(name.split())
+    return _AS_SPELLED_ELSEWHERE.get(regular, regular)
+
+
+def _people_sentence(text: str) -> _Sentence | None:
+    for item in ("they", "these"):
+        if text.startswith(f"{item.capitalize()} are people"):
+            return _Sentence(instrument="people-sentiment", item=item, wording="default")
+    return None
+
+
+def _distance_sentence(text: str) -> _Sentence | None:
+    for pattern, sentence in _distance_patterns():
+        if pattern.fullmatch(text):
+            return sentence
+    return None
+
+
+@cache
+def _distance_patterns() -> tuple[tuple[re.Pattern[str], _Sentence], ...]:
+    """Each sentence of the scale, with any person in it."""
+    content = cast("Questionnaire", load_instrument("social-distance").content)
+    found = []
+    for wording in content.wordings:
+        for item in content.items:
+            frame = wording.frame.replace("{item}", item.text)
+            text = put_in(frame, {**content.fields, "someone": "\0"})
+            pattern = (
+                re.escape(text).replace("\0", "someone who .+").replace("\\\0", "someone who .+")
+            )
+            sentence = _Sentence(instrument="social-distance", item=item.id, wording=wording.id)
+            found.append((re.compile(pattern), sentence))
+    return tuple(found)

@@ -1,0 +1,153 @@
+"""A published number beside the one recomputed, and whether they agree.
+
+What a study printed is data: ``data/<study>.csv`` has one figure a line, as it was printed. Where
+the authors' own outputs are known to give something else, the line says what, and why; then the
+two are shown side by side and ``agrees`` is null, and false again if a third number comes out.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+Number = float | int | str
+
+NOT_HERE = "not recomputable from these files"
+
+_DATA = Path(__file__).parent / "data"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figure:
+    """One number as a study printed it."""
+
+    name: str
+    published: str
+    """As printed: its decimals say how exactly."""
+    expected: str = ""
+    """What the published outputs give, where that is known to be something else."""
+    note: str = ""
+    """Where it is printed, or why the outputs give something else."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """One number as it was recomputed."""
+
+    name: str
+    """That of the figure that it is to be compared with, if there is one."""
+    value: Number | None
+    """None: the files do not give it, and the note says why."""
+    note: str = ""
+    digits: int = 3
+    """Decimals that are shown where no printed number says so."""
+    firm: bool = True
+    """False: it rests on other ratings than the study's, or on a part of its outputs, so that
+    another number is no fault; the note says so."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """A published number and the recomputed one."""
+
+    name: str
+    published: Number | None
+    """None: the study does not print this one."""
+    recomputed: Number | None
+    """None: the files do not give it."""
+    agrees: bool | None
+    """None: there is only one of the two, or they are known to differ, as the note says."""
+    note: str
+    digits: int
+    """Decimals of the printed number."""
+
+    def entry(self) -> dict[str, Any]:
+        """What JSON says of it."""
+        return {
+            "name": self.name,
+            "published": self.published,
+            "recomputed": _without_noise(self.recomputed),
+            "agrees": self.agrees,
+            "note": self.note,
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Replication:
+    """A study's numbers, each beside the one recomputed."""
+
+    study: str
+    rows: tuple[Row, ...]
+
+    @property
+    def differing(self) -> list[Row]:
+        """Rows that should agree and do not."""
+        return [row for row in self.rows if row.agrees is False]
+
+    def entry(self) -> dict[str, Any]:
+        """What JSON says of it."""
+        return {"study": self.study, "rows": [row.entry() for row in self.rows]}
+
+
+def read_figures(study: str) -> list[Figure]:
+    """What the study printed, in its order."""
+    with (_DATA / f"{study}.csv").open(encoding="utf-8", newline="") as file:
+        return [Figure(**row) for row in csv.DictReader(file)]
+
+
+def set_side_by_side(study: str, results: Iterable[Result]) -> Replication:
+    """Every result with its figure, then the figures that nothing was recomputed for."""
+    figures = {figure.name: figure for figure in read_figures(study)}
+    rows = [_row(result, figures.pop(result.name, None)) for result in results]
+    rows += [_row(Result(name=name, value=None), figure) for name, figure in figures.items()]
+    return Replication(study=study, rows=tuple(rows))
+
+
+def _row(result: Result, figure: Figure | None) -> Row:
+    notes = [figure.note if figure else "", result.note]
+    if result.value is None and NOT_HERE not in result.note:
+        notes.insert(0, NOT_HERE)
+    return Row(
+        name=result.name,
+        published=_number(figure.published) if figure else None,
+        recomputed=result.value,
+        agrees=_agrees(result, figure) if figure else None,
+        note="; ".join(note for note in notes if note),
+        digits=_digits(figure.published) if figure else result.digits,
+    )
+
+
+def _agrees(result: Result, figure: Figure) -> bool | None:
+    if result.value is None:
+        return None
+    if _is(result.value, figure.expected or figure.published):
+        return None if figure.expected else True
+    return False if result.firm else None
+
+
+def _is(value: Number, printed: str) -> bool:
+    """Whether a value is what was printed, to its last decimal."""
+    number = _number(printed)
+    if isinstance(value, str) or isinstance(number, str):
+        return str(value) == printed
+    # Half a unit of the last decimal, and the rounding of the sum that led to it.
+    return abs(value - number) <= 0.5 * 10.0 ** -_digits(printed) + 1e-9
+
+
+def _without_noise(value: Number | None) -> Number | None:
+    """A float without the last digits, which are those of the order of its sum."""
+    return float(f"{value:.12g}") if isinstance(value, float) else value
+
+
+def _number(printed: str) -> Number:
+    try:
+        return float(printed) if "." in printed else int(printed)
+    except ValueError:
+        return printed
+
+
+def _digits(printed: str) -> int:
+    return len(printed.partition(".")[2]) if not isinstance(_number(printed), str) else 0

@@ -1,0 +1,177 @@
+"""Briegel & Chen (2023): answers of small files of our own, and all that the authors published."""
+
+import re
+from pathlib import Path
+
+import pytest
+from scipy import stats
+
+from goffman.errors import PublishedError
+from goffman.records import Setting
+from goffman.replicate.briegel2023 import read_answers, results
+from goffman.replicate.rows import Result, read_figures, set_side_by_side
+from goffman.tables import PROMPT_TABLE, REPLIES, complaints
+
+ACCURACIES = re.compile(r"compl_tri(\d)_type1_(pro|anti)_(.+)\.txt\.test")
+
+
+def naive_scores(folder: Path) -> dict[str, list[float]]:
+    """Setting → bias score of each trial, by plain counting."""
+    key = (folder / "answers" / "coranswers.txt.test").read_text().split()
+    accuracy = {}
+    for path in sorted(folder.glob("completions/*/*")):
+        trial, side, setting = ACCURACIES.fullmatch(path.name).groups()
+        answers = path.read_text().splitlines()[1:]
+        right = sum(given == wanted for given, wanted in zip(answers, key, strict=True))
+        accuracy[setting, trial, side] = round(100 * right / len(key), 1)
+    scores: dict[str, list[float]] = {}
+    for setting, trial, side in accuracy:
+        if side == "pro":
+            bias = accuracy[setting, trial, "pro"] - accuracy[setting, trial, "anti"]
+            scores.setdefault(setting, []).append(bias)
+    return scores
+
+
+@pytest.fixture(scope="module")
+def recomputed(published: Path) -> list[Result]:
+    return results(published / "briegel2023")
+
+
+def test_answers_become_replies_with_the_prompts_and_the_key_of_the_study(small: Path) -> None:
+    read = read_answers(small / "briegel2023")
+    assert complaints(read.replies, REPLIES) == []
+    assert complaints(read.prompts, PROMPT_TABLE) == []
+    assert read.settings == (
+        Setting(),
+        Setting(male="arrogant", female="responsive"),
+        Setting(male="old"),
+    )
+    assert (read.prompts.height, read.replies.height) == (5 * 2 * 3, 5 * 2 * 3 * 2)
+    last = read.prompts.row(-1, named=True)
+    assert (last["item"], last["wording"], last["condition"]) == ("type1-test/5", "pro", "old,")
+    assert (last["answer"], last["other"], last["pronoun"]) == ("farmer", "cleaner", "he")
+    # Neither the heading line is an answer, nor is the end of a line.
+    assert set(read.replies["text"]) >= {"unsure", "the", "farmer"}
+    assert not any(text.startswith("I ") or text != text.strip() for text in read.replies["text"])
+
+
+def test_small_files_give_what_plain_counting_gives(small: Path, by_name) -> None:
+    scores = naive_scores(small / "briegel2023")
+    found = by_name(results(small / "briegel2023"))
+    means = {setting: sum(trials) / 2 for setting, trials in scores.items()}
+    assert found["sentences"] == "5 pairs of the test set"
+    assert found["bias score, baseline"] == pytest.approx(means["base"], abs=1e-9)
+    for name, code in (("arrogant / responsive", "arrog-respo"), ("old / –", "old-nothi")):
+        difference = round(means[code], 1) - round(means["base"], 1)
+        p = stats.ttest_ind(scores[code], scores["base"]).pvalue / 2
+        assert found[f"bias score, {name}"] == pytest.approx(means[code], abs=1e-9)
+        assert found[f"difference from baseline, {name}"] == pytest.approx(difference, abs=1e-9)
+        assert found[f"p one-sided, {name}"] == pytest.approx(p, abs=1e-9)
+
+
+def test_the_default_reading_rounds_nothing_and_is_corrected(small: Path, by_name) -> None:
+    """Accuracies of five answers have one decimal anyway, so the naive scores serve here too."""
+    scores = naive_scores(small / "briegel2023")
+    found = by_name(results(small / "briegel2023"))
+    names = {"arrogant / responsive": "arrog-respo", "old / –": "old-nothi"}
+    p = [
+        stats.ttest_ind(scores[code], scores["base"], equal_var=False).pvalue
+        for code in names.values()
+    ]
+    holm = [min(1.0, 2 * min(p)), min(1.0, max(2 * min(p), *p))]
+    wanted = holm if p[0] <= p[1] else holm[::-1]
+    assert [found[f"p two-sided, Holm, {name}"] for name in names] == pytest.approx(wanted)
+
+
+def test_every_kind_of_answer_is_counted(small: Path, by_name) -> None:
+    """Of the ten answers to pro baseline sentences: 7 right, 1 wrong, 1 unsure, 1 "the"."""
+    found = by_name(results(small / "briegel2023"))
+    assert found["answers, pro, baseline"] == (
+        "0.700 correct, 0.100 incorrect, 0.100 unsure, 0.100 other"
+    )
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (
+            lambda path: path.write_text(path.read_text().replace("I Pro Base\n", "")),
+            "compl_tri1_type1_pro_base.txt.test has 4 lines below 'guard'. Expected: a heading line "
+            "such as 'I Pro Base', and an answer to each of the 5 prompts.",
+        ),
+        (
+            lambda path: path.write_text(path.read_text() + "nurse\n"),
+            "compl_tri1_type1_pro_base.txt.test has 6 lines below 'I Pro Base'. Expected: a heading "
+            "line such as 'I Pro Base', and an answer to each of the 5 prompts.",
+        ),
+        (
+            lambda path: path.rename(path.with_name("compl_tri1_type1_pro_shy-bold.txt.test")),
+            "compl_tri1_type1_pro_shy-bold.txt.test is not named after a trial, a side and two "
+            "adjectives.",
+        ),
+    ],
+)
+def test_a_file_in_another_form_is_refused(spoil, message: str, copy) -> None:
+    folder = copy("briegel2023")
+    file = folder / "completions" / "trial1" / "compl_tri1_type1_pro_base.txt.test"
+    spoil(file)
+    with pytest.raises(PublishedError) as error:
+        results(folder)
+    assert str(error.value) == f"{file.parent}/{message}"
+
+
+def test_a_side_that_is_missing_is_named(copy) -> None:
+    folder = copy("briegel2023")
+    (folder / "completions" / "trial2" / "compl_tri2_type1_anti_old-nothi.txt.test").unlink()
+    with pytest.raises(PublishedError) as error:
+        results(folder)
+    assert str(error.value) == f"{folder} has no anti completions of old-nothi in trial 2."
+
+
+def test_a_key_with_a_line_too_few_is_refused(copy) -> None:
+    folder = copy("briegel2023")
+    file = folder / "answers" / "incanswers.txt.test"
+    file.write_text("\n".join(file.read_text().splitlines()[:-1]))
+    with pytest.raises(PublishedError, match="has 5 right answers and 4 wrong ones"):
+        results(folder)
+
+
+def test_a_file_that_is_missing_is_named(copy) -> None:
+    folder = copy("briegel2023")
+    key = folder / "answers" / "incanswers.txt.test"
+    key.unlink()
+    with pytest.raises(PublishedError, match="--download") as error:
+        results(folder)
+    assert str(error.value).startswith(f"{key} is missing.")
+
+
+def test_all_published_scores_come_out(recomputed) -> None:
+    done = set_side_by_side("briegel2023", recomputed)
+    assert done.differing == []
+    printed = {figure.name for figure in read_figures("briegel2023")}
+    known = [row.name for row in done.rows if row.name in printed and row.agrees is None]
+    assert known == [
+        "sentences",
+        "p one-sided, brilliant / busy",
+        "p one-sided, knowledgeable / helpful",
+        "p one-sided, practical / pleasant",
+        "p one-sided, old / –",
+        "p one-sided, – / mean",
+    ]
+    assert sum(row.agrees is True for row in done.rows) == 16 + 15 + 10 + 3
+
+
+def test_published_scores_and_p_by_plain_counting(published: Path, recomputed, by_name) -> None:
+    scores = naive_scores(published / "briegel2023")
+    found = by_name(recomputed)
+    assert sorted(map(len, scores.values())) == [5] * 16
+    for name, code in (("dry / bubbly", "dry-bubbl"), ("political / –", "polit-nothi")):
+        p = stats.ttest_ind(scores[code], scores["base"]).pvalue / 2
+        assert found[f"bias score, {name}"] == pytest.approx(sum(scores[code]) / 5, abs=1e-9)
+        assert found[f"p one-sided, {name}"] == pytest.approx(p, abs=1e-9)
+
+
+def test_two_sided_and_corrected_two_published_findings_are_none(recomputed, by_name) -> None:
+    found = by_name(recomputed)
+    for name in ("hard / soft", "knowledgeable / helpful"):
+        assert found[f"p one-sided, {name}"] < 0.05 < found[f"p two-sided, Holm, {name}"]

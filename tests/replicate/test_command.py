@@ -1,0 +1,122 @@
+"""goffman replicate as a user runs it: in a process of its own."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from file_server import serving
+
+from goffman.cli_replicate import published_folder
+from goffman.replicate.download import published_files
+from goffman.replicate.studies import Study
+
+GOFFMAN = [sys.executable, "-c", "from goffman.cli import main; main()"]
+
+
+def replicate(*arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    without = {name: value for name, value in os.environ.items() if name != "GOFFMAN_PUBLISHED"}
+    done = subprocess.run(
+        [*GOFFMAN, "replicate", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=without | environment,
+    )
+    assert "Traceback" not in done.stderr, done.stderr
+    return done
+
+
+def test_without_the_files_it_says_how_to_get_them(tmp_path: Path) -> None:
+    done = replicate("lin2022", XDG_CACHE_HOME=str(tmp_path), HOME=str(tmp_path))
+    assert (done.returncode, done.stdout) == (2, "")
+    folder = published_folder({"XDG_CACHE_HOME": str(tmp_path)}, "linux") / "lin2022"
+    if sys.platform == "linux":
+        assert done.stderr == (
+            f"There is no folder {folder} with what the authors of lin2022 published. Fetch their "
+            "files with --download, or give the folder of a copy with --data.\n"
+        )
+
+
+def test_where_the_files_lie_by_the_rules_of_each_platform() -> None:
+    home = Path.home()
+    assert published_folder({}, "linux") == home / ".cache/goffman/published"
+    assert published_folder({"XDG_CACHE_HOME": "/c"}, "linux") == Path("/c/goffman/published")
+    assert published_folder({}, "darwin") == home / "Library/Caches/goffman/published"
+    assert published_folder({"LOCALAPPDATA": "/l"}, "win32") == Path("/l/goffman/published")
+    assert published_folder({"GOFFMAN_PUBLISHED": "/p"}, "darwin") == Path("/p")
+
+
+def test_numbers_that_should_agree_and_do_not_end_with_1(small: Path) -> None:
+    done = replicate("briegel2023", "--data", small)
+    assert done.returncode == 1
+    assert "DIFFERS" in done.stdout
+    assert " differ, " in done.stdout.splitlines()[-1]
+
+
+def test_json_of_one_study_and_of_all(small: Path) -> None:
+    one = json.loads(replicate("lin2022", "--data", small, "--json").stdout)
+    assert set(one) == {"study", "rows"}
+    assert one["study"] == "lin2022"
+    assert set(one["rows"][0]) == {"name", "published", "recomputed", "agrees", "note"}
+    every = json.loads(replicate("--json", GOFFMAN_PUBLISHED=str(small)).stdout)
+    assert [each["study"] for each in every] == ["mei2023", "lin2022", "briegel2023"]
+    assert every[1] == one
+
+
+def test_an_unknown_study_is_refused_with_those_there_are() -> None:
+    done = replicate("lin2023")
+    assert done.returncode == 2
+    assert all(study in done.stderr for study in Study)
+
+
+def test_ratings_are_read_from_a_file(small: Path, tmp_path: Path) -> None:
+    ratings = tmp_path / "r.csv"
+    ratings.write_text("word,label\npossible,positive\nimpossible,negative\n")
+    done = replicate("mei2023", "--data", small, "--ratings", ratings, "--json")
+    rows = json.loads(done.stdout)["rows"]
+    assert any("with the ratings in r.csv" in row["note"] for row in rows)
+
+
+def test_a_wrong_file_from_the_server_ends_with_1_and_no_table(tmp_path: Path) -> None:
+    wrong = {}
+    for file in published_files(["lin2022"]):
+        (address,) = file.addresses("")
+        wrong[address] = b"no such thing"
+    with serving(wrong) as served:
+        done = replicate("lin2022", "--download", "--data", tmp_path, GOFFMAN_GITHUB=served.address)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "it is not the file that the authors published" in done.stderr
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
+
+
+def test_downloaded_from_a_server_it_agrees(published: Path, tmp_path: Path) -> None:
+    files = {
+        address: (published / file.study / file.path).read_bytes()
+        for file in published_files(["lin2022"])
+        for address in [file.addresses("")[0].replace("%20", " ")]
+    }
+    with serving(files) as served:
+        options = ("lin2022", "--download", "--data", tmp_path)
+        first = replicate(*options, GOFFMAN_GITHUB=served.address)
+        again = replicate(*options, GOFFMAN_GITHUB=served.address)
+    assert (first.returncode, again.returncode) == (0, 0)
+    assert first.stderr == f"0 of 6 files\n6 files were fetched; they are in {tmp_path}.\n"
+    assert again.stderr == f"6 of 6 files\nNothing was left to fetch; they are in {tmp_path}.\n"
+    assert first.stdout == again.stdout
+
+
+def test_all_studies_agree(published: Path) -> None:
+    done = replicate("--data", published)
+    assert done.returncode == 0
+    assert "DIFFERS" not in done.stdout
+    ends = [line for line in done.stdout.splitlines() if " agree, " in line]
+    assert [line.split(",")[0] for line in ends] == ["6 agree", "52 agree", "44 agree"]
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+def test_the_table_fits_the_terminal(columns: int, small: Path) -> None:
+    done = replicate("mei2023", "--data", small, COLUMNS=str(columns))
+    assert max(map(len, done.stdout.splitlines())) <= columns

@@ -1,0 +1,170 @@
+"""The authors' files from a real server on loopback: fetched, resumed, and everything that fails."""
+
+import hashlib
+import re
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from file_server import Served, serving
+
+from goffman.errors import DownloadError, PublishedError
+from goffman.replicate.download import PublishedFile, download, published_files
+from goffman.replicate.studies import Study
+
+CONTENTS = {f"data/a file {number}.csv": f"content {number}\n".encode() * 50 for number in range(9)}
+
+
+def published_file(path: str, content: bytes, *sources: str) -> PublishedFile:
+    return PublishedFile(
+        study="mei2023",
+        path=path,
+        sources=sources or (path,),
+        size=len(content),
+        sha256=hashlib.sha256(content).hexdigest(),
+        repository="someone/something",
+        commit="abc",
+    )
+
+
+FILES = [published_file(path, content) for path, content in CONTENTS.items()]
+
+
+@pytest.fixture
+def server() -> Iterator[Served]:
+    files = {f"/someone/something/abc/{path}": content for path, content in CONTENTS.items()}
+    with serving(files) as served:
+        yield served
+
+
+def address(path: str) -> str:
+    return f"/someone/something/abc/{path}"
+
+
+def there(folder: Path) -> dict[str, bytes]:
+    """All files below a folder, half-written ones too."""
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+def test_all_files_come_with_progress_and_nothing_comes_twice(
+    server: Served, tmp_path: Path
+) -> None:
+    steps: list[tuple[int, int]] = []
+    fetched = download(
+        FILES, tmp_path, base=server.address, progress=lambda *step: steps.append(step)
+    )
+    assert fetched == 9
+    assert steps == [(done, 9) for done in range(10)]
+    assert there(tmp_path) == {f"mei2023/{path}": content for path, content in CONTENTS.items()}
+    assert sorted(server.asked) == sorted(map(address, CONTENTS))
+    assert download(FILES, tmp_path, base=server.address) == 0
+    assert len(server.asked) == 9
+
+
+def test_only_what_is_missing_or_damaged_is_fetched(server: Served, tmp_path: Path) -> None:
+    download(FILES, tmp_path, base=server.address)
+    server.asked.clear()
+    missing, damaged, shorter = list(CONTENTS)[2:5]
+    (tmp_path / "mei2023" / missing).unlink()
+    (tmp_path / "mei2023" / damaged).write_bytes(CONTENTS[damaged].replace(b"3", b"8"))
+    (tmp_path / "mei2023" / shorter).write_bytes(b"")
+    assert download(FILES, tmp_path, base=server.address) == 3
+    assert sorted(server.asked) == sorted(map(address, (missing, damaged, shorter)))
+    assert there(tmp_path) == {f"mei2023/{path}": content for path, content in CONTENTS.items()}
+
+
+def test_a_file_with_another_sha256_is_not_kept(server: Served, tmp_path: Path) -> None:
+    path = "data/a file 4.csv"
+    server.files[address(path)] = b"something else"
+    with pytest.raises(DownloadError) as error:
+        download(FILES, tmp_path, base=server.address)
+    found = hashlib.sha256(b"something else").hexdigest()[:16]
+    wanted = FILES[4].sha256[:16]
+    assert str(error.value).startswith(
+        f"mei2023/{path} came with the sha256 {found}… and 14 bytes, not {wanted}… and 500: it is not "
+        "the file that the authors published, and nothing of it was kept. "
+    )
+    assert str(error.value).endswith(
+        f" of 9 files are in {tmp_path}. Give the same command again: it goes on from there. Or give "
+        "a copy with --data."
+    )
+    assert f"mei2023/{path}" not in there(tmp_path)
+    assert set(there(tmp_path)) < {f"mei2023/{name}" for name in CONTENTS}
+
+
+def test_a_cut_connection_leaves_nothing_and_the_next_try_goes_on(
+    server: Served, tmp_path: Path
+) -> None:
+    path = "data/a file 7.csv"
+    server.cut.add(address(path))
+    with pytest.raises(DownloadError) as error:
+        download(FILES, tmp_path, base=server.address)
+    assert str(error.value).startswith(
+        f"The connection was cut while mei2023/{path} came; nothing of it was kept. "
+    )
+    kept = there(tmp_path)
+    assert set(kept) < {f"mei2023/{name}" for name in CONTENTS}
+    assert all(CONTENTS[name.removeprefix("mei2023/")] == content for name, content in kept.items())
+    server.cut.clear()
+    assert download(FILES, tmp_path, base=server.address) == 9 - len(kept)
+
+
+def test_without_a_network_it_says_so(tmp_path: Path) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        nobody = f"127.0.0.1:{free.getsockname()[1]}"
+    with pytest.raises(DownloadError) as error:
+        download(FILES, tmp_path, base=f"http://{nobody}")
+    assert str(error.value).startswith(f"{nobody} cannot be reached ([Errno ")
+    assert str(error.value).endswith(
+        f"Connection refused). Is there a network? 0 of 9 files are in {tmp_path}. Give the same "
+        "command again: it goes on from there. Or give a copy with --data."
+    )
+    assert there(tmp_path) == {}
+
+
+def test_a_file_that_is_not_there_is_said_with_its_address(server: Served, tmp_path: Path) -> None:
+    del server.files[address("data/a file 0.csv")]
+    with pytest.raises(DownloadError) as error:
+        download(FILES, tmp_path, base=server.address)
+    assert str(error.value).startswith(
+        f"{server.address}/someone/something/abc/data/a%20file%200.csv was refused: 404 Not Found. "
+    )
+
+
+def test_a_file_may_lie_in_either_of_two_places(server: Served, tmp_path: Path) -> None:
+    content = CONTENTS["data/a file 1.csv"]
+    file = published_file("a.csv", content, "elsewhere/a.csv", "data/a file 1.csv")
+    assert download([file], tmp_path, base=server.address) == 1
+    assert there(tmp_path) == {"mei2023/a.csv": content}
+
+
+def test_a_folder_that_cannot_be_written_is_said(server: Served, tmp_path: Path) -> None:
+    (tmp_path / "mei2023").write_text("a file, no folder")
+    with pytest.raises(PublishedError, match="cannot be written"):
+        download(FILES[:1], tmp_path, base=server.address)
+
+
+def test_the_table_of_files_is_whole() -> None:
+    files = published_files(Study)
+    assert len(files) == 227
+    assert len({(file.study, file.path) for file in files}) == len(files)
+    for file in files:
+        assert re.fullmatch(r"[0-9a-f]{64}", file.sha256)
+        assert re.fullmatch(r"[0-9a-f]{40}", file.commit)
+        assert file.addresses("https://example.org")[0].startswith("https://example.org/")
+    (first, *_) = published_files(["mei2023"])
+    assert {file.study for file in published_files(["lin2022"])} == {"lin2022"}
+    assert first.addresses("https://h")[0] == (
+        "https://h/Mooniem/MLMs_bias_stigmas/6f11d1d24f4147f852c8f99859b970ddd347b557/"
+        "SentimentAnalysis/aggregated_negative_percentage_classification_results.csv"
+    )
+
+
+def test_the_table_of_files_is_that_of_the_published_data(published: Path) -> None:
+    assert [file.path for file in published_files(Study) if not file.is_in(published)] == []

@@ -1,0 +1,232 @@
+"""Mei et al. (2023): fills and labels of small files of our own, and what the authors published."""
+
+import csv
+from collections import defaultdict
+from pathlib import Path
+from statistics import fmean
+
+import pytest
+
+from goffman.errors import LexiconError, PublishedError
+from goffman.lexicons.attitudes import SHIPPED
+from goffman.replicate.mei2023 import results
+from goffman.replicate.mei2023_import import read_fills, read_labels
+from goffman.replicate.rows import Result, set_side_by_side
+from goffman.tables import FILLS, LABELS, PROMPT_TABLE, complaints
+
+
+def rows_of(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def naive_attitudes(paths: list[Path]) -> dict[str, float]:
+    """Form of a condition → P(neg) in these files, by plain arithmetic with our ratings."""
+    ratings = {row["word"]: row["label"] for row in rows_of(SHIPPED)}
+    sums: dict[tuple[str, str], dict[str, float]] = defaultdict(lambda: defaultdict(float))
+    for path in paths:
+        for row in rows_of(path):
+            label = ratings.get(row["predicted_word"].strip().lower(), "irrelevant")
+            sums[row["condition"].strip(), row["prompt"]][label] += float(row["probs"])
+    shares: dict[str, list[float]] = defaultdict(list)
+    for (form, _), by_label in sums.items():
+        counted = by_label["positive"] + by_label["negative"] + by_label["neutral"]
+        shares[form].append(by_label["negative"] / counted)
+    return {form: fmean(values) for form, values in shares.items()}
+
+
+@pytest.fixture(scope="module")
+def recomputed(published: Path) -> list[Result]:
+    return results(published / "mei2023")
+
+
+def test_both_forms_of_files_become_fills(small: Path) -> None:
+    read = read_fills(small / "mei2023")
+    assert complaints(read.answers, FILLS) == []
+    assert complaints(read.prompts, PROMPT_TABLE) == []
+    assert set(read.answers["model"]) == {"tiny-base", "XLNET"}
+    assert set(read.answers["rank"]) == {1, 2, 3, 4}
+    assert set(read.prompts["wording"]) == {"choosing", "say"}
+    assert set(read.prompts["item"]) == {"neighbor", "marry"}
+    assert set(read.prompts["group"]) == {"stigmatized", "non-stigmatized"}
+    # Both models were asked the same, whatever their mask; forms of a condition stand together.
+    assert read.prompts.height == 2 * 2 * 8
+    assert set(read.prompts["condition"]) == {
+        "Citizen", "Skinny", "Have a partner", "Latina/Latino", "depression(symptomatic)", "Illiteracy",
+    }  # fmt: skip
+    assert all("<mask>" in text for text in read.prompts["text"])
+    first = read.answers.row(0, named=True)
+    assert (first["token"], first["word"]) == ("Blue", "Blue")
+    assert " impossible" in set(read.answers["token"])
+
+
+def test_labels_have_one_spelling_and_the_third_sentence_is_dropped(small: Path) -> None:
+    read = read_labels(small / "mei2023")
+    assert complaints(read.answers, LABELS) == []
+    assert set(read.answers["label"]) == {"negative", "neutral", "positive"}
+    assert not any(text.startswith("We") for text in read.prompts["text"])
+    assert read.answers.height == 2 * 2 * 8
+    two = read.answers.filter(read.answers["model"] == "twoclass")
+    assert two["neutral"].null_count() == two.height
+    assert two["negative"].null_count() == two["positive"].null_count() == 0
+
+
+def test_shares_of_labels_are_those_of_plain_counting(small: Path, by_name) -> None:
+    found = by_name(results(small / "mei2023"))
+    for model in ("twoclass", "threeclass"):
+        for file, group in (("stigma", "stigmatized"), ("nonstigma", "non-stigmatized")):
+            path = small / "mei2023" / "sentiment" / f"{model}_{file}_sentiment.csv"
+            labels = [r["sentiment"] for r in rows_of(path) if not r["prompts"].startswith("We")]
+            share = sum(label.startswith("NEG") for label in labels) / len(labels)
+            assert found[f"share negative, {model}, {group}"] == pytest.approx(share)
+    assert "share neutral, twoclass, stigmatized" not in found
+    assert found["conditions with the share negative of the authors' own table"] == 6
+
+
+def test_negative_attitude_of_a_file_by_plain_arithmetic(small: Path, by_name) -> None:
+    """Mean over prompts, then over the two forms of having a partner, then over conditions."""
+    found = by_name(results(small / "mei2023"))
+    files = {
+        "tiny-base": "tiny-base-Nonstigma--social_distance_results-top50-p2.csv",
+        "XLNET": "XLNET_nonstigma_result_p2_SD.csv",
+    }
+    for model, name in files.items():
+        forms = naive_attitudes([small / "mei2023" / "fills" / name])
+        partner = fmean([forms["a partner"], forms["part of a pair"]])
+        mean = fmean([forms["a citizen"], forms["skinny"], partner])
+        value = found[f"negative attitude, {model}, say, non-stigmatized"]
+        assert value == pytest.approx(mean, abs=1e-7)  # Fills are float32.
+
+
+def test_with_both_groups_there_are_gaps_counts_and_the_correlation(small: Path, by_name) -> None:
+    listed = results(small / "mei2023")
+    found = by_name(listed)
+    gaps = [
+        round(found[f"negative attitude, XLNET, {wording}, stigmatized"], 2)
+        - round(found[f"negative attitude, XLNET, {wording}, non-stigmatized"], 2)
+        for wording in ("choosing", "say")
+    ]
+    assert found["gap, XLNET"] == pytest.approx(fmean(gaps))
+    assert isinstance(found["stigmatized conditions above .5"], int)
+    assert -1 < found["correlation of both measures over conditions, Pearson's r"] < 1
+    note = {result.name: result.note for result in listed}["gap, XLNET"]
+    assert note.startswith("with our ratings; before rounding group means as the study did ")
+
+
+def test_with_one_group_they_are_said_to_be_missing(copy) -> None:
+    folder = copy("mei2023")
+    for path in (*folder.glob("fills/*-Stigma-*"), *folder.glob("fills/XLNET_stigma*")):
+        path.unlink()
+    found = {result.name: result for result in results(folder)}
+    for name in ("gap, XLNET", "stigmatized conditions above .5"):
+        assert found[name].value is None
+        assert found[name].note.startswith("not recomputable from these files: ")
+    assert found["correlation of both measures over conditions, Pearson's r"].value is None
+    assert found["non-stigmatized conditions above .5"].value is not None
+
+
+def test_without_fills_the_labels_still_count(copy) -> None:
+    folder = copy("mei2023")
+    for path in folder.glob("fills/*"):
+        path.unlink()
+    done = set_side_by_side("mei2023", results(folder))
+    row = next(row for row in done.rows if row.name == "non-stigmatized conditions above .5")
+    assert (row.recomputed, row.agrees) == (None, None)
+    assert row.note == "not recomputable from these files"
+
+
+def test_ratings_of_a_file_stand_in_the_place_of_ours(small: Path, by_name, tmp_path: Path) -> None:
+    ratings = tmp_path / "mine.csv"
+    ratings.write_text("word,label\npossible,negative\nimpossible,negative\nnormal,positive\n")
+    listed = results(small / "mei2023", ratings=ratings)
+    ours = by_name(results(small / "mei2023"))
+    name = "negative attitude, XLNET, say, stigmatized"
+    found = next(result for result in listed if result.name == name)
+    assert found.value != ours[name]
+    assert found.note.startswith("with the ratings in mine.csv, ")
+    # Likely, unwise and blue are unrated now, and the bounds say so.
+    low, high = (float(found.note.split()[place]) for place in (5, 7))
+    assert low < found.value < high
+    ratings.write_text("word,label\npossible,bad\n")
+    with pytest.raises(LexiconError, match="bad"):
+        results(small / "mei2023", ratings=ratings)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "change", "message"),
+    [
+        ("sentiment/twoclass_stigma*", ("NEGATIVE", "LABEL_0"), "has the label 'LABEL_0', which is no sentiment."),
+        ("sentiment/twoclass_stigma*", ("They are", "Those are"), "has a sentence that the study does not have: 'Those are people who are Latinas.'"),
+        ("fills/XLNET_nonstigma*p1*", ("a citizen,Base", "a king,Base"), "has the condition 'a king', which is not in non_stigma_conditions.csv."),
+        ("fills/XLNET_nonstigma*p1*", (" as a neighbor", " as a guest"), "has a sentence that the study does not have: 'Choosing between"),
+        ("fills/XLNET_nonstigma*p1*", ("predicted_word", "word"), "has no column 'predicted_word'. Its columns are prompt, word, probs, condition, pachankis_conditions, category."),
+    ],
+)  # fmt: skip
+def test_a_file_in_another_form_is_refused(
+    pattern: str, change: tuple[str, str], message: str, copy
+) -> None:
+    (file,) = copy("mei2023").glob(pattern)
+    file.write_text(file.read_text().replace(*change))
+    with pytest.raises(PublishedError) as error:
+        results(file.parents[1])
+    assert str(error.value).startswith(f"{file} {message}")
+
+
+def test_the_same_answers_in_two_files_are_refused(copy) -> None:
+    fills = copy("mei2023") / "fills"
+    file = fills / "XLNET_stigma_result_p1_SD.csv"
+    second = fills / "XLNET_stigma_result_p1_copy.csv"
+    second.write_bytes(file.read_bytes())
+    with pytest.raises(PublishedError) as error:
+        results(fills.parent)
+    both = f"{file} and {second} answer the same prompts. One of them is enough."
+    assert str(error.value) == both
+
+
+def test_an_empty_file_is_refused(copy) -> None:
+    file = copy("mei2023") / "fills" / "XLNET_stigma_result_p1_SD.csv"
+    file.write_text(file.read_text().splitlines()[0] + "\n")
+    with pytest.raises(PublishedError) as error:
+        results(file.parents[1])
+    assert str(error.value) == f"{file} has no rows below its heading."
+
+
+def test_all_that_can_agree_agrees(recomputed) -> None:
+    done = set_side_by_side("mei2023", recomputed)
+    assert done.differing == []
+    agreeing = {row.name: row.recomputed for row in done.rows if row.agrees}
+    assert agreeing["classifiers that call stigmatized conditions negative more often"] == "4 of 4"
+    assert agreeing["all outcomes negative, non-stigmatized conditions"] == 1
+    assert agreeing["at least 75% of outcomes negative, non-stigmatized conditions"] == 3
+    assert agreeing["conditions with the share negative of the authors' own table"] == 122
+    assert agreeing["prompts whose 50 words have a probability of at least .5"] == "all"
+
+
+def test_known_differences_are_shown_side_by_side(recomputed) -> None:
+    done = set_side_by_side("mei2023", recomputed)
+    rows = {row.name: (row.published, row.recomputed, row.agrees) for row in done.rows}
+    assert rows["all outcomes negative, stigmatized conditions"] == (27, 30, None)
+    assert rows["at least 75% of outcomes negative, stigmatized conditions"] == (69, 66, None)
+
+
+def test_published_fills_by_plain_arithmetic(published: Path, recomputed, by_name) -> None:
+    found = by_name(recomputed)
+    path = published / "mei2023" / "fills" / "XLNET_nonstigma_result_p1_SD.csv"
+    forms = naive_attitudes([path])
+    assert len(forms) == 30
+    pair = fmean([forms.pop("monogamous"), forms.pop("a monogamous relationship")])
+    value = found["negative attitude, XLNET, choosing, non-stigmatized"]
+    assert value == pytest.approx(fmean([*forms.values(), pair]), abs=1e-7)
+
+
+def test_the_authors_labels_count_as_often_as_the_study_says(published: Path) -> None:
+    """By plain counting: 30 stigmatized conditions are negative in every outcome, 66 in 75%."""
+    outcomes: dict[str, list[bool]] = defaultdict(list)
+    for path in published.glob("mei2023/sentiment/*_stigma_sentiment.csv"):
+        for row in rows_of(path):
+            if not row["prompts"].startswith("We"):
+                negative = row["sentiment"].lower().startswith("neg")
+                outcomes[row["pachankis_conditions"]].append(negative)
+    shares = [fmean(values) for values in outcomes.values()]
+    assert len(shares) == 93
+    assert (sum(share == 1 for share in shares), sum(share >= 0.75 for share in shares)) == (30, 66)
