@@ -520,3 +520,39 @@ def test_a_pair_of_models_that_are_not_audited_is_refused_before_anyone_is_asked
         f"--pair names 'other', which is not audited here. Allowed: {masked}."
     )
     assert not (tmp_path / "run").exists()
+
+
+def test_wordings_that_are_off_by_default_are_asked_and_compared_on_request(masked, tmp_path):
+    folder = changed(tmp_path, "attribution", ("depth = 3", "depth = 1"))
+    shutil.copytree(DATA / "care-seeking", Path(folder).parent / "care-seeking")
+    options = AskOptions(all_wordings=True)
+    audit([masked], instruments=[folder], output=tmp_path / "run", options=options)
+    prompts = read_prompts(tmp_path / "run")
+    assert prompts.group_by("wording").len().sort("wording").rows() == [
+        ("first", 594),
+        ("second", 594),
+    ]
+    estimates = pl.read_parquet(tmp_path / "run" / "estimates.parquet")
+    assert ("second", "first") in estimates.select("first", "second").rows()
+
+
+def test_ones_own_gender_words_change_the_scores_and_stand_in_the_manifest(masked, tmp_path):
+    """With a lexicon in which the model's commonest word is female, P(female) is larger."""
+    run = tmp_path / "run"
+    audit([masked], instruments=["care-seeking"], output=run, options=FEW)
+    fills = read_answers(run, "fills").filter(pl.col("probability") >= 0.01)
+    word = fills.group_by("word").agg(pl.col("probability").sum()).sort("probability")["word"][-1]
+
+    def female() -> float:
+        scores = pl.read_parquet(run / "scores.parquet")
+        wanted = (pl.col("level") == "prompt") & (pl.col("quantity") == "female")
+        return scores.filter(wanted & (pl.col("variant") == "with-names"))["value"].sum()
+
+    before = female()
+    mine = tmp_path / "mine.csv"
+    mine.write_text(f"word,group,kind\n{word},female,noun\nhim,male,pronoun\n")
+    again = MeasureOptions(gender_words=mine)
+    audit([masked], instruments=["care-seeking"], output=run, options=FEW, measuring=again)
+    assert female() > before
+    manifest = json.loads((run / "manifest.json").read_text())
+    assert '"mine.csv"' in json.dumps(manifest)

@@ -13,7 +13,7 @@ from goffman.errors import InputError, ModelError, did_you_mean
 from goffman.estimates.contrast import Comparing
 from goffman.estimates.of_scores import estimates
 from goffman.instruments.load import builtin_names, load_instrument
-from goffman.instruments.render import render
+from goffman.instruments.render import PromptOptions, render
 from goffman.lexicons.gender import has_case
 from goffman.measures.catalogue import measure_entry, measure_of
 from goffman.models.base import LoadOptions
@@ -65,6 +65,8 @@ class AskOptions:
     """For the sample on which a lower precision is compared with float32."""
     targets: tuple[str, ...] = ()
     """Words whose probability is kept wherever they rank."""
+    all_wordings: bool = False
+    """Also those wordings of an instrument that are off by default."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,6 +75,8 @@ class MeasureOptions:
 
     ratings: tuple[Path, ...] = ()
     """CSV files of one's own attitudes of words, over the shipped ones, the last strongest."""
+    gender_words: Path | None = None
+    """A CSV file of gendered words, in the place of the shipped lexicon."""
     pairs: tuple[tuple[str, str], ...] = ()
     """A base model and the classifier fine-tuned from it, whose measures are correlated."""
 
@@ -166,7 +170,8 @@ def _questions(instruments: Sequence[str], options: AskOptions) -> list[Question
             settings = settings_of(instrument, top_k=options.top_k, targets=options.targets)
         # What no model can answer yet is not rendered: coreference has 12,640 prompts.
         known = instrument.kind in USES.values()
-        prompts = render(instrument).prompts[: options.limit] if known else ()
+        everything = PromptOptions(wordings=["all"]) if options.all_wordings else None
+        prompts = render(instrument, everything).prompts[: options.limit] if known else ()
         measure = measure_of(instrument)
         questions.append(
             Question(instrument=instrument, prompts=prompts, settings=settings, measure=measure)
@@ -176,7 +181,7 @@ def _questions(instruments: Sequence[str], options: AskOptions) -> list[Question
 
 def _check_measuring(measuring: MeasureOptions, models: Sequence[str]) -> None:
     """Nothing, or what keeps answers from being measured so, said before anyone is asked."""
-    load_words(measuring.ratings)
+    load_words(measuring.ratings, measuring.gender_words)
     for name in (name for pair in measuring.pairs for name in pair):
         if name not in models:
             raise InputError(
@@ -247,7 +252,7 @@ def _enter_instrument(run: Run, question: Question) -> None:
 
 def _measure(work: _Work, measuring: MeasureOptions) -> tuple[str, ...]:
     """The summary; the run's scores and estimates are on disk, and which words they rest on."""
-    run, words = work.run, load_words(measuring.ratings)
+    run, words = work.run, load_words(measuring.ratings, measuring.gender_words)
     scores = score(run.folder, run.manifest, words, note=work.listener.note)
     measures = measures_of(run.manifest)
     found = estimates(

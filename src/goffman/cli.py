@@ -213,6 +213,12 @@ def audit(
         list[Path] | None,
         typer.Option(help="A CSV file of your own ratings of words; may be repeated."),
     ] = None,
+    gender_words: Annotated[
+        Path | None, typer.Option(help="A CSV file of gendered words instead of the shipped ones.")
+    ] = None,
+    all_wordings: Annotated[
+        bool, typer.Option("--all-wordings", help="Also wordings that are off by default.")
+    ] = False,
     pair: Annotated[
         list[str] | None,
         typer.Option(
@@ -240,9 +246,17 @@ def audit(
                 labels=_labels(labels),
             ),
             options=AskOptions(
-                top_k=top_k, limit=limit, batch_size=_batch_size(batch_size), seed=seed
+                top_k=top_k,
+                limit=limit,
+                batch_size=_batch_size(batch_size),
+                seed=seed,
+                all_wordings=all_wordings,
             ),
-            measuring=MeasureOptions(ratings=tuple(ratings or ()), pairs=_model_pairs(pair or ())),
+            measuring=MeasureOptions(
+                ratings=tuple(ratings or ()),
+                gender_words=gender_words,
+                pairs=_model_pairs(pair or ()),
+            ),
             listener=Listener(progress=lines.show, note=lines.note),
         )
     rows = [vars(asked) for asked in done.asked]

@@ -29,19 +29,25 @@ class Words:
 
     attitudes: Attitudes
     gender: GenderLexicon
+    gender_file: str = "shipped"
+    """The name of the file that the gender of words comes from."""
 
     def entry(self) -> dict[str, Any]:
         """What a manifest says of them."""
         words = {"sha256": self.gender.digest, "words": len(self.gender.words)}
         return {
             "attitudes": [source.entry() for source in self.attitudes.sources],
-            "gender": {"file": "shipped", **words},
+            "gender": {"file": self.gender_file, **words},
         }
 
 
-def load_words(ratings: Sequence[Path] = ()) -> Words:
-    """The shipped lexicons, and over the attitudes the user's files of ratings."""
-    return Words(attitudes=load_attitudes(ratings), gender=load_gender())
+def load_words(ratings: Sequence[Path] = (), gender: Path | None = None) -> Words:
+    """The shipped lexicons, the user's ratings over the attitudes, and the user's gender words."""
+    return Words(
+        attitudes=load_attitudes(ratings),
+        gender=load_gender(gender),
+        gender_file=gender.name if gender else "shipped",
+    )
 
 
 def measures_of(manifest: Manifest) -> dict[str, Measure]:
