@@ -241,7 +241,7 @@ class _Work:
 
 
 def _enter_instrument(run: Run, question: Question) -> None:
-    """Nothing; the run knows the instrument, or has refused it."""
+    """The run knows the instrument, or has refused it."""
     instrument, prompts = question.instrument, question.prompts
     entry = {
         **instrument_entry(instrument, prompts, question.settings),
@@ -319,7 +319,7 @@ def _ask_classifier(work: _Work, name: str, questions: Sequence[Question]) -> It
 def _enter_model(
     work: _Work, identity: Identity, entry: Entry, measured: Callable[[], Entry]
 ) -> None:
-    """Nothing; the run knows the model, and a lower precision's deviation, or has refused it."""
+    """The run knows the model, and a lower precision's deviation, or has refused it."""
     run = work.run
     for note in identity.notes:
         work.listener.note(f"{identity.name}: {note}")

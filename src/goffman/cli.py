@@ -278,7 +278,7 @@ app.command()(replicate)
 
 @contextmanager
 def _stopped_kindly() -> Iterator[None]:
-    """Nothing; a user who stops the work is told that it can go on."""
+    """A user who stops the work is told that it can go on."""
     try:
         yield
     except KeyboardInterrupt:

@@ -114,11 +114,11 @@ class ProgressLines:
         self._bars.stop()
 
     def note(self, text: str) -> None:
-        """Nothing; the text stands above the bars."""
+        """The text stands above the bars."""
         self._bars.console.print(printable(text), markup=False, highlight=False, soft_wrap=True)
 
     def show(self, progress: Progress) -> None:
-        """Nothing; the progress is shown."""
+        """The progress is shown."""
         step = f", step {progress.step} of {progress.steps}" if progress.steps > 1 else ""
         what = printable(f"{progress.instrument}{step}, {progress.model}")
         rate = f"{progress.rate:,.0f}/s" if progress.rate >= 10 else f"{progress.rate:.1f}/s"

@@ -81,7 +81,7 @@ class Record:
         self.notes: dict[Unit, str] = {}
 
     def take(self, event: Event) -> None:
-        """Nothing; the event counts. Undo takes back the last rating or skip that still does."""
+        """The event counts. Undo takes back the last rating or skip that still does."""
         if event.do == "undo":
             if self._done:
                 self._done.pop()
@@ -115,7 +115,7 @@ class Journal:
         self._descriptor = descriptor
 
     def add(self, event: Event) -> None:
-        """Nothing; the event is on the disk, or AskingError says that it is not."""
+        """The event is on the disk, or AskingError says that it is not."""
         size = os.fstat(self._descriptor).st_size
         try:
             line = event.line()

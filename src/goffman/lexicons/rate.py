@@ -105,7 +105,7 @@ class Guard:
         self._hosts = (f"127.0.0.1:{port}", f"localhost:{port}")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Nothing; the request is answered, by the page or by a refusal."""
+        """The request is answered, by the page or by a refusal."""
         if scope["type"] != "http":
             return
         request = Request(scope)

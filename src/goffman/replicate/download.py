@@ -107,7 +107,7 @@ def download(
 
 
 def _fetch(file: PublishedFile, *, folder: Path, base: str) -> None:
-    """Nothing; the file is in the folder."""
+    """The file is in the folder."""
     content = _content(file, base)
     found = hashlib.sha256(content).hexdigest()
     if found != file.sha256:

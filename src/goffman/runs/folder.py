@@ -42,26 +42,26 @@ class Run:
         self._saved: float | None = None
 
     def begin(self) -> None:
-        """Nothing; the manifest on disk says from now on that this session asks."""
+        """The manifest on disk says from now on that this session asks."""
         if self._saved is None:
             self.manifest = with_session(self.manifest, new_session(self._seed), first=True)
         self.save()
 
     def asked(self, sentences: int) -> None:
-        """Nothing; a part with so many sentences was written."""
+        """A part with so many sentences was written."""
         self._sentences += sentences
         if self._saved is not None and time.monotonic() - self._saved > SAVE_EVERY:
             self.save()
 
     def save(self, *, ended: bool = False) -> None:
-        """Nothing; the manifest is on disk, with the time so far."""
+        """The manifest is on disk, with the time so far."""
         last = self._clock.onto(self.manifest.sessions[-1], sentences=self._sentences, ended=ended)
         self.manifest = with_session(self.manifest, last)
         write_manifest(self.folder, self.manifest)
         self._saved = time.monotonic()
 
     def end(self) -> None:
-        """Nothing; where this session asked, the manifest on disk says that it ended."""
+        """Where this session asked, the manifest on disk says that it ended."""
         if self._saved is not None:
             self.save(ended=True)
 
@@ -89,7 +89,7 @@ def open_run(folder: Path, *, seed: int = 0) -> Iterator[Run]:
 
 
 def keep_prompts(run: Path, instrument: str, prompts: Sequence[Prompt]) -> None:
-    """Nothing; prompts.parquet has these prompts of the instrument, beside those of others."""
+    """prompts.parquet has these prompts of the instrument, beside those of others."""
     path = run / "prompts.parquet"
     here = prompt_table(prompts)
     there = read_prompts(run) if path.exists() else here.clear()

@@ -14,7 +14,7 @@ from goffman.runs.store import disk_trouble
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Nothing; the folder is this process's own while the block runs.
+    """The folder is this process's own while the block runs.
 
     The system gives the lock back when the process ends, however it ends; the file stays and means
     nothing by itself (removing it could remove the lock of a process that has just come).

@@ -114,7 +114,7 @@ def read_manifest(run: Path) -> Manifest | None:
 
 
 def write_manifest(run: Path, manifest: Manifest) -> None:
-    """Nothing; the file is whole at every moment."""
+    """The file is whole at every moment."""
     write_whole(run / "manifest.json", manifest.as_json().encode())
 
 

@@ -69,7 +69,7 @@ def answers_folder(run: Path, table: Table, *, model: str, instrument: str) -> P
 
 @contextmanager
 def disk_trouble(path: Path) -> Iterator[None]:
-    """Nothing; a disk that fails while the block runs is told as an AskingError."""
+    """A disk that fails while the block runs is told as an AskingError."""
     try:
         yield
     except OSError as error:
@@ -83,7 +83,7 @@ def disk_trouble(path: Path) -> Iterator[None]:
 
 
 def make_folder(folder: Path) -> None:
-    """Nothing; the folder is there afterwards, also after a power cut."""
+    """The folder is there afterwards, also after a power cut."""
     missing = [path for path in (folder, *folder.parents) if not path.exists()]
     for path in reversed(missing):
         path.mkdir(exist_ok=True)
@@ -91,7 +91,7 @@ def make_folder(folder: Path) -> None:
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Nothing; the file has the content, and at every moment before it was as it had been."""
+    """The file has the content, and at every moment before it was as it had been."""
     temporary = path.with_name(path.name + TEMPORARY)
     with disk_trouble(path):
         make_folder(path.parent)
@@ -108,13 +108,13 @@ def write_whole(path: Path, content: bytes) -> None:
 
 
 def write_changed(path: Path, content: bytes) -> None:
-    """Nothing; the file has the content, and is left alone where it had it before."""
+    """The file has the content, and is left alone where it had it before."""
     if not (path.exists() and path.read_bytes() == content):
         write_whole(path, content)
 
 
 def _sync(folder: Path) -> None:
-    """Nothing; the folder's names are on the disk."""
+    """The folder's names are on the disk."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)
