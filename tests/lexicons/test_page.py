@@ -100,7 +100,7 @@ def test_a_word_is_rated_by_keyboard_and_undone(browser, run):
 
 
 @pytest.mark.slow
-def test_two_raters_forty_words_a_killed_server_and_a_settled_lexicon(browser, run):
+def test_two_raters_forty_words_a_killed_server_and_a_settled_lexicon(browser, run, tiny):
     folder = run / "ratings"
     with showing("rate", run, "--rater", "anna") as page, Reader(browser, page) as reader:
         anna = rate_words(reader, lambda word: "negative" if len(word) > 4 else "irrelevant", 17)
@@ -159,12 +159,25 @@ def test_two_raters_forty_words_a_killed_server_and_a_settled_lexicon(browser, r
     assert rows == {word: seen.get(word, anna[word]) for word in anna}
 
     before, after = negative_share(run), negative_share(run, settled)
-    assert after != before
+    assert after != pytest.approx(before, rel=1e-3)
     overruled = run / "all-positive.csv"
     overruled.write_text("word,label\n" + "".join(f"{word},positive\n" for word in rows))
     assert negative_share(run, settled, overruled) < after
-    assert negative_share(run, overruled, settled) == after
+    assert negative_share(run, overruled, settled) == pytest.approx(after, rel=1e-6)
     assert read_raters([run]).names == ("anna", "ben")
+    score = audited_score(run, tiny("bert"))
+    changed = audited_score(run, tiny("bert"), "--ratings", settled)
+    assert changed != pytest.approx(score, rel=1e-3)
+
+
+def audited_score(run, model, *options):
+    """What goffman audit makes of a finished run: the mean P(neg) of its prompts."""
+    asked = ["--instrument", "social-distance", "--limit", "60", "--output", run]
+    done = goffman("audit", model, *asked, *options)
+    assert done.returncode == 0, done.stderr
+    scores = pl.read_parquet(run / "scores.parquet")
+    of_prompts = (pl.col("level") == "prompt") & (pl.col("quantity") == "negative")
+    return scores.filter(of_prompts)["value"].mean()
 
 
 HOSTILE = '<img src=x onerror="document.title=1">&amp;"\'</script>'
