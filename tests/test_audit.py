@@ -556,3 +556,24 @@ def test_ones_own_gender_words_change_the_scores_and_stand_in_the_manifest(maske
     assert female() > before
     manifest = json.loads((run / "manifest.json").read_text())
     assert '"mine.csv"' in json.dumps(manifest)
+
+
+def test_a_top_k_beyond_the_vocabulary_does_not_bind_the_folder(masked, tmp_path):
+    run = tmp_path / "run"
+    asked = {"instruments": ["care-seeking"], "output": run}
+    with pytest.raises(InputError, match=r"--top-k is 100000 for care-seeking; the vocabulary of"):
+        audit([masked], options=AskOptions(limit=2, top_k=100_000), **asked)
+    audit([masked], options=AskOptions(limit=2), **asked)
+
+
+def test_a_step_that_is_asked_again_takes_the_steps_below_with_it(masked, tmp_path):
+    """Step 2 hangs on the words of step 1: where these came anew, it is asked again."""
+    run = tmp_path / "run"
+    asked = {"instruments": ["attribution"], "output": run, "options": AskOptions(limit=3)}
+    audit([masked], **asked)
+    before = read_answers(run, "fills")
+    first = next((run / "answers").rglob("1-00000-*.parquet"))
+    first.write_bytes(first.read_bytes() + b"x")
+    done = audit([masked], **asked)
+    assert done.asked[0].asked_now == done.asked[0].sentences
+    assert read_answers(run, "fills").equals(before)

@@ -288,6 +288,13 @@ def _ask_model(work: _Work, name: str, questions: Sequence[Question]) -> Iterato
 def _ask_masked(work: _Work, name: str, questions: Sequence[Question]) -> Iterator[Asked]:
     model = load(name, use="fill", options=work.loading)
     limits = limits_for(model.identity.device, batch_size=work.options.batch_size)
+    for question in questions:
+        # Before the run knows of it: a slip of the keys must not bind the folder.
+        if question.settings and question.settings.top_k > len(model.tokens):
+            raise InputError(
+                f"--top-k is {question.settings.top_k} for {question.instrument.id}; the "
+                f"vocabulary of '{name}' allows 1 to {len(model.tokens)}."
+            )
 
     def measured() -> Entry:
         exact = load(name, use="fill", options=replace(work.loading, precision="float32"))

@@ -36,8 +36,8 @@ def _of_conditions(scores: pl.DataFrame, estimates: pl.DataFrame) -> Iterator[st
     for row in _kind(estimates, "groups"):
         first, second = (_number(row[f"mean_{side}"]) for side in ("first", "second"))
         yield (
-            f"The share of {what} is {first} for {row['first']} and {second} for {row['second']} "
-            f"conditions; {_difference(row)}."
+            f"The mean share of {what} is {first} over {row['first']} conditions and {second} over "
+            f"{row['second']} ones; {_difference(row)}."
         )
     conditions = scores.filter(pl.col("level") == "condition", pl.col("quantity") == "negative")
     of_groups = [
@@ -93,12 +93,17 @@ def _of_genders(scores: pl.DataFrame, estimates: pl.DataFrame) -> Iterator[str]:
         about = f"{row['group'].capitalize()}, {_plain(row['variant'])}"
         yield f"{about}: female {female}, male {male}; {_difference(row)}."
     for row in _kind(whole, "groups"):
+        turned = ", the sign turned for reversed items" if "keyed" in row["quantity"] else ""
         yield (
-            f"{row['quantity'].capitalize().replace('-', ' ')} (female − male), "
+            f"{row['quantity'].capitalize().replace('-', ' ')} (female − male{turned}), "
             f"{_plain(row['variant'])}: {_number(row['mean_first'])} for {row['first']} and "
             f"{_number(row['mean_second'])} for {row['second']}; {_difference(row)}."
         )
     neither = scores.filter(pl.col("level") == "group", pl.col("quantity") == "unspecified")
+    wordings = sorted(neither["wording"].drop_nulls().unique())
+    if wordings:
+        # As the estimates: of the first wording; a second one is compared with it apart.
+        neither = neither.filter(pl.col("wording") == wordings[0])
     if neither.height:
         said = [
             f"{_number(row['value'])} ({row['group']}, {_plain(row['variant'])})"
@@ -106,11 +111,10 @@ def _of_genders(scores: pl.DataFrame, estimates: pl.DataFrame) -> Iterator[str]:
         ]
         yield f"Words or phrases that name neither have {', '.join(said)}."
     parts = estimates.filter(pl.col("kind") == "genders", pl.col("dimension").is_not_null())
-    if parts.height:
-        differing = parts.filter(pl.col("p_adjusted") < 0.05)
+    for (variant,), of in parts.partition_by("variant", as_dict=True, maintain_order=True).items():
         yield (
-            f"Female and male differ in {differing.height} of {parts.height} subscales × groups "
-            "× variants (p < .05 after Holm)."
+            f"{str(_plain(variant)).capitalize()}, female and male differ in {_differing(of)} of "
+            f"{of.height} subscales × groups ({_corrected(of)})."
         )
 
 
@@ -125,9 +129,9 @@ def _of_settings(scores: pl.DataFrame, estimates: pl.DataFrame) -> Iterator[str]
         yield f"The {row['quantity']} without adjectives is {_number(row['value'])} ({spread})."
     against = estimates.filter(pl.col("kind") == "baseline")
     if against.height:
-        differing = against.filter(pl.col("p_adjusted") < 0.05)
         yield (
-            f"{differing.height} of {against.height} settings differ from it (p < .05 after Holm)."
+            f"{_differing(against)} of {against.height} settings differ from it, over repeated "
+            f"trials of these sentences ({_corrected(against)})."
         )
 
 
@@ -146,6 +150,16 @@ def _kind(estimates: pl.DataFrame, kind: str) -> Iterator[Row]:
     return estimates.filter(pl.col("kind") == kind).iter_rows(named=True)
 
 
+def _differing(estimates: pl.DataFrame) -> int:
+    return estimates.filter(pl.col("p_adjusted") < 0.05).height
+
+
+def _corrected(estimates: pl.DataFrame) -> str:
+    """How the p-values of a count were corrected."""
+    names = sorted(estimates["correction"].drop_nulls().unique())
+    return f"p < .05 after {' and '.join(name.capitalize() for name in names) or 'no correction'}"
+
+
 def _difference(row: Row) -> str:
     """The difference with interval, effect size and p, or why there is none."""
     if row["difference"] is None:
@@ -153,7 +167,7 @@ def _difference(row: Row) -> str:
     parts = [f"difference {_number(row['difference'])}"]
     if row["low"] is not None:
         ends = f"{_number(row['low'])} to {_number(row['high'])}"
-        parts.append(f"{row['level']:.0%} interval {ends}")
+        parts.append(f"{row['level']:.0%} interval of this contrast alone {ends}")
     if row["effect"] is not None:
         parts.append(f"{row['effect_name']}: {row['effect']:.2f}")
     parts.append(_p(row))

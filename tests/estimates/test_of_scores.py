@@ -379,13 +379,16 @@ def test_settings_stand_against_the_baseline_by_trials_with_an_interval_over_sen
     said = summary(scores, found)
     assert said[0] == "coreference, m"
     assert said[1].startswith("  The bias without adjectives is ")
-    assert said[2].endswith(" of 5 settings differ from it (p < .05 after Holm).")
+    assert said[2].endswith(
+        " of 5 settings differ from it, over repeated trials of these sentences "
+        "(p < .05 after Holm)."
+    )
 
 
 def test_sentences_carry_their_uncertainty(mei, lin):
     said = summary(mei[0], mei[2])
     assert said[0] == "distance, a"
-    assert said[1].startswith("  The share of negative words is 0.")
+    assert said[1].startswith("  The mean share of negative words is 0.")
     assert "95% interval" in said[1]
     assert "Cohen's d, pooled SD: " in said[1]
     assert "(Welch's t, 1 test)." in said[1]

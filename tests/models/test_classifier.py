@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from goffman.errors import ModelError
 from goffman.models.base import LoadOptions
-from goffman.models.classifier import sentiments
+from goffman.models.classifier import groups, sentiments
 from goffman.models.spec import load
 
 if TYPE_CHECKING:
@@ -62,13 +62,11 @@ def test_company_changes_nothing(chosen: list[int], tiny: Callable[..., Path]) -
         np.testing.assert_allclose(together[row], alone, rtol=1e-5)
 
 
-def test_a_model_that_pads_on_the_left_is_never_padded(tiny: Callable[..., Path]) -> None:
-    model: Classifier = load(str(tiny("bert", labels=THREE)), use="classify")  # type: ignore[assignment]
-    encoded = model.encode(TEXTS)
-    expected = model.classify_batch(encoded)
-    model._tokenizer.padding_side = "left"
-    assert model._groups([[1, 2], [1], [3, 4]]) == [[0, 2], [1]]
-    np.testing.assert_allclose(model.classify_batch(encoded), expected, rtol=1e-5)
+def test_which_sentences_go_together() -> None:
+    encoded = [[1, 2], [1], [3, 4]]
+    assert groups(encoded, "all") == [[0, 1, 2]]
+    assert groups(encoded, "of one length") == [[0, 2], [1]]
+    assert groups(encoded, "alone") == [[0], [1], [2]]
 
 
 def test_out_of_memory_halves_the_batch(tiny: Callable[..., Path]) -> None:
@@ -143,3 +141,37 @@ def test_maps_that_cannot_be_right_are_refused() -> None:
         "'m' has 5 classes (1, 2, 3, 4, 5); a classifier of sentiment is needed, with two "
         "(negative, positive) or three (negative, neutral, positive)."
     )
+
+
+def test_a_head_that_reads_the_last_token_is_never_fed_padding(
+    tiny: Callable[..., Path], tmp_path: Path
+) -> None:
+    """A GPT-2 whose padding id is not its tokenizer's takes padding for the last token."""
+    tokenizer = transformers.AutoTokenizer.from_pretrained(tiny("roberta"))
+    for name, pad in (("other", 0), ("none", None)):
+        config = transformers.GPT2Config(
+            vocab_size=len(tokenizer),
+            n_embd=32,
+            n_layer=2,
+            n_head=2,
+            n_positions=128,
+            pad_token_id=pad,
+            num_labels=2,
+            id2label={0: "NEG", 1: "POS"},
+            label2id={"NEG": 0, "POS": 1},
+            initializer_range=0.5,
+        )
+        torch.manual_seed(1)
+        folder = tmp_path / name
+        transformers.GPT2ForSequenceClassification(config).save_pretrained(folder)
+        tokenizer.save_pretrained(folder)
+        model = load(str(folder), use="classify")
+        encoded = model.encode(
+            [
+                "They are people.",
+                "They are people who have a criminal record.",
+                "I talk to someone.",
+            ]
+        )
+        alone = np.concatenate([model.classify_batch([one]) for one in encoded])
+        assert model.classify_batch(encoded) == pytest.approx(alone, rel=1e-4)

@@ -43,9 +43,9 @@ def test_a_known_difference_is_null_and_a_third_number_is_false() -> None:
     assert row(Result(name="p", value=0.4888), figure).note == "one-sided"
 
 
-def test_what_rests_on_other_ratings_may_agree_and_is_never_false() -> None:
+def test_what_rests_on_other_ratings_neither_agrees_nor_differs() -> None:
     figure = Figure(name="gap", published="0.28")
-    assert row(Result(name="gap", value=0.281, firm=False), figure).agrees is True
+    assert row(Result(name="gap", value=0.281, firm=False), figure).agrees is None
     assert row(Result(name="gap", value=0.3, firm=False), figure).agrees is None
 
 

@@ -199,7 +199,6 @@ def test_all_that_can_agree_agrees(recomputed) -> None:
     assert agreeing["all outcomes negative, non-stigmatized conditions"] == 1
     assert agreeing["at least 75% of outcomes negative, non-stigmatized conditions"] == 3
     assert agreeing["conditions with the share negative of the authors' own table"] == 122
-    assert agreeing["prompts whose 50 words have a probability of at least .5"] == "all"
 
 
 def test_known_differences_are_shown_side_by_side(recomputed) -> None:

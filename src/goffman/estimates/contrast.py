@@ -120,7 +120,12 @@ class Comparing:
         return replace(
             sized,
             **{name: getattr(tested, name) for name in _OF_TEST},
-            method="; ".join([f"{what}: {how}", *_without_interval(sized)]),
+            # Theirs are for cells drawn one by one, which these are not.
+            effect_low=None,
+            effect_high=None,
+            second_effect_low=None,
+            second_effect_high=None,
+            method="; ".join([f"{what}: {how}", *_without_interval(sized), "n is of cells"]),
             reason="; ".join(dict.fromkeys(reasons)) or None,
         )
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import torch
 
 from goffman.errors import ModelError, did_you_mean
 from goffman.models.forward import accepted, in_halves, load_weights, padded, quiet
-from goffman.models.masked import position_limit
+from goffman.models.masked import TOLERANCE, position_limit
 from goffman.models.tokens import UNBOUNDED, check_length, load_tokenizer, token_ids
 
 if TYPE_CHECKING:
@@ -33,6 +33,18 @@ KNOWN = {
 """Label names, case-folded, that say their sentiment."""
 
 
+Together = Literal["all", "of one length", "alone"]
+"""Which sentences go through a model at once."""
+
+PROBES = (
+    "They are people.",
+    "These are people who have a criminal record.",
+    "They are people who are old.",
+    "These are people.",
+)
+"""Sentences of more than one length, some of one, on which ways are compared."""
+
+
 class Classifier:
     """A sequence classifier and its tokenizer."""
 
@@ -46,6 +58,24 @@ class Classifier:
         said = tokenizer.model_max_length
         limits = [position_limit(model), said if said < UNBOUNDED else None]
         self._limit = min((limit for limit in limits if limit is not None), default=None)
+        self._together = self._how_together()
+
+    def _how_together(self) -> Together:
+        """The most that may go together and gives what each sentence alone gives.
+
+        Padding does harm where a head reads the last token and takes it for one.
+        """
+        encoded = token_ids(self._tokenizer, PROBES, specials=True)
+        alone = self._answers(encoded, [[index] for index in range(len(encoded))])
+        ways: tuple[Together, ...] = ("all", "of one length")
+        for way in ways[self._tokenizer.pad_token_id is None :]:
+            try:
+                found = self._answers(encoded, groups(encoded, way))
+            except (RuntimeError, ValueError, IndexError):
+                continue
+            if np.abs(found - alone).max() <= TOLERANCE[self.identity.precision]:
+                return way
+        return "alone"
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
         """Token ids of each text, specials added; a text too long for the model is refused."""
@@ -58,29 +88,31 @@ class Classifier:
         """[sentence, class]: the probability of every class; out of memory, in halves."""
         return np.concatenate(in_halves(self._ask, encoded))
 
-    @torch.inference_mode()
     def _ask(self, encoded: Sequence[Sequence[int]]) -> NDArray[np.float32]:
+        return self._answers(encoded, groups(encoded, self._together))
+
+    @torch.inference_mode()
+    def _answers(
+        self, encoded: Sequence[Sequence[int]], together: Sequence[Sequence[int]]
+    ) -> NDArray[np.float32]:
         answers = np.empty((len(encoded), len(self.labels)), dtype=np.float32)
-        for indices in self._groups(encoded):
+        for indices in together:
             part = [encoded[index] for index in indices]
             pad_id = self._tokenizer.pad_token_id or 0
             ids, there = padded(part, pad_id=pad_id, device=self._model.device)
             inputs = accepted(self._model, {"input_ids": ids, "attention_mask": there})
             logits = self._model(**inputs).logits
-            answers[indices] = torch.softmax(logits.float(), dim=-1).cpu().numpy()
+            answers[list(indices)] = torch.softmax(logits.float(), dim=-1).cpu().numpy()
         return answers
 
-    def _groups(self, encoded: Sequence[Sequence[int]]) -> list[list[int]]:
-        """Which sentences go together: all, or those of one length where padding would do harm.
 
-        A model whose tokenizer pads on the left reads the last token: nothing is padded for it.
-        """
-        if self._tokenizer.padding_side == "right" and self._tokenizer.pad_token_id is not None:
-            return [list(range(len(encoded)))]
-        by_length: dict[int, list[int]] = {}
-        for index, sentence in enumerate(encoded):
-            by_length.setdefault(len(sentence), []).append(index)
-        return list(by_length.values())
+def groups(encoded: Sequence[Sequence[int]], way: Together) -> list[list[int]]:
+    """Which sentences go together, by their indices."""
+    by_key: dict[int, list[int]] = {}
+    for index, sentence in enumerate(encoded):
+        key = {"all": 0, "of one length": len(sentence), "alone": index}[way]
+        by_key.setdefault(key, []).append(index)
+    return list(by_key.values())
 
 
 def load_classifier(files: Files, options: LoadOptions, *, identity: Identity) -> Classifier:

@@ -163,9 +163,13 @@ def _has_chat_template(folder: Path) -> bool:
     if (folder / "chat_template.jinja").is_file():
         return True
     settings = folder / "tokenizer_config.json"
-    return settings.is_file() and "chat_template" in json.loads(
-        settings.read_text(encoding="utf-8")
-    )
+    try:
+        return settings.is_file() and "chat_template" in json.loads(
+            settings.read_text(encoding="utf-8")
+        )
+    except (ValueError, TypeError):
+        # Broken: whoever needs the tokenizer is told so when it is loaded.
+        return False
 
 
 def _remote_code(files: Files, config: dict[str, Any], *, allowed: bool) -> tuple[str, ...]:

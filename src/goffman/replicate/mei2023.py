@@ -115,6 +115,7 @@ def _about_fills(fills: Answered, scores: pl.DataFrame) -> Iterator[Result]:
         name="prompts whose 50 words have a probability of at least .5",
         value="all" if enough == len(mass) else f"{enough:,} of {len(mass):,}",
         note=f"the smallest is {min(mass):.3f}, {here}",
+        firm=False,
     )
     for which, value in (("largest", max(last)), ("smallest", min(last))):
         name = f"{which} probability of the 50th word"

@@ -45,8 +45,8 @@ class Result:
     digits: int = 3
     """Decimals that are shown where no printed number says so."""
     firm: bool = True
-    """False: it rests on other ratings than the study's, or on a part of its outputs, so that
-    another number is no fault; the note says so."""
+    """False: it rests on other ratings than the study's, or on a part of its outputs, so that it
+    neither confirms nor refutes the number; the note says so."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,9 +123,10 @@ def _row(result: Result, figure: Figure | None) -> Row:
 def _agrees(result: Result, figure: Figure) -> bool | None:
     if result.value is None:
         return None
-    if _is(result.value, figure.expected or figure.published):
-        return None if figure.expected else True
-    return False if result.firm else None
+    if not result.firm:
+        return None
+    same = _is(result.value, figure.expected or figure.published)
+    return None if same and figure.expected else same
 
 
 def _is(value: Number, printed: str) -> bool:

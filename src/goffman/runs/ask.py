@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -24,6 +25,7 @@ from goffman.runs.store import (
     Table,
     answers_folder,
     count_rows,
+    forget_parts,
     read_parts,
     sound_parts,
     write_part,
@@ -35,6 +37,9 @@ if TYPE_CHECKING:
     from goffman.models.base import Classifies, Filled, Fills
 
 Sentences = Sequence[tuple[int, ...]]
+
+CONTROL = re.compile(r"<[/|]*\w+\|?>|\[\w+\]")
+"""How models write what is no word: <pad>, </s>, <|end|>, [UNK], [unused1]."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,6 +98,9 @@ def ask_fills(job: Job, model: Fills, settings: Settings) -> Asked:
     nodes = roots(job.prompts)
     counts = [_ask_step(job, voice, shelf, nodes, step=1)]
     for step in range(2, settings.depth + 1):
+        if counts[-1][1]:
+            # The words of the step before came anew: what was asked below others is not theirs.
+            forget_parts(shelf, step=step)
         words = _words(shelf, step=step - 1, width=settings.width)
         nodes = children(nodes, words, placement=settings.placement, unfit=voice.unfit)
         counts.append(_ask_step(job, voice, shelf, nodes, step=step))
@@ -136,6 +144,7 @@ class _Filling:
         # No word at all, a mask, what the model puts around a text, and a token that is only a
         # part of a letter cannot be put back.
         around = [model.tokens[token].strip() for token in model.encode([MASK])[0]]
+        around += [token for token in model.tokens if CONTROL.fullmatch(token)]
         broken = [token.strip() for token in model.tokens if "\N{REPLACEMENT CHARACTER}" in token]
         self.unfit = frozenset({"", MASK, *around, *broken})
 
@@ -238,7 +247,7 @@ def _ask_batch(job: Job, voice: _Voice, plan: Plan, batch: Sequence[int]) -> Any
     """The answer to a batch; AskingError where the model fails."""
     try:
         return voice.ask([plan.sentences[index] for index in batch])
-    except (RuntimeError, ArithmeticError) as error:
+    except (RuntimeError, ArithmeticError, ValueError, IndexError) as error:
         longest = len(plan.sentences[batch[0]])
         message = (
             f"{voice.name} failed on {len(batch)} sentences of up to {longest} tokens of "

@@ -158,6 +158,12 @@ def sound_parts(folder: Path, *, clear: bool) -> Shelf:
     return Shelf(folder=folder, parts=parts, damaged=tuple(damaged))
 
 
+def forget_parts(shelf: Shelf, *, step: int) -> None:
+    """The parts of a step and those after it are gone, from the shelf and from the disk."""
+    for key in [key for key in shelf.parts if key[0] >= step]:
+        shelf.parts.pop(key).unlink()
+
+
 def _sha256(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
