@@ -325,7 +325,10 @@ def test_the_sample_depends_on_the_seed_alone():
     assert sample(texts, seed=0) != sample(texts, seed=1)
 
 
-def test_the_default_folder_is_named_after_the_models():
+def test_the_default_folder_is_named_after_the_models(tmp_path, monkeypatch):
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    assert default_folder(["."]) == Path("runs/here")
     assert default_folder(["org/some-model@main", "./x/"]) == Path("runs/some-model-main+x")
     assert len(default_folder([f"model-{n}" for n in range(50)]).name) < 90
 

@@ -147,8 +147,9 @@ def audit(
 
 
 def default_folder(models: Sequence[str]) -> Path:
-    """runs/ and the models' names."""
-    names = [re.sub(r"[^A-Za-z0-9._-]+", "-", Path(model).name).strip("-.") for model in models]
+    """runs/ and the models' names; of a folder the last part of its path."""
+    last = [Path(model).resolve().name if Path(model).is_dir() else model for model in models]
+    names = [re.sub(r"[^A-Za-z0-9._-]+", "-", Path(model).name).strip("-.") for model in last]
     joined = "+".join(names)
     if len(joined) > 80:
         joined = f"{joined[:70]}-{hashlib.sha256(joined.encode()).hexdigest()[:8]}"

@@ -170,6 +170,21 @@ def test_each_condition_stands_against_the_baseline(mei):
     assert rows["p_adjusted"].to_numpy()[order] == pytest.approx(holm)
 
 
+def test_with_one_wording_conditions_stand_against_the_baseline_over_items():
+    asked_once = asked("distance", PEOPLE, items=SEVEN, wordings=("w1",))
+    core = ("negative", "lowest", "highest", "mass", "rated-share", "last-probability")
+    measure = NegativeAttitude()
+    scores = drawn(measure, asked_once, core, models=("a",))
+    found = estimates(scores, {"distance": measure}, wordings={"distance": ["w1"]}, compare=FEW)
+    row = pick(found, kind="baseline", model="a", first="s0")
+    sides = [
+        of(scores, level="prompt", quantity="negative", condition=name).sort("item")["value"]
+        for name in ("s0", "baseline")
+    ]
+    test = stats.ttest_rel(*(side.to_numpy() for side in sides))
+    assert (row["n"], row["p"]) == (7, exactly(test.pvalue))
+
+
 def test_later_wordings_stand_against_the_first(mei):
     scores, _, found = mei
     row = pick(found, kind="wordings", model="a")

@@ -54,8 +54,12 @@ def conditions_against_baseline(part: Part) -> Found:
         for condition in sorted(set(tables) - {BASELINE}):
             says = part.says("baseline", model=model, first=condition, second=BASELINE)
             sides = tables[condition], tables[BASELINE]
-            over = ("items", "wordings")
-            yield says, part.compare.crossed(says, *sides, shared="both", over=over)
+            if len(wordings) == 1:
+                cells = (side.ravel().tolist() for side in sides)
+                yield says, part.compare.paired(says, *cells, over="items")
+            else:
+                over = ("items", "wordings")
+                yield says, part.compare.crossed(says, *sides, shared="both", over=over)
 
 
 def wordings_over_conditions(part: Part) -> Found:
