@@ -185,6 +185,31 @@ def test_with_one_wording_conditions_stand_against_the_baseline_over_items():
     assert (row["n"], row["p"]) == (7, exactly(test.pvalue))
 
 
+def test_two_instruments_of_one_measure_are_two_correlations():
+    """Each over the conditions of its own: never the conditions of both as if they were more."""
+    core = ("negative", "lowest", "highest", "mass", "rated-share", "last-probability")
+    classes = ("negative", "neutral", "positive")
+    attitude, sentiment = NegativeAttitude(), NegativeSentiment()
+    people = asked("sentiment", PEOPLE, items=SEVEN[:2])
+    scores = pl.concat(
+        [
+            *(
+                drawn(attitude, asked(name, PEOPLE, items=SEVEN), core, models=("a",))
+                for name in ("one", "two")
+            ),
+            drawn(sentiment, people, classes, models=("c",), whole=True),
+        ]
+    )
+    measures = {"one": attitude, "two": attitude, "sentiment": sentiment}
+    wordings = {name: ["w1"] for name in measures}
+    found = estimates(scores, measures, wordings=wordings, compare=FEW)
+    rows = of(found, kind="measures").select("first", "second", "n").rows()
+    assert rows == [
+        ("negative-attitude by one", "negative-sentiment", 10),
+        ("negative-attitude by two", "negative-sentiment", 10),
+    ]
+
+
 def test_later_wordings_stand_against_the_first(mei):
     scores, _, found = mei
     row = pick(found, kind="wordings", model="a")

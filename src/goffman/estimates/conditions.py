@@ -88,10 +88,18 @@ def measures_together(
         pl.col("quantity") == "negative",
         pl.col("condition") != BASELINE,
     )
-    for one, other in ((None, None), *pairs):
+    # Two instruments of one measure are two correlations, never one over both.
+    instruments = [
+        [instrument for instrument, measure in measures.items() if measure.name == name]
+        for name in names
+    ]
+    models: list[tuple[str | None, str | None]] = [(None, None), *pairs]
+    for (one, other), asked in itertools.product(models, itertools.product(*instruments)):
         sides = [
-            rows.filter(pl.col("measure") == name, pl.col("model").eq_missing(pl.lit(model)))
-            for name, model in zip(names, (one, other), strict=True)
+            rows.filter(
+                pl.col("instrument") == instrument, pl.col("model").eq_missing(pl.lit(model))
+            )
+            for instrument, model in zip(asked, (one, other), strict=True)
         ]
         both = sides[0].join(sides[1].select("condition", other="value"), on="condition")
         says = Contrast(
@@ -99,8 +107,14 @@ def measures_together(
             instrument=None,
             measure=None,
             quantity="negative",
-            first=f"{names[0]} of {one}" if one else names[0],
-            second=f"{names[1]} of {other}" if other else names[1],
+            first=_named(names[0], asked[0] if len(instruments[0]) > 1 else None, one),
+            second=_named(names[1], asked[1] if len(instruments[1]) > 1 else None, other),
         )
         both = both.sort("condition")
         yield says, compare.correlated(says, both["value"].to_list(), both["other"].to_list())
+
+
+def _named(measure: str, instrument: str | None, model: str | None) -> str:
+    """A measure as one side of a correlation, with what tells it from another."""
+    by = f" by {instrument}" if instrument else ""
+    return f"{measure}{by} of {model}" if model else f"{measure}{by}"
