@@ -31,6 +31,7 @@ MASKED = (
     "longformer",
     "albert",
     "electra",
+    "deberta",
     "deberta-v2",
     "mpnet",
     "modernbert",
@@ -225,6 +226,12 @@ def tokenizer_of(family: str, folder: Path, *, lstrip: bool = True) -> Any:
     if family == "albert":
         specials = ["<pad>", "<unk>", "[CLS]", "[SEP]", "[MASK]"]
         return transformers.AlbertTokenizer(vocab=_unigram(specials), do_lower_case=False)
+    if family == "deberta":
+        specials = ["[CLS]", "[PAD]", "[SEP]", "[UNK]"]
+        vocabulary, merges = _byte_bpe(specials)
+        vocabulary["[MASK]"] = len(vocabulary)
+        mask = AddedToken("[MASK]", lstrip=True, special=True, normalized=False)
+        return transformers.DebertaTokenizer(vocab=vocabulary, merges=merges, mask_token=mask)
     if family == "deberta-v2":
         specials = ["[PAD]", "[CLS]", "[SEP]", "[UNK]", "[MASK]"]
         return transformers.DebertaV2Tokenizer(vocab=_unigram(specials), unk_id=3)
@@ -262,6 +269,12 @@ def _config(family: str, tokenizer: Any, **extra: Any) -> Any:
         "longformer": {"attention_window": 128, "max_position_embeddings": 514},
         "albert": {"embedding_size": 16, "num_hidden_groups": 1},
         "electra": {"embedding_size": 16},
+        "deberta": {
+            "relative_attention": True,
+            "pos_att_type": ["p2c", "c2p"],
+            "position_biased_input": False,
+            "type_vocab_size": 0,
+        },
         "deberta-v2": {
             "relative_attention": True,
             "position_buckets": 16,
