@@ -17,9 +17,7 @@ COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
 
 @contextlib.contextmanager
-def hub(  # noqa: C901 (one branch a route)
-    repositories: dict[str, Path], *, gated: tuple[str, ...] = ()
-) -> Iterator[str]:
+def hub(repositories: dict[str, Path], *, gated: tuple[str, ...] = ()) -> Iterator[str]:
     """The address of a server that holds these folders as repositories."""
 
     class Handler(BaseHTTPRequestHandler):
