@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
 
@@ -32,15 +32,16 @@ class Identity:
 
     name: str
     """As the user named it; the ``model`` column of every table."""
-    use: Literal["fill", "classify"]
+    use: Literal["fill", "classify", "ask", "score"]
     family: str
     """transformers' model_type: bert, roberta, xlnet …"""
     revision: str | None
     """The hub's commit, or None for a folder."""
-    weights: Literal["safetensors", "bin"]
-    """The kind of file that the weights came from."""
-    weights_sha256: str
-    tokenizer_sha256: str
+    weights: Literal["safetensors", "bin", "gguf"] | None
+    """The kind of file that the weights came from; this and the next two are None behind a server,
+    which does not say."""
+    weights_sha256: str | None
+    tokenizer_sha256: str | None
     precision: Precision
     device: str
     """cpu, or the GPU's name."""
@@ -107,4 +108,49 @@ class Classifies(Protocol):
 
     def classify_batch(self, encoded: Sequence[Sequence[int]]) -> NDArray[np.float32]:
         """[sentence, class]: the probability of every class."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Turn:
+    """A question put to a chat model in a fresh chat."""
+
+    text: str
+    trial: int
+    """1, 2 …: the same text is asked once in each."""
+    seed: int
+    """What the sampling of this reply starts from, where the model lets one say."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reply:
+    """What a chat model said to one turn, as it came."""
+
+    text: str | None
+    """The whole reply; None: none came."""
+    finish_reason: str | None
+    """Why it ended: stop, length, content_filter …"""
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    fingerprint: str | None = None
+    """What the server says of itself, where it does."""
+    served_by: str | None = None
+    """The model's name in the server's own answer."""
+
+
+class Chats(Protocol):
+    """A model that answers questions."""
+
+    @property
+    def identity(self) -> Identity:
+        """Which model this is."""
+        ...
+
+    def chat(self, turns: Sequence[Turn], heard: Callable[[int, Reply], None]) -> None:
+        """Asks every turn, so many at once as suits the model; in no order that can be relied on.
+
+        ``heard`` gets a turn's position and its reply as soon as it is there, never two at a time.
+        What it does must be done (on disk) when it returns. AskingError where the model fails for
+        good: the replies that were heard are kept.
+        """
         ...

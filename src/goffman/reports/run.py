@@ -1,0 +1,62 @@
+"""A measured run, read back for everything that people read of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from goffman.errors import RunError
+from goffman.runs.folder import read_prompts
+from goffman.runs.manifest import read_manifest
+from goffman.tables import CONTRASTS, ESTIMATES, SCORES, complaints
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from goffman.runs.manifest import Manifest
+    from goffman.tables import Column
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeasuredRun:
+    """The tables of a run folder; its answers are read from the folder where they are needed."""
+
+    folder: Path
+    manifest: Manifest
+    prompts: pl.DataFrame
+    """The columns PROMPT_TABLE."""
+    scores: pl.DataFrame
+    """The columns SCORES."""
+    estimates: pl.DataFrame
+    """The columns CONTRASTS and ESTIMATES."""
+
+
+def read_run(folder: Path) -> MeasuredRun:
+    """The run in the folder; RunError where there is none, or where it is not measured yet."""
+    manifest = read_manifest(folder)
+    if manifest is None:
+        raise RunError(f"{folder} is no run: it has no manifest.json. Make one with goffman audit.")
+    return MeasuredRun(
+        folder=folder,
+        manifest=manifest,
+        prompts=read_prompts(folder),
+        scores=_read(folder / "scores.parquet", SCORES),
+        estimates=_read(folder / "estimates.parquet", (*CONTRASTS, *ESTIMATES)),
+    )
+
+
+def _read(path: Path, columns: Iterable[Column]) -> pl.DataFrame:
+    """The table; RunError where it is missing, damaged or of another form."""
+    again = "Give the run's goffman audit command again: it is made anew, and no model is asked."
+    try:
+        frame = pl.read_parquet(path)
+    except FileNotFoundError as error:
+        raise RunError(f"{path} is missing: the run is not measured yet. {again}") from error
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise RunError(f"{path} cannot be read ({type(error).__name__}). {again}") from error
+    if problems := complaints(frame, tuple(columns)):
+        raise RunError(f"{path} is of another version: {'; '.join(problems)}. {again}")
+    return frame
