@@ -286,6 +286,29 @@ def test_a_table_of_prompts_that_is_gone_comes_back_the_same(masked, tmp_path):
     )
 
 
+def test_a_model_whose_answers_are_damaged_is_left_out_of_the_scores_and_named(tiny, tmp_path):
+    """The other model is measured all the same, and an audit of the damaged one mends it."""
+    first, second = str(tiny("roberta")), str(tiny("bert"))
+    options = {"instruments": ["care-seeking"], "output": tmp_path, "options": FEW}
+    audit([first, second], **options)
+    whole = pl.read_parquet(tmp_path / "scores.parquet")
+    parts = [p for p in (tmp_path / "answers").rglob("*.parquet") if "bert" in str(p)]
+    (part,) = [p for p in parts if set(pl.read_parquet(p)["model"]) == {second}]
+    part.write_bytes(part.read_bytes()[:100])
+    notes = []
+    done = audit([first], **options, listener=Listener(note=notes.append))
+    assert [asked.asked_now for asked in done.asked] == [0]
+    scores = pl.read_parquet(tmp_path / "scores.parquet")
+    assert scores.equals(whole.filter(pl.col("model") == first))
+    assert [note for note in notes if note.startswith("care-seeking")] == [
+        f"care-seeking, {second}: left out of scores and estimates. {part.parent} holds 0 of 1 "
+        f"parts ({part.name} damaged), so that answers of {second} to care-seeking are missing. "
+        f"Give the run's goffman audit command with {second} again: it asks what is missing."
+    ]
+    audit([second], **options)
+    assert pl.read_parquet(tmp_path / "scores.parquet").equals(whole)
+
+
 def test_a_lower_precision_says_how_far_it_is_from_float32(masked, tmp_path):
     low = LoadOptions(precision="bf16")
     audit([masked], instruments=["care-seeking"], output=tmp_path, options=FEW, loading=low)

@@ -27,7 +27,7 @@ def replicate(
         typer.Option(help="A folder with the authors' files. Default: the download folder."),
     ] = None,
     download: Annotated[
-        bool, typer.Option("--download", help="Fetch the authors' files first (32 MB).")
+        bool, typer.Option("--download", help="Fetch the authors' files first (34 MB).")
     ] = False,
     ratings: Annotated[
         Path | None,
@@ -65,7 +65,7 @@ def published_folder(environment: Mapping[str, str], platform: str) -> Path:
 
 
 def _download(studies: Sequence[str], folder: Path) -> None:
-    from goffman.replicate.download import GITHUB, download, published_files
+    from goffman.replicate.download import GITHUB, download, not_fetched, published_files
     from goffman.terminal import counting, printable
 
     # Another server with the same files: a mirror, or the one of the tests.
@@ -73,7 +73,8 @@ def _download(studies: Sequence[str], folder: Path) -> None:
     with counting(sys.stderr, "files") as progress:
         fetched = download(published_files(studies), folder, base=base, progress=progress)
     what = f"{fetched:,} files were fetched" if fetched else "Nothing was left to fetch"
-    print(f"{what}; they are in {printable(str(folder))}.", file=sys.stderr)
+    said = [f"{what}; they are in {printable(str(folder))}.", *not_fetched(studies)]
+    print("\n".join(said), file=sys.stderr)
 
 
 def _text(done: Replication) -> str:

@@ -319,3 +319,21 @@ class Estimate:
     """``numpy.random.default_rng(seed)`` gives the draws again; None: nothing was drawn."""
     reason: str | None = None
     """Why a value that the method gives elsewhere is null here."""
+    unit: str | None = None
+    """What n counts: conditions, items × conditions, sentence pairs, trials …"""
+    interval_over: str | None = None
+    """What the interval takes as sampled, which need not be what n counts."""
+    check: str | None = None
+    """A rank test of the same two sets, beside the test and in no family; None: there is none."""
+    check_over: str | None = None
+    """What the checks rank and permute, which need not be what n counts."""
+    check_n: int | None = None
+    """How many of these; of two independent sets both together."""
+    check_effect: float | None = None
+    """The rank-biserial correlation, or of a correlation Spearman's ρ."""
+    check_p: float | None = None
+    """Of the rank test: two-sided, not corrected."""
+    permutation_p: float | None = None
+    """Of the permutation test of the same difference, or correlation: two-sided, not corrected."""
+    check_reason: str | None = None
+    """Why a check has no p."""

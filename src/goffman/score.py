@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from goffman.errors import RunError
 from goffman.lexicons.attitudes import load_attitudes
 from goffman.lexicons.gender import load_gender, with_gender
 from goffman.measures.catalogue import measure_from
@@ -76,7 +77,7 @@ def score(
         finished = _finished(manifest, instrument, models, note)
         each = [
             measure.each(_with_words(answers, asked, measure, words, cased=cased), asked)
-            for answers, cased in _answers(run, manifest, instrument, finished)
+            for answers, cased in _answers(run, manifest, instrument, finished, note=note)
         ]
         if each:
             scores = pl.concat(each)
@@ -102,12 +103,24 @@ def _finished(
 
 
 def _answers(
-    run: Path, manifest: Manifest, instrument: str, models: Iterator[str]
+    run: Path,
+    manifest: Manifest,
+    instrument: str,
+    models: Iterator[str],
+    *,
+    note: Callable[[str], None],
 ) -> Iterator[tuple[pl.DataFrame, bool]]:
-    """One model's answers at a time, and whether its words have case."""
+    """One model's answers at a time, and whether its words have case.
+
+    A model whose answers are not all there any more is left out, with a note: the others' are.
+    """
     for model in models:
         table = manifest.answers[model][instrument]["table"]
-        answers = read_answers(run, table, model=model, instrument=instrument)
+        try:
+            answers = read_answers(run, table, model=model, instrument=instrument)
+        except RunError as error:
+            note(f"{instrument}, {model}: left out of scores and estimates. {error}")
+            continue
         yield answers, bool(manifest.models[model].get("cased"))
 
 

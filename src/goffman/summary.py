@@ -39,6 +39,7 @@ def _of_conditions(scores: pl.DataFrame, estimates: pl.DataFrame) -> Iterator[st
             f"The mean share of {what} is {first} over {row['first']} conditions and {second} over "
             f"{row['second']} ones; {_difference(row)}."
         )
+    yield from _of_outcomes(scores)
     conditions = scores.filter(pl.col("level") == "condition", pl.col("quantity") == "negative")
     of_groups = [
         f"{of.filter(pl.col('value') > 0.5).height} of {of.height} {group}"
@@ -57,6 +58,26 @@ def _of_conditions(scores: pl.DataFrame, estimates: pl.DataFrame) -> Iterator[st
         ends = f"{_number(gaps[0])} to {_number(gaps[-1])}"
         yield f"Over {len(gaps)} wordings the difference is {ends}."
     yield from _of_words(scores)
+
+
+def _of_outcomes(scores: pl.DataFrame) -> Iterator[str]:
+    """The study's share, of a classifier: there each sentence counts once, not each condition."""
+    outcomes = scores.filter(
+        pl.col("measure") == "negative-sentiment",
+        pl.col("level") == "group",
+        pl.col("quantity") == "negative",
+        pl.col("group") != BASELINE,
+        pl.col("value").is_not_null(),
+    ).sort("group", descending=True)
+    said = [
+        f"{_number(row['value'])} of {row['n']:,} {row['group']}"
+        for row in outcomes.iter_rows(named=True)
+    ]
+    if said:
+        yield (
+            f"Counted by sentence, so that a condition with more forms counts more, "
+            f"{' and '.join(said)} outcomes are negative."
+        )
 
 
 def _of_words(scores: pl.DataFrame) -> Iterator[str]:
@@ -127,12 +148,14 @@ def _of_settings(scores: pl.DataFrame, estimates: pl.DataFrame) -> Iterator[str]
     for row in plain.iter_rows(named=True):
         spread = f"{_number(row['low'])} to {_number(row['high'])} over {row['n']} {row['over']}"
         yield f"The {row['quantity']} without adjectives is {_number(row['value'])} ({spread})."
-    against = estimates.filter(pl.col("kind") == "baseline")
-    if against.height:
-        yield (
-            f"{_differing(against)} of {against.height} settings differ from it, over repeated "
-            f"trials of these sentences ({_corrected(against)})."
-        )
+    for kind in ("baseline", "pairs"):
+        against = estimates.filter(pl.col("kind") == kind)
+        if against.height:
+            over = OVER[against["unit"][0]]
+            yield (
+                f"{_differing(against)} of {against.height} settings differ from it, over {over} "
+                f"({_corrected(against)})."
+            )
 
 
 SAYINGS = {
@@ -144,6 +167,10 @@ SAYINGS = {
     "pronoun-preference": _of_settings,
 }
 """Measure → its sentences."""
+
+
+OVER = {"trials": "repeated trials of these sentences", "sentence pairs": "sentence pairs"}
+"""What a contrast of settings counts, in words."""
 
 
 def _kind(estimates: pl.DataFrame, kind: str) -> Iterator[Row]:
@@ -170,7 +197,7 @@ def _difference(row: Row) -> str:
         parts.append(f"{row['level']:.0%} interval of this contrast alone {ends}")
     if row["effect"] is not None:
         parts.append(f"{row['effect_name']}: {row['effect']:.2f}")
-    parts.append(_p(row))
+    parts += [_p(row), *_checks(row)]
     if row["reason"]:
         parts.append(row["reason"])
     return "; ".join(parts)
@@ -192,6 +219,16 @@ def _p(row: Row) -> str:
     size = row["family_size"]
     tests = "1 test" if size == 1 else f"{row['correction'].capitalize()} over {size} tests"
     return f"{'p < .001' if p < 0.001 else f'p = {p:.3f}'} ({row['test']}, {tests})"
+
+
+def _checks(row: Row) -> Iterator[str]:
+    """The checks that do not say the same as the test, before any correction."""
+    for name, p in ((row["check"], row["check_p"]), ("a permutation", row["permutation_p"])):
+        if None not in (p, row["p"]) and (p < 0.05) != (row["p"] < 0.05):
+            yield (
+                f"not so by {name} over {row['check_over']} (p = {p:.3f} against {row['p']:.3f}, "
+                "neither corrected)"
+            )
 
 
 def _plain(variant: str | None) -> str:

@@ -144,7 +144,7 @@ SCORES = (
 """One row a number: of each prompt first, then the means of the study, each with its spread."""
 
 CONTRASTS = (
-    Column("kind", "text", "what is set against what: groups, genders, models, baseline …"),
+    Column("kind", "text", "what is set against what: groups, genders, models, baseline, pairs …"),
     Column("instrument", "text", "the instrument's id; null: it is about two", nullable=True),
     Column("measure", "text", "the measure's name; null: it is about two", nullable=True),
     Column("quantity", "text", "which number of the measure"),
@@ -194,6 +194,15 @@ ESTIMATES = (
     Column("draws", "int", "random draws; null: nothing was drawn", nullable=True),
     Column("seed", "int", "of the Generator that drew; null: nothing was drawn", nullable=True),
     Column("reason", "text", "why a value that the method gives elsewhere is null", nullable=True),
+    Column("unit", "text", "what n counts: conditions, sentence pairs, trials …", nullable=True),
+    Column("interval_over", "text", "what the interval takes as sampled", nullable=True),
+    Column("check", "text", "a rank test beside the test, in no family", nullable=True),
+    Column("check_over", "text", "what the checks rank and permute", nullable=True),
+    Column("check_n", "int", "how many of these", nullable=True),
+    Column("check_effect", "float64", "rank-biserial correlation, or Spearman's ρ", nullable=True),
+    Column("check_p", "float64", "of the rank test: two-sided, not corrected", nullable=True),
+    Column("permutation_p", "float64", "of the permutation test: the same", nullable=True),
+    Column("check_reason", "text", "why a check has no p", nullable=True),
 )
 """One row a contrast: the fields of an Estimate, by the same names."""
 

@@ -19,8 +19,8 @@ from goffman.measures.negative_attitude import NegativeAttitude
 from goffman.measures.negative_sentiment import NegativeSentiment
 from goffman.measures.rows import prompt_scores
 from goffman.stats.compare import paired_t
-from goffman.stats.crossed import GAPS, crossed_t
-from goffman.stats.resample import crossed_bootstrap, units_bootstrap
+from goffman.stats.crossed import GAPS, TOO_FEW_LEVELS, crossed_t
+from goffman.stats.resample import crossed_bootstrap, pairs_bootstrap, units_bootstrap
 from goffman.summary import SAYINGS, summary
 from goffman.tables import (
     ANSWER_KEY,
@@ -284,12 +284,22 @@ def test_genders_are_compared_in_the_same_sentences_and_drawn_crossed(lin):
         assert row[name] == getattr(again, name)
     plain = paired_t(female.ravel(), male.ravel(), contrast="x")
     assert (row["effect"], row["second_effect"]) == (plain.effect, plain.second_effect)
+    assert row["effect_low"] < row["effect"] < row["effect_high"]
+    assert row["second_effect_low"] < row["second_effect"] < row["second_effect_high"]
+    assert (row["unit"], row["interval_over"]) == (
+        "items × conditions",
+        "items and conditions, crossed",
+    )
     assert row["test"] == "crossed t"
     assert row["method"].startswith(
         "interval and p: t after Satterthwaite, items and conditions crossed, tables of 4 × 4 and 4 × 4"
     )
     phase = pick(found, kind="genders", dimension="action", **ids)
-    assert (phase["n"], phase["family_size"]) == (8, 6)
+    assert phase["n"] == 8
+    whole = "genders: care, gender-of-subject, probability, without-names, a"
+    assert (row["family"], row["family_size"]) == (whole, 2)
+    parts = whole.replace("genders", "genders by dimension")
+    assert (phase["family"], phase["family_size"]) == (parts, 4)
 
 
 def test_with_gaps_the_interval_is_drawn_and_there_is_no_p(lin):
@@ -318,21 +328,12 @@ def test_groups_models_and_dimensions_compare_the_disparity(lin):
     models = pick(found, kind="models", group="other", **ids)
     sides = [grid(scores, "disparity", model=m, group="other", **ids) for m in ("a", "b")]
     assert models["difference"] == exactly(sides[0].mean() - sides[1].mean())
-    phases = pick(found, kind="dimensions", model="a", **ids)
-    assert (phases["first"], phases["second"]) == ("action", "diagnosis")
-    two = [
-        of(
-            scores,
-            level="dimension",
-            quantity="disparity",
-            group="mental-health",
-            dimension=d,
-            model="a",
-            **ids,
-        )
-        for d in ("action", "diagnosis")
-    ]
-    assert phases["difference"] == exactly(two[0]["value"][0] - two[1]["value"][0])
+    for group in ("mental-health", "other"):
+        phases = pick(found, kind="dimensions", model="a", group=group, **ids)
+        assert (phases["first"], phases["second"]) == ("action", "diagnosis")
+        of_model = of(scores, level="dimension", quantity="disparity", model="a", **ids)
+        two = [of(of_model, group=group, dimension=d) for d in ("action", "diagnosis")]
+        assert phases["difference"] == exactly(two[0]["value"][0] - two[1]["value"][0])
 
 
 def test_swapped_groups_flip_every_sign(lin):
@@ -372,17 +373,19 @@ def test_second_wordings_of_an_item_stand_against_the_first():
         wordings={"attribution": ["first", "second"]},
         compare=FEW,
     )
-    row = pick(found, kind="wordings")
-    sides = [
-        grid(scores, "keyed-disparity", wording=w, group="mental-health")
-        for w in ("second", "first")
-    ]
-    assert row["difference"] == exactly(sides[0].mean() - sides[1].mean())
+    for quantity, group in itertools.product(
+        ("keyed-disparity", "disparity"), ("mental-health", "other")
+    ):
+        row = pick(found, kind="wordings", quantity=quantity, group=group)
+        sides = [grid(scores, quantity, wording=w, group=group) for w in ("second", "first")]
+        assert row["difference"] == exactly(sides[0].mean() - sides[1].mean())
     # Everything else is about the first wording alone.
     assert pick(found, kind="genders", group="other", dimension=None)["n"] == 12
 
 
-def test_settings_stand_against_the_baseline_by_trials_with_an_interval_over_sentence_pairs():
+@pytest.fixture(scope="module")
+def briegel():
+    """Two models, three trials of 12 sentence pairs in six settings."""
     settings = [("baseline", "baseline"), *((f"x{k},y", "contrasting-pair") for k in range(3))]
     settings += [("old,", "single-adjective"), ("blond,", "single-adjective")]
     prompts = asked(
@@ -393,7 +396,7 @@ def test_settings_stand_against_the_baseline_by_trials_with_an_interval_over_sen
     )
     draw = np.random.default_rng(5)
     values = prompts.select("prompt_id").join(
-        pl.DataFrame({"model": ["m"] * 3, "trial": [1, 2, 3]}), how="cross"
+        pl.DataFrame({"model": ["m"] * 3 + ["o"] * 3, "trial": [1, 2, 3] * 2}), how="cross"
     )
     values = values.with_columns(
         correct=pl.Series(draw.integers(0, 2, values.height).astype(float))
@@ -401,21 +404,39 @@ def test_settings_stand_against_the_baseline_by_trials_with_an_interval_over_sen
     measure = CoreferenceBias()
     each = prompt_scores(values, prompts, measure=measure.name, reasons={"correct": "none"})
     scores = pl.concat([each, measure.means(each)])
-    found = estimates(
-        scores, {"coreference": measure}, wordings={"coreference": ["pro", "anti"]}, compare=FEW
-    )
-    rows = of(found, kind="baseline")
+    wordings = {"coreference": ["pro", "anti"]}
+    found = estimates(scores, {"coreference": measure}, wordings=wordings, compare=FEW)
+    assert complaints(found, CONTRASTS + ESTIMATES) == []
+    return scores, found
+
+
+def bias_of_pairs(scores, setting, model="m"):
+    """Of each sentence pair, by hand: right on pro minus right on anti, the mean over trials."""
+    right = of(scores, level="prompt", quantity="correct", condition=setting, model=model)
+    right = right.sort("item", "trial")
+    pro, anti = (of(right, wording=side)["value"].to_numpy() for side in ("pro", "anti"))
+    return (pro - anti).reshape(12, 3).mean(axis=1)
+
+
+def test_settings_stand_against_the_baseline_by_trials_with_an_interval_over_sentence_pairs(
+    briegel,
+):
+    scores, found = briegel
+    rows = of(found, kind="baseline", model="m")
     assert rows.height == 5
     for row in rows.iter_rows(named=True):
         above = of(
-            scores, quantity="bias-minus-baseline", level="condition", condition=row["first"]
+            of(scores, model="m"),
+            quantity="bias-minus-baseline",
+            level="condition",
+            condition=row["first"],
         )
         assert row["difference"] == exactly(above["value"][0])
         assert (row["n_first"], row["n_second"]) == (3, 3)
         assert row["low"] <= row["difference"] <= row["high"]
         assert row["method"].startswith("interval: bca bootstrap over sentence pairs; ")
-    kinds = pick(found, kind="groups")
-    assert (kinds["n_first"], kinds["n_second"]) == (3, 2)
+        assert (row["unit"], row["interval_over"]) == ("trials", "sentence pairs")
+        assert (row["check_over"], row["check_n"]) == ("trials", 6)
     said = summary(scores, found)
     assert said[0] == "coreference, m"
     assert said[1].startswith("  The bias without adjectives is ")
@@ -423,6 +444,260 @@ def test_settings_stand_against_the_baseline_by_trials_with_an_interval_over_sen
         " of 5 settings differ from it, over repeated trials of these sentences "
         "(p < .05 after Holm)."
     )
+    assert said[3].endswith(
+        " of 5 settings differ from it, over sentence pairs (p < .05 after Holm)."
+    )
+
+
+def test_settings_stand_against_the_baseline_over_sentence_pairs_too(briegel):
+    scores, found = briegel
+    rows = of(found, kind="pairs", model="m")
+    assert rows.height == 5
+    for row in rows.iter_rows(named=True):
+        sides = [bias_of_pairs(scores, setting) for setting in (row["first"], "baseline")]
+        test = stats.ttest_rel(*sides)
+        assert (row["n"], row["p"], row["statistic"]) == (
+            12,
+            exactly(test.pvalue),
+            exactly(test.statistic),
+        )
+        assert (row["unit"], row["interval_over"]) == ("sentence pairs", "sentence pairs")
+        assert row["family"] == "pairs: coreference, coreference-bias, bias, m"
+        assert row["family_size"] == 5
+
+
+def test_two_adjectives_stand_against_one_over_sentence_pairs(briegel):
+    scores, found = briegel
+    row = pick(found, kind="groups", model="m")
+    sides = [
+        np.mean([bias_of_pairs(scores, name) for name in names], axis=0)
+        for names in (("x0,y", "x1,y", "x2,y"), ("old,", "blond,"))
+    ]
+    assert (row["n"], row["p"]) == (12, exactly(stats.ttest_rel(*sides).pvalue))
+    again = pairs_bootstrap(*sides, contrast="", rng=np.random.default_rng(0), draws=199)
+    assert (row["low"], row["high"]) == (exactly(again.low), exactly(again.high))
+    assert (row["unit"], row["interval_over"]) == ("sentence pairs", "sentence pairs")
+
+
+def test_a_sentence_pair_that_lacks_a_setting_is_left_out_of_means_over_settings(briegel):
+    scores, _ = briegel
+    gone = (pl.col("condition") == "old,") & (pl.col("item") == "s3") & (pl.col("model") == "m")
+    measure = CoreferenceBias()
+    each = of(scores, level="prompt").with_columns(value=pl.when(~gone).then("value"))
+    holes = pl.concat([each, measure.means(each)])
+    wordings = {"coreference": ["pro", "anti"]}
+    found = estimates(holes, {"coreference": measure}, wordings=wordings, compare=FEW)
+    row = pick(found, kind="groups", model="m")
+    assert (row["n"], row["left_out"]) == (11, 1)
+    row = pick(found, kind="models", group="single-adjective")
+    assert (row["n"], row["left_out"]) == (11, 1)
+    row = pick(found, kind="models", group="contrasting-pair")
+    assert (row["n"], row["left_out"]) == (12, 0)
+
+
+def test_models_are_compared_on_the_same_sentence_pairs(briegel):
+    scores, found = briegel
+    names = {
+        "baseline": ["baseline"],
+        "contrasting-pair": ["x0,y", "x1,y", "x2,y"],
+        "single-adjective": ["blond,", "old,"],
+    }
+    assert of(found, kind="models").height == 3
+    for group, settings in names.items():
+        row = pick(found, kind="models", group=group)
+        sides = [
+            np.mean([bias_of_pairs(scores, name, model) for name in settings], axis=0)
+            for model in ("m", "o")
+        ]
+        assert (row["first"], row["second"], row["unit"]) == ("m", "o", "sentence pairs")
+        assert row["p"] == exactly(stats.ttest_rel(*sides).pvalue)
+
+
+def test_checks_stand_beside_every_test_over_the_same_units(mei):
+    """Ranks and permutations by scipy; a check is in no family, so it is not corrected."""
+    scores, _, found = mei
+    conditions = of(scores, level="condition", quantity="negative", instrument="distance")
+    row = pick(found, kind="groups", instrument="distance", model="a")
+    first, second = (
+        of(conditions, model="a", group=group)["value"].to_numpy()
+        for group in ("stigmatized", "non-stigmatized")
+    )
+    test = stats.mannwhitneyu(first, second, method="exact")
+    assert (row["check"], row["check_over"], row["check_n"]) == (
+        "Mann–Whitney U",
+        "conditions",
+        10,
+    )
+    assert row["check_p"] == exactly(test.pvalue)
+    assert row["check_effect"] == exactly(2 * test.statistic / 24 - 1)
+    assert 0 < row["permutation_p"] <= 1
+
+    row = pick(found, kind="models", instrument="distance", group="stigmatized")
+    sides = [
+        of(conditions, model=m, group="stigmatized").sort("condition")["value"].to_numpy()
+        for m in ("a", "b")
+    ]
+    assert row["check"] == "Wilcoxon's signed ranks"
+    assert row["check_p"] == exactly(stats.wilcoxon(*sides, method="exact").pvalue)
+    signs = np.array(list(itertools.product((1, -1), repeat=6)))
+    means = np.abs(signs @ (sides[0] - sides[1]))
+    assert row["permutation_p"] == exactly((means >= means[0] - 1e-12).mean())
+
+    row = pick(found, kind="measures", first="negative-attitude")
+    sides = [
+        of(scores, level="condition", quantity="negative", measure=measure, model=None)
+        .filter(pl.col("condition") != "baseline")
+        .sort("condition")["value"]
+        .to_numpy()
+        for measure in ("negative-attitude", "negative-sentiment")
+    ]
+    test = stats.spearmanr(*sides)
+    assert row["check"] == "t of Spearman's ρ"
+    assert (row["check_effect"], row["check_p"]) == (exactly(test.statistic), exactly(test.pvalue))
+    # The share of shuffled orders that correlate as much, the observed one among them.
+    rng, other = np.random.default_rng(0), sides[1] - sides[1].mean()
+    orders = rng.permuted(np.tile(other / np.linalg.norm(other), (199, 1)), axis=1)
+    sizes = np.abs([np.corrcoef(sides[0], order)[0, 1] for order in orders])
+    reached = abs(row["effect"]) - 1e-12
+    assert row["permutation_p"] == exactly((1 + (sizes >= reached).sum()) / 200)
+
+    row = pick(found, kind="baseline", instrument="distance", model="a", first="s0")
+    tables = [
+        of(scores, level="prompt", quantity="negative", instrument="distance", model="a")
+        .filter(pl.col("condition") == name)
+        .sort("item", "wording")["value"]
+        .to_numpy()
+        .reshape(7, 2)
+        for name in ("s0", "baseline")
+    ]
+    test = stats.wilcoxon(*(table.mean(axis=1) for table in tables), method="exact")
+    assert (row["check_over"], row["check_n"]) == ("items, means over wordings", 7)
+    assert row["check_p"] == exactly(test.pvalue)
+
+
+def test_checks_of_tables_are_over_conditions_by_their_means_over_items(lin):
+    scores, _, found = lin
+    ids = {"model": "a", "variant": "without-names"}
+    row = pick(found, kind="genders", dimension=None, group="mental-health", **ids)
+    female, male = (
+        grid(scores, gender, group="mental-health", **ids) for gender in ("female", "male")
+    )
+    test = stats.wilcoxon(female.mean(axis=0), male.mean(axis=0), method="exact")
+    assert (row["check_over"], row["check_n"]) == ("conditions, means over items", 4)
+    assert row["check_p"] == exactly(test.pvalue)
+    row = pick(found, kind="groups", dimension=None, **ids)
+    sides = [
+        grid(scores, "disparity", group=group, **ids).mean(axis=0)
+        for group in ("mental-health", "other")
+    ]
+    test = stats.mannwhitneyu(*sides, method="exact")
+    assert (row["check"], row["check_n"], row["check_p"]) == (
+        "Mann–Whitney U",
+        7,
+        exactly(test.pvalue),
+    )
+    row = pick(found, kind="dimensions", group="other", **ids)
+    sides = [
+        grid(scores, "disparity", group="other", dimension=d, **ids).mean(axis=0)
+        for d in ("action", "diagnosis")
+    ]
+    assert row["check_p"] == exactly(stats.wilcoxon(*sides, method="exact").pvalue)
+
+
+def test_a_check_that_says_nothing_is_null_with_its_reason(mei):
+    """A classifier whose two outcomes are those of the baseline has no difference to rank."""
+    scores, _, found = mei
+    rows = of(found, kind="baseline", instrument="sentiment", model="c")
+    assert rows.height == 10
+    outcomes = of(scores, level="prompt", instrument="sentiment", quantity="negative")
+    for row in rows.iter_rows(named=True):
+        sides = [
+            of(outcomes, condition=name).sort("item")["value"].to_list()
+            for name in (row["first"], "baseline")
+        ]
+        assert row["difference"] == exactly((sum(sides[0]) - sum(sides[1])) / 2)
+        if sides[0] == sides[1]:
+            assert (row["check_p"], row["permutation_p"]) == (None, None)
+            assert row["check_reason"] == (
+                "all differences are zero: no pair is left to rank; "
+                "all differences are zero: every arrangement is the same"
+            )
+    assert rows["check_reason"].count() > 0
+
+
+def test_over_all_classifiers_a_condition_stands_against_the_baseline_by_items_and_models():
+    sentiment = asked("sentiment", PEOPLE, items=SEVEN[:2])
+    measure = NegativeSentiment()
+    classes = ("negative", "neutral", "positive")
+    scores = drawn(measure, sentiment, classes, models=("c", "d", "e"), whole=True)
+    found = estimates(scores, {"sentiment": measure}, wordings=WORDINGS, compare=FEW)
+    rows = of(found, kind="baseline", model=None)
+    assert rows.height == 10
+    for row in rows.iter_rows(named=True):
+        above = of(
+            scores,
+            quantity="negative-minus-baseline",
+            level="condition",
+            model=None,
+            condition=row["first"],
+        )
+        assert row["difference"] == exactly(above["value"][0])
+        assert (row["unit"], row["n"]) == ("items × models", 6)
+
+
+def test_the_raw_disparity_of_phrases_stands_beside_the_keyed_one():
+    prompts = asked("attribution", DIAGNOSES, items=VERBS)
+    scores = drawn(GenderOfPhrase(), prompts, ("female", "male", "unspecified"))
+    turned = (pl.col("quantity") == "keyed-disparity") & (pl.col("item") == "sees")
+    each = of(scores, level="prompt").with_columns(
+        value=pl.when(turned).then(-pl.col("value")).otherwise("value")
+    )
+    scores = pl.concat([each, GenderOfPhrase().means(each)])
+    wordings = {"attribution": ["w1"]}
+    found = estimates(scores, {"attribution": GenderOfPhrase()}, wordings=wordings, compare=FEW)
+    for quantity in ("disparity", "keyed-disparity"):
+        row = pick(found, kind="groups", model="a", quantity=quantity, dimension=None)
+        gap = of(scores, quantity=f"{quantity}-gap", level="model", model="a")
+        assert row["difference"] == exactly(gap["value"][0])
+        assert row["family"] == f"groups: attribution, gender-of-phrase, {quantity}, a"
+    assert of(found, kind="genders").select("quantity").unique().item() == "probability"
+
+
+def assert_seeds_are_said(found):
+    """A seed, and how many draws, exactly where the method draws."""
+    draws = found["method"].str.contains("bootstrap|random|drawn")
+    # With a reason an interval may have come to nothing before a draw.
+    sure = draws & found["reason"].is_null()
+    assert found.filter(sure)["seed"].to_list() == [0] * sure.sum()
+    assert found.filter(sure)["draws"].to_list() == [199] * sure.sum()
+    assert found.filter(~draws)["seed"].count() == 0
+
+
+def test_draws_of_a_check_alone_are_said_too():
+    """With one item there is no crossed t, but conditions can be permuted: 2¹⁰ ways are too many."""
+    people = [(f"m{k}", "mental-health") for k in range(10)]
+    prompts = asked("care", people, items=VERBS[:1])
+    scores = drawn(GenderOfSubject(), prompts, ("female", "male", "unspecified"), models=("a",))
+    found = estimates(scores, {"care": GenderOfSubject()}, wordings=WORDINGS, compare=FEW)
+    row = pick(found, kind="genders", dimension=None)
+    assert (row["p"], row["reason"], row["low"]) == (None, TOO_FEW_LEVELS, None)
+    assert (row["seed"], row["draws"], row["check_n"]) == (0, 199, 10)
+    assert row["method"].endswith("signs of the differences, random 199 arrangements")
+
+
+def test_every_row_says_what_it_counts(mei, lin, briegel):
+    for found in (mei[2], lin[2], briegel[1]):
+        assert found["contrast"].is_unique().all()
+        assert found["unit"].null_count() == 0
+        assert found["check_over"].null_count() == 0
+        # An interval has what it is over; a check has a p or a reason.
+        there = found["low"].is_not_null() | found["effect_low"].is_not_null()
+        assert (found["interval_over"].is_not_null() | ~there).all()
+        without = found["check_p"].is_null() | found["permutation_p"].is_null()
+        assert (found["check_reason"].is_not_null() == without).all()
+        assert_seeds_are_said(found)
+        p = pl.concat([found["check_p"], found["permutation_p"]]).drop_nulls()
+        assert p.is_between(0, 1, closed="right").all()
 
 
 def test_sentences_carry_their_uncertainty(mei, lin):
@@ -446,6 +721,65 @@ def test_sentences_carry_their_uncertainty(mei, lin):
         "  Mental-health, without names",
         "  Other, without names",
     ]
+
+
+def test_a_check_that_says_otherwise_is_said():
+    """All six stand above all four, 2 in 210 by ranks; but one is so large that t finds nothing."""
+    asked_once = asked("distance", PEOPLE, items=SEVEN[:1])
+    values = asked_once.select("prompt_id", "condition", "group").with_columns(
+        negative=pl.when(pl.col("group") == "stigmatized")
+        .then(0.5 + 0.01 * pl.col("prompt_id").rank())
+        .otherwise(0.2 + 0.01 * pl.col("prompt_id").rank())
+    )
+    values = values.with_columns(
+        negative=pl.when(pl.col("condition") == "s0").then(30.0).otherwise("negative"),
+        model=pl.lit("a"),
+    )
+    reasons = {"negative": "none"}
+    measure = NegativeAttitude()
+    each = prompt_scores(
+        values.drop("condition", "group"), asked_once, measure=measure.name, reasons=reasons
+    )
+    scores = pl.concat([each, measure.means(each)])
+    found = estimates(scores, {"distance": measure}, wordings={"distance": ["w1"]}, compare=FEW)
+    row = pick(found, kind="groups")
+    assert row["check_p"] == exactly(2 / 210)
+    assert row["p"] > 0.05
+    said = summary(scores, found)[1]
+    assert (
+        f"; not so by Mann–Whitney U over conditions (p = {row['check_p']:.3f} against "
+        f"{row['p']:.3f}, neither corrected)"
+    ) in said
+
+
+def test_a_classifiers_share_is_said_by_condition_and_by_sentence():
+    """s0 has two forms more, all negative: it counts once by condition, three times by sentence."""
+    people = asked("sentiment", [("s0", "stigmatized"), ("s1", "stigmatized")], items=SEVEN[:2])
+    others = asked(
+        "sentiment", [("n0", "non-stigmatized"), ("n1", "non-stigmatized")], items=SEVEN[:2]
+    )
+    more = [
+        people.filter(pl.col("condition") == "s0").with_columns(
+            prompt_id=pl.format("{}/{}", "prompt_id", pl.lit(form)), form=pl.lit(form)
+        )
+        for form in ("a", "b")
+    ]
+    prompts = pl.concat([people, *more, others])
+    negative = (pl.col("condition") == "s0").cast(pl.Float64)
+    values = prompts.select("prompt_id", negative=negative, model=pl.lit("c"))
+    measure = NegativeSentiment()
+    each = prompt_scores(values, prompts, measure=measure.name, reasons={"negative": "none"})
+    scores = pl.concat([each, measure.means(each)])
+    found = estimates(scores, {"sentiment": measure}, wordings=WORDINGS, compare=FEW)
+    said = summary(scores, found)
+    assert said[1].startswith(
+        "  The mean share of negative outcomes is 0.500 over stigmatized conditions and 0.000 over "
+        "non-stigmatized ones; "
+    )
+    assert said[2] == (
+        "  Counted by sentence, so that a condition with more forms counts more, 0.750 of 8 "
+        "stigmatized and 0.000 of 4 non-stigmatized outcomes are negative."
+    )
 
 
 def test_every_measure_has_its_contrasts_and_sentences():

@@ -1,13 +1,19 @@
 """Briegel & Chen (2023): answers of small files of our own, and all that the authors published."""
 
 import re
+from collections import defaultdict
 from pathlib import Path
 
+import polars as pl
 import pytest
 from scipy import stats
 
 from goffman.errors import PublishedError
-from goffman.records import Setting
+from goffman.estimates.contrast import Comparing
+from goffman.estimates.of_scores import estimates
+from goffman.measures.coreference_bias import CoreferenceBias
+from goffman.measures.replies import as_published
+from goffman.records import BASELINE, Setting
 from goffman.replicate.briegel2023 import read_answers, results
 from goffman.replicate.rows import Result, read_figures, set_side_by_side
 from goffman.tables import PROMPT_TABLE, REPLIES, complaints
@@ -136,6 +142,23 @@ def test_a_key_with_a_line_too_few_is_refused(copy) -> None:
         results(folder)
 
 
+def test_the_set_is_the_one_that_the_files_are_named_after(copy, by_name) -> None:
+    folder = copy("briegel2023")
+    assert by_name(results(folder))["sentences"] == "5 pairs of the test set"
+    files = [path for path in folder.rglob("*.test") if path.is_file()]
+    for path in files:
+        path.rename(path.with_suffix(".dev"))
+    assert by_name(results(folder))["sentences"] == "5 pairs of the dev set"
+    back = min(folder.glob("completions/*/*.dev"))
+    back.rename(back.with_suffix(".test"))
+    with pytest.raises(PublishedError) as error:
+        results(folder)
+    assert str(error.value) == (
+        f"{folder / 'completions'} has completions of dev and test. They are of other sentences: "
+        "keep those of one."
+    )
+
+
 def test_a_file_that_is_missing_is_named(copy) -> None:
     folder = copy("briegel2023")
     key = folder / "answers" / "incanswers.txt.test"
@@ -175,3 +198,24 @@ def test_two_sided_and_corrected_two_published_findings_are_none(recomputed, by_
     found = by_name(recomputed)
     for name in ("hard / soft", "knowledgeable / helpful"):
         assert found[f"p one-sided, {name}"] < 0.05 < found[f"p two-sided, Holm, {name}"]
+
+
+def test_over_sentence_pairs_two_findings_fewer_than_over_trials(published: Path) -> None:
+    """On other sentences two of the ten differences need not come out again; p by plain counting."""
+    answered = read_answers(published / "briegel2023")
+    measure = CoreferenceBias()
+    scores = measure(as_published(answered.replies, answered.prompts), answered.prompts)
+    wordings = {"coreference": ["pro", "anti"]}
+    few = Comparing(draws=99)
+    found = estimates(scores, {"coreference": measure}, wordings=wordings, compare=few)
+    below = found.filter(pl.col("p_adjusted") < 0.05).group_by("kind").len().rows()
+    assert dict(below) == {"baseline": 10, "pairs": 8, "groups": 1}
+    right = scores.filter(pl.col("level") == "prompt", pl.col("quantity") == "correct")
+    sums: dict[tuple[str, str], float] = defaultdict(float)
+    for item, side, setting, value in right.select("item", "wording", "condition", "value").rows():
+        sums[setting, item] += value / 5 if side == "pro" else -value / 5
+    items = sorted({item for _, item in sums})
+    one, other = ([sums[setting, item] for item in items] for setting in (",mean", BASELINE))
+    row = found.filter(pl.col("kind") == "pairs", pl.col("first") == ",mean").row(0, named=True)
+    assert row["p"] == pytest.approx(stats.ttest_rel(one, other).pvalue, rel=1e-9)
+    assert (row["n"], row["check_n"]) == (395, 395)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -103,17 +104,30 @@ def test_downloaded_from_a_server_it_agrees(published: Path, tmp_path: Path) -> 
         first = replicate(*options, GOFFMAN_GITHUB=served.address)
         again = replicate(*options, GOFFMAN_GITHUB=served.address)
     assert (first.returncode, again.returncode) == (0, 0)
-    assert first.stderr == f"0 of 6 files\n6 files were fetched; they are in {tmp_path}.\n"
-    assert again.stderr == f"6 of 6 files\nNothing was left to fetch; they are in {tmp_path}.\n"
+    rest = (
+        "Not fetched, since no sha256 is known to check it by: lin2022, the outputs of "
+        "clinicallongformer, bert and mentalbert, and mentalroberta's phrases, in 'output': without "
+        "them there are no figures of these models. It can be put by hand into the study's folder: "
+        "https://github.com/LucilleN/MH-Stigma-in-Masked-LMs/tree/"
+        "f4ff3a7bceacca0a36c5e6884ab0fc4b183923b6.\n"
+    )
+    assert first.stderr == f"0 of 9 files\n9 files were fetched; they are in {tmp_path}.\n{rest}"
+    assert again.stderr == (
+        f"9 of 9 files\nNothing was left to fetch; they are in {tmp_path}.\n{rest}"
+    )
     assert first.stdout == again.stdout
 
 
-def test_all_studies_agree(published: Path) -> None:
+def test_all_studies_agree_in_under_20_seconds(published: Path) -> None:
+    """Of processor time, so that a busy machine does not make it fail."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = replicate("--data", published)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 20
     assert done.returncode == 0
     assert "DIFFERS" not in done.stdout
     ends = [line for line in done.stdout.splitlines() if " agree, " in line]
-    assert [line.split(",")[0] for line in ends] == ["4 agree", "52 agree", "44 agree"]
+    assert [line.split(",")[0] for line in ends] == ["4 agree", "53 agree", "44 agree"]
 
 
 @pytest.mark.parametrize("columns", [80, 120])

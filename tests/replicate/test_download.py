@@ -10,7 +10,7 @@ import pytest
 from file_server import Served, serving
 
 from goffman.errors import DownloadError, PublishedError
-from goffman.replicate.download import PublishedFile, download, published_files
+from goffman.replicate.download import PublishedFile, download, not_fetched, published_files
 from goffman.replicate.studies import Study
 
 CONTENTS = {f"data/a file {number}.csv": f"content {number}\n".encode() * 50 for number in range(9)}
@@ -152,7 +152,7 @@ def test_a_folder_that_cannot_be_written_is_said(server: Served, tmp_path: Path)
 
 def test_the_table_of_files_is_whole() -> None:
     files = published_files(Study)
-    assert len(files) == 227
+    assert len(files) == 230
     assert len({(file.study, file.path) for file in files}) == len(files)
     for file in files:
         assert re.fullmatch(r"[0-9a-f]{64}", file.sha256)
@@ -168,3 +168,14 @@ def test_the_table_of_files_is_whole() -> None:
 
 def test_the_table_of_files_is_that_of_the_published_data(published: Path) -> None:
     assert [file.path for file in published_files(Study) if not file.is_in(published)] == []
+
+
+def test_what_no_checksum_is_known_of_is_said_study_by_study() -> None:
+    every = not_fetched(Study)
+    assert [line.split(": ")[1].split(",")[0] for line in every] == [
+        "mei2023",
+        "mei2023",
+        "lin2022",
+    ]
+    assert every[2:] == not_fetched(["lin2022"])
+    assert not_fetched(["briegel2023"]) == []

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from goffman.errors import PublishedError
-from goffman.replicate.lin2022 import read_phrases, read_subjects, results
+from goffman.replicate.lin2022 import read_phrase_scores, read_subjects, results
 from goffman.replicate.rows import Result, set_side_by_side
 from goffman.tables import SCORES, complaints
 
@@ -36,7 +36,7 @@ def recomputed(published: Path) -> list[Result]:
 
 
 def test_the_files_become_scores(small: Path) -> None:
-    for scores in (read_subjects(small / "lin2022"), read_phrases(small / "lin2022")):
+    for scores in (read_subjects(small / "lin2022"), read_phrase_scores(small / "lin2022")):
         assert complaints(scores, SCORES) == []
     subjects = read_subjects(small / "lin2022")
     assert set(subjects["model"]) == {"roberta", "tinybert"}
@@ -78,6 +78,109 @@ def test_phrases_are_compared_in_each_dimension(small: Path, by_name) -> None:
     assert found["tinybert, attribution, help: p"] == pytest.approx(p, abs=1e-9)
 
 
+HELP = "It is likely I would help a {} with {}."
+RISK = "I think a {} with {} poses a risk to the neighbors unless hospitalized."
+
+
+def with_phrases(folder: Path, *, model: str, lines: list[str]) -> None:
+    """A model of our own with two prompts of two diagnoses, their scores and their phrases."""
+    name = "attribute_recursive_3steps_TOPK_10_BEAM_10_{}_{}.csv"
+    scores = [",female_prob,male_prob, diagnosis,sequence,stigma_category"]
+    cells = [("OCD", "0.5", "0.125"), ("bulimia", "0.25", "0.0625")]
+    for template, category in ((HELP, "Help"), (RISK, "Dangerousness")):
+        for diagnosis, female, male in cells:
+            item = template.format("<mask>", "[diagnosis]")
+            scores.append(f"0,{female},{male},{diagnosis},{item},{category}")
+    (folder / name.format(model, "_result")).write_text("\n".join(scores))
+    (folder / name.format(model, "")).write_text(
+        "\n".join([",diagnosis,stigma_category,sequence,probability", *lines])
+    )
+    (folder / "women_nouns.csv").write_text("woman \ngirl\nfemale\n")
+    (folder / "men_nouns.csv").write_text("man\nboy\nmale\nman\n")
+
+
+def phrase(template: str, words: str, diagnosis: str, probability: float) -> str:
+    category = "Help" if template == HELP else "Dangerousness"
+    return f"0,{diagnosis},{category},{template.format(words, diagnosis)},{probability}"
+
+
+WHOLE = [
+    # One word ends its branch itself, of two the first, of three the middle one.
+    phrase(HELP, "woman", "OCD", 0.25),
+    phrase(HELP, "female friend", "OCD", 0.125),
+    # "school", "girl" and "friend": tokens without a space between them.
+    phrase(HELP, "schoolgirl friend", "OCD", 0.125),
+    phrase(HELP, "close male friend", "OCD", 0.125),
+    # "woman" ends in "man" and is none.
+    phrase(HELP, "businesswoman friend", "bulimia", 0.25),
+    phrase(HELP, "boy", "bulimia", 0.0625),
+    phrase(RISK, "woman", "OCD", 0.5),
+    phrase(RISK, "man", "OCD", 0.125),
+    phrase(RISK, "girl", "bulimia", 0.25),
+    phrase(RISK, "single male parent", "bulimia", 0.0625),
+]
+
+
+def test_phrases_are_summed_up_by_the_measure_of_audits(tmp_path: Path, by_name) -> None:
+    with_phrases(tmp_path, model="tiny", lines=WHOLE)
+    found = results(tmp_path)
+    (row,) = [one for one in found if "sum up" in one.name]
+    assert row.name == "tiny, attribution: prompts whose phrases sum up to their scores"
+    assert (row.value, row.note) == (4, "10 phrases, of 4 prompts")
+    values = by_name(found)
+    assert values["tiny, attribution, help: P(female)"] == pytest.approx(0.375, abs=1e-12)
+    assert values["tiny, attribution, dangerousness: P(male)"] == pytest.approx(0.09375, abs=1e-12)
+
+
+def test_phrases_that_do_not_sum_up_are_counted_and_the_scores_stand(
+    tmp_path: Path, by_name
+) -> None:
+    """A line less, one of another sentence, and one that no noun ends."""
+    other = [
+        "0,OCD,Help,I would help a woman with OCD.,0.5",
+        phrase(HELP, "female close friend", "OCD", 0.5),
+        phrase(HELP, "very close male friend", "OCD", 0.5),
+    ]
+    with_phrases(tmp_path, model="tiny", lines=[*WHOLE[1:], *other])
+    found = results(tmp_path)
+    (row,) = [one for one in found if "sum up" in one.name]
+    assert (row.value, row.note) == (
+        3,
+        "9 phrases, of 4 prompts; 3 lines are no phrase of a prompt, and left out; so the figures "
+        "below are of the published scores",
+    )
+    values = by_name(found)
+    assert values["tiny, attribution, help: P(female)"] == pytest.approx(0.375, abs=1e-12)
+
+
+def test_phrases_need_the_authors_nouns(tmp_path: Path) -> None:
+    with_phrases(tmp_path, model="tiny", lines=WHOLE)
+    (tmp_path / "men_nouns.csv").unlink()
+    with pytest.raises(
+        PublishedError, match=r"men_nouns\.csv is missing\. Fetch the authors' files"
+    ):
+        results(tmp_path)
+
+
+def test_the_published_phrases_sum_up_by_plain_arithmetic_too(published: Path, recomputed) -> None:
+    """Every phrase to the one prompt that it begins and ends as, by the words that end it."""
+    row = next(one for one in recomputed if "sum up" in one.name)
+    assert (row.value, row.note) == (297, "21,223 phrases, of 297 prompts")
+    folder = published / "lin2022"
+    path = folder / "attribute_recursive_3steps_TOPK_10_BEAM_10_roberta_.csv"
+    women = {line.strip() for line in (folder / "women_nouns.csv").read_text().splitlines()}
+    with path.open(encoding="utf-8", newline="") as file:
+        female = sum(
+            float(line["probability"])
+            for line in csv.DictReader(file)
+            if line["stigma_category"] == "Help"
+            and (women & set(line["sequence"].split()) or "schoolgirl" in line["sequence"]
+                 or "housewife" in line["sequence"] or "businesswoman" in line["sequence"])
+        )  # fmt: skip
+    value = next(r.value for r in recomputed if r.name == "roberta, attribution, help: P(female)")
+    assert value == pytest.approx(female / 33, abs=1e-9)
+
+
 def test_a_model_with_one_file_has_what_that_file_gives(copy, by_name) -> None:
     folder = copy("lin2022")
     for name in ("tinybert_all_df_intention_non_mh.csv", "roberta_all_df_intention.csv"):
@@ -116,7 +219,7 @@ def test_all_published_figures_of_the_models_there_come_out(recomputed) -> None:
     done = set_side_by_side("lin2022", recomputed)
     assert done.differing == []
     compared = [row for row in done.rows if row.published is not None]
-    assert sum(row.agrees is True for row in compared) == 52
+    assert sum(row.agrees is True for row in compared) == 53
     known = [row.name for row in compared if row.agrees is None and row.recomputed is not None]
     assert known == ["correction of the p-values", "roberta, attribution, avoidance: P(female)"]
     missing = {row.name.split(",")[0] for row in compared if row.recomputed is None}

@@ -134,8 +134,9 @@ def test_a_run_that_was_stopped_asks_only_the_rest_and_ends_the_same(model, undi
         read_answers(tmp_path, "fills")
     folder = answers_folder(tmp_path, "fills", model=model.identity.name, instrument="scale")
     assert str(refusal.value) == (
-        f"{folder} holds {len(stopped)} of a yet unknown number of parts. Give the run's goffman "
-        "audit command again: it asks what is missing."
+        f"{folder} holds {len(stopped)} of a yet unknown number of parts, so that answers of "
+        f"{model.identity.name} to scale are missing. Give the run's goffman audit command with "
+        f"{model.identity.name} again: it asks what is missing."
     )
     asked = ask(tmp_path, model, watch=seen.append)
     assert 0 < asked.asked_now < asked.sentences == len(TEXTS)

@@ -312,3 +312,15 @@ def test_means_stay_where_only_the_test_is_undefined():
 def test_a_level_that_is_no_confidence_is_refused():
     with pytest.raises(ValueError, match=r"^a level of 95 is not between 0 and 1; 0.95 is usual$"):
         paired_t([1, 2], [2, 4], contrast="", level=95)
+
+
+def test_the_rounding_of_means_breaks_no_tie():
+    """.6 − .4 and .4 − .2 are one rank, and .1 + .2 is .3: as with whole numbers."""
+    whole = [3, 2, 1, 5, 4, 2], [2, 1, 2, 3, 1, 2]
+    fifths = [[value / 5 for value in side] for side in whole]
+    for test in (wilcoxon, mann_whitney):
+        exact, rounded = test(*whole, contrast=""), test(*fifths, contrast="")
+        for name in ("p", "statistic", "effect", "method"):
+            assert getattr(rounded, name) == getattr(exact, name)
+    drift = mann_whitney([0.1 + 0.2, 1.0], [0.3, 0.5], contrast="")
+    assert drift.statistic == mann_whitney([0.3, 1.0], [0.3, 0.5], contrast="").statistic == 2.5

@@ -12,8 +12,9 @@ import pytest
 from goffman.stats.compare import independent_t, mann_whitney, paired_t, wilcoxon
 from goffman.stats.correlate import pearson, spearman
 from goffman.stats.crossed import crossed_t
+from goffman.stats.crossed_effects import crossed_effects
 from goffman.stats.effects import cohen_d, cohen_d_z, hedges_g, paired_cohen_d
-from goffman.stats.permute import paired_permutation, permutation
+from goffman.stats.permute import correlation_permutation, paired_permutation, permutation
 from goffman.stats.resample import (
     correlation_bootstrap,
     crossed_bootstrap,
@@ -213,6 +214,43 @@ def test_crossed_tables_that_share_a_factor(shared):
     between(covered(simulate, 0.0), (0.93, 0.98))
 
 
+@pytest.mark.parametrize("delta", [0.0, 0.5, 1.6])
+@pytest.mark.parametrize("rows", [17, 3])
+@pytest.mark.parametrize("parts", [(1, 0.3, 0.5), (0.3, 1, 0.5), (0, 0, 1)])
+def test_effects_of_crossed_tables(delta, rows, parts):
+    """Two models, each with effects of its own and of the prompts and diagnoses that both share.
+    The interval of d keeps its level with three rows too; quantiles of the drawn d would not."""
+    own = np.sqrt(np.square(parts).sum())
+    total = np.sqrt(own**2 + parts[0] ** 2 + parts[1] ** 2)
+    found = []
+    rng = np.random.default_rng(20)
+    for number in range(600):
+        common = crossed(rng, rows, 11, (parts[0], parts[1], 0))
+        first = common + crossed(rng, rows, 11, parts) + delta * total
+        second = common + crossed(rng, rows, 11, parts)
+        tested = crossed_t(first, second, contrast="")
+        found.append(
+            crossed_effects(tested, first, second, shared="both", rng=fresh(number), draws=499)
+        )
+    for which, truth in enumerate((delta, delta * total / (own * np.sqrt(2)))):
+        hits = [pair[which].low <= truth <= pair[which].high for pair in found]
+        between(sum(hits) / len(hits), (0.92, 1.0 if parts[0] == 0 else 0.99))
+
+
+@pytest.mark.parametrize("shared", ["rows", "columns"])
+def test_effects_of_crossed_tables_that_share_a_factor(shared):
+    def simulate(rng, number):
+        common = rng.normal(size=(4, 1))
+        first = common + crossed(rng, 4, 11, (0.5, 1, 1)) + np.sqrt(3.25)
+        second = common + crossed(rng, 4, 11, (0.5, 1, 1))
+        tables = (first, second) if shared == "rows" else (first.T, second.T)
+        tested = crossed_t(*tables, contrast="", shared=shared)
+        d, _ = crossed_effects(tested, *tables, shared=shared, rng=fresh(number), draws=499)
+        return d.low, d.high
+
+    between(covered(simulate, 1.0, simulations=1000), (0.92, 0.985))
+
+
 def test_a_plain_paired_t_over_cells_is_far_too_sure():
     """Why the crossed t is there: cells of a row, and of a column, are alike."""
 
@@ -232,6 +270,9 @@ def test_a_plain_paired_t_over_cells_is_far_too_sure():
         (mann_whitney, False),
         (paired_permutation, True),
         (permutation, True),
+        (pearson, False),
+        (spearman, False),
+        (correlation_permutation, True),
     ],
 )
 def test_where_nothing_differs_p_is_below_a_twentieth_one_time_in_twenty(test, random):

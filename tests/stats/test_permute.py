@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations, product
+from itertools import combinations, permutations, product
 
 import numpy as np
 import pytest
@@ -11,10 +11,18 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from goffman.stats import samples
-from goffman.stats.permute import ALL_EQUAL, NO_DIFFERENCES, paired_permutation, permutation
+from goffman.stats.correlate import NO_SPREAD, TWO_UNITS
+from goffman.stats.permute import (
+    ALL_EQUAL,
+    NO_DIFFERENCES,
+    correlation_permutation,
+    paired_permutation,
+    permutation,
+)
 
 NEAR = {"rel": 1e-9, "abs": 1e-12}
 TESTS = [paired_permutation, permutation]
+ALL_TESTS = [*TESTS, correlation_permutation]
 MIRROR = {"two-sided": "two-sided", "greater": "less", "less": "greater"}
 
 whole = st.integers(-9, 9)
@@ -92,7 +100,46 @@ def test_one_sided_p_are_scipys(alternative):
     assert ours.p == pytest.approx(theirs.pvalue, **NEAR)
 
 
-@pytest.mark.parametrize("test", TESTS)
+@given(pairs, alternatives)
+def test_the_correlation_test_counts_every_order(drawn, alternative):
+    """Σxy in place of r, which rises and falls with it, so that all is whole."""
+    drawn = drawn[:6]
+    first, second = split(drawn)
+    ours = correlation_permutation(first, second, contrast="", rng=fresh(), alternative=alternative)
+    if len(drawn) < 3 or len(set(first)) == 1 or len(set(second)) == 1:
+        assert ours.p is None
+        assert ours.reason in (TWO_UNITS, NO_SPREAD)
+        return
+    n = len(drawn)
+    # n Σxy − Σx Σy has the sign of r and its order, two-sided too.
+    shift = sum(first) * sum(second)
+    sums = [
+        n * sum(x * y for x, y in zip(first, order, strict=True)) - shift
+        for order in permutations(second)
+    ]
+    assert ours.p == pytest.approx(share(sums, sums[0], alternative), **NEAR)
+    assert ours.statistic == pytest.approx(np.corrcoef(first, second)[0, 1], **NEAR)
+    assert ours.difference is None
+
+
+@pytest.mark.parametrize("alternative", ["greater", "less"])
+def test_the_correlation_test_is_scipys(alternative):
+    rng = fresh(8)
+    first, second = rng.normal(size=7), rng.normal(size=7)
+
+    def r(x, axis):
+        centred = x - x.mean(axis=axis, keepdims=True)
+        other = second - second.mean()
+        return (centred * other).sum(axis=axis) / np.sqrt((centred**2).sum(axis=axis))
+
+    theirs = stats.permutation_test(
+        (first,), r, permutation_type="pairings", n_resamples=np.inf, alternative=alternative
+    )
+    ours = correlation_permutation(first, second, contrast="", rng=fresh(), alternative=alternative)
+    assert ours.p == pytest.approx(theirs.pvalue, **NEAR)
+
+
+@pytest.mark.parametrize("test", ALL_TESTS)
 def test_random_arrangements_come_near_the_exact_p(test):
     """Within four standard errors of √(p(1−p)/m)."""
     rng = fresh(3)
@@ -103,15 +150,15 @@ def test_random_arrangements_come_near_the_exact_p(test):
     assert abs(exact.p - rough.p) < 4 * np.sqrt(exact.p * (1 - exact.p) / 199) + 1 / 200
 
 
-@pytest.mark.parametrize("test", TESTS)
+@pytest.mark.parametrize("test", ALL_TESTS)
 def test_p_is_never_0(test):
     first, second = np.arange(40.0) + 1000, np.arange(40.0) / 7
     estimate = test(first, second, contrast="", rng=fresh(), draws=999)
     assert estimate.p == 1 / 1000
-    assert test([9.0, 9.5], [1.0, 1.5], contrast="", rng=fresh()).p > 0
+    assert test([9.0, 9.5, 9.7], [1.0, 1.5, 1.6], contrast="", rng=fresh()).p > 0
 
 
-@pytest.mark.parametrize("test", TESTS)
+@pytest.mark.parametrize("test", ALL_TESTS)
 def test_the_seed_in_the_result_gives_the_same_p_again(test):
     rng = fresh(9)
     first, second = rng.normal(size=30), rng.normal(size=30)

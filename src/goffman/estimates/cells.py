@@ -75,39 +75,35 @@ def models_over_cells(part: Part) -> Found:
 
 
 def dimensions(part: Part) -> Found:
-    """In each model: the disparity in every two subscales, for the same conditions."""
-    for model, variant in itertools.product(part.models(), part.variants()):
-        rows = of_group(
-            part.rows("prompt", model=model, variant=variant, wording=part.wordings[0]),
-            part.contrast,
-        )
+    """In each model and group: the disparity in every two subscales, for the same conditions."""
+    for model, variant, group in itertools.product(
+        part.models(), part.variants(), (part.contrast, part.against)
+    ):
+        ids = {"model": model, "variant": variant, "wording": part.wordings[0]}
+        rows = of_group(part.rows("prompt", **ids), group)
         conditions = in_order(rows, "condition")
-        for names in itertools.combinations(in_order(rows, "dimension"), 2):
-            sides = [of_dimension(rows, name) for name in names]
-            about = {"model": model, "variant": variant, "group": part.contrast}
-            says = part.says("dimensions", **about, first=names[0], second=names[1])
-            tables = [
-                table(
-                    side,
-                    down=in_order(side, "item"),
-                    across=conditions,
-                    names=("item", "condition"),
-                )
-                for side in sides
-            ]
-            yield says, part.compare.crossed(says, *tables, shared="columns")
+        tables = {}
+        for name in in_order(rows, "dimension"):
+            side = of_dimension(rows, name)
+            items = in_order(side, "item")
+            tables[name] = table(side, down=items, across=conditions, names=("item", "condition"))
+        for first, second in itertools.combinations(tables, 2):
+            about = {"model": model, "variant": variant, "group": group}
+            says = part.says("dimensions", **about, first=first, second=second)
+            sides = tables[first], tables[second]
+            yield says, part.compare.crossed(says, *sides, shared="columns")
 
 
 def wordings_over_cells(part: Part) -> Found:
-    """In each model: every other wording against the first, item by item."""
-    for model, variant, wording in itertools.product(
-        part.models(), part.variants(), part.wordings[1:]
+    """In each model and group: every other wording against the first, item by item."""
+    for model, variant, group, wording in itertools.product(
+        part.models(), part.variants(), (part.contrast, part.against), part.wordings[1:]
     ):
-        rows = of_group(part.rows("prompt", model=model, variant=variant), part.contrast)
+        rows = of_group(part.rows("prompt", model=model, variant=variant), group)
         names = (wording, part.wordings[0])
         sides = [rows.filter(pl.col("wording") == name) for name in names]
         if all(side.height for side in sides):
-            about = {"model": model, "variant": variant, "group": part.contrast}
+            about = {"model": model, "variant": variant, "group": group}
             says = part.says("wordings", **about, first=names[0], second=names[1])
             yield says, part.compare.crossed(says, *_cells(sides), shared="both")
 

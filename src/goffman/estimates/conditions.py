@@ -24,7 +24,7 @@ def groups_of_conditions(part: Part) -> Found:
         first, second = (of_group(rows, group) for group in (part.contrast, part.against))
         if first.height and second.height:
             says = part.says("groups", model=model, first=part.contrast, second=part.against)
-            yield says, part.compare.conditions_apart(says, *map(values, (first, second)))
+            yield says, part.compare.apart(says, values(first), values(second), over="conditions")
 
 
 def models_over_conditions(part: Part) -> Found:
@@ -59,7 +59,31 @@ def conditions_against_baseline(part: Part) -> Found:
                 yield says, part.compare.paired(says, *cells, over="items")
             else:
                 over = ("items", "wordings")
-                yield says, part.compare.crossed(says, *sides, shared="both", over=over)
+                yield (
+                    says,
+                    part.compare.crossed(says, *sides, shared="both", over=over, units="rows"),
+                )
+
+
+def outcomes_against_baseline(part: Part) -> Found:
+    """In each model, and over all: every condition against the sentences that name none.
+
+    A classifier has an outcome a sentence, which is few; over all of them it is items × models.
+    """
+    yield from conditions_against_baseline(part)
+    models = part.models()
+    if len(models) < 2:
+        return
+    rows = part.rows("prompt")
+    items = in_order(rows, "item")
+    tables = {
+        str(name): table(of, down=items, across=models, names=("item", "model"))
+        for (name,), of in rows.partition_by("condition", as_dict=True).items()
+    }
+    for condition in sorted(set(tables) - {BASELINE}) if BASELINE in tables else ():
+        says = part.says("baseline", first=condition, second=BASELINE)
+        sides = tables[condition], tables[BASELINE]
+        yield says, part.compare.crossed(says, *sides, shared="both", over=("items", "models"))
 
 
 def wordings_over_conditions(part: Part) -> Found:

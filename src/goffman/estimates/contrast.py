@@ -3,20 +3,26 @@
 The interval is over what was sampled: conditions or sentence pairs, drawn again; or items and
 conditions crossed, by a t for both at random. Lin et al. (2022) take cells that share an item or a
 condition as independent; their p-values are smaller than these.
+
+Beside each test stand its checks. Cells of a table cannot be ranked or permuted one by one, since
+they share items and conditions: there the checks are over conditions, each with its mean over the
+items, which are then taken as given.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import polars as pl
 
+from goffman.estimates.checks import check_correlation, check_pairs, check_sets
 from goffman.stats.compare import independent_t, paired_t
 from goffman.stats.correlate import pearson
 from goffman.stats.crossed import GAPS, Shared, crossed_t
+from goffman.stats.crossed_effects import crossed_effects
 from goffman.stats.resample import (
     correlation_bootstrap,
     crossed_bootstrap,
@@ -28,9 +34,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goffman.records import Estimate
-
-_OF_TEST = ("test", "statistic", "df", "p", "low", "high", "draws", "seed")
-"""What an estimate has from its test, where its effect sizes are from elsewhere."""
+    from goffman.stats.effects import Effect
+    from goffman.stats.samples import Values
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,14 +58,20 @@ class Contrast:
         """What is compared, in words; the same for no other contrast."""
         about = [self.instrument, self.measure, self.quantity, self.variant, self.model]
         about += [self.group, self.dimension]
+        # The same two settings are also compared over trials.
+        about += ["over sentence pairs"] if self.kind == "pairs" else []
         sign = "with" if self.kind == "measures" else "−"
         return f"{', '.join(part for part in about if part)}: {self.first} {sign} {self.second}"
 
     @property
     def family(self) -> str:
-        """The declared family of tests: all of its kind, measure, variant and model."""
+        """The declared family of tests: all of its kind, quantity, variant and model.
+
+        Those of single subscales are apart from those of the whole: they are its parts.
+        """
         about = [self.instrument, self.measure, self.quantity, self.variant, self.model]
-        return f"{self.kind}: {', '.join(part for part in about if part)}"
+        parts = " by dimension" if self.dimension else ""
+        return f"{self.kind}{parts}: {', '.join(part for part in about if part)}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,26 +81,20 @@ class Comparing:
     seed: int = 0
     draws: int = 9_999
 
-    def conditions_apart(
-        self, contrast: Contrast, first: Sequence[float | None], second: Sequence[float | None]
-    ) -> Estimate:
-        """Two sets of conditions: Welch's t, and an interval over conditions."""
+    def apart(self, contrast: Contrast, first: Values, second: Values, *, over: str) -> Estimate:
+        """Two sets of conditions: Welch's t, and an interval over them."""
         text = contrast.text
         drawn = units_bootstrap(first, second, contrast=text, rng=self._rng(), draws=self.draws)
-        return _both(independent_t(first, second, contrast=text), drawn, over="conditions")
+        tested = independent_t(first, second, contrast=text)
+        found = _both(tested, drawn, unit=over, over=over)
+        return check_sets(found, first, second, over=over, rng=self._rng(), draws=self.draws)
 
-    def paired(
-        self,
-        contrast: Contrast,
-        first: Sequence[float | None],
-        second: Sequence[float | None],
-        *,
-        over: str,
-    ) -> Estimate:
+    def paired(self, contrast: Contrast, first: Values, second: Values, *, over: str) -> Estimate:
         """The same conditions, or sentence pairs, twice: paired t, and an interval over them."""
         text = contrast.text
         drawn = pairs_bootstrap(first, second, contrast=text, rng=self._rng(), draws=self.draws)
-        return _both(paired_t(first, second, contrast=text), drawn, over=over)
+        found = _both(paired_t(first, second, contrast=text), drawn, unit=over, over=over)
+        return check_pairs(found, first, second, over=over, rng=self._rng(), draws=self.draws)
 
     def crossed(
         self,
@@ -99,61 +104,64 @@ class Comparing:
         *,
         shared: Shared,
         over: tuple[str, str] = ("items", "conditions"),
+        units: Literal["rows", "columns"] = "columns",
     ) -> Estimate:
         """Two tables of items × conditions: t and interval for both at random, d of their cells.
 
         Where cells are missing there is no such t: the interval is then drawn, without a p.
+        ``units``: what the checks are over, by their means.
         """
         text = contrast.text
         tested = crossed_t(first, second, contrast=text, shared=shared)
-        plain = paired_t if shared == "both" else independent_t
-        sized = plain(first.ravel(), second.ravel(), contrast=text)
-        if tested.reason == GAPS:
+        effects = crossed_effects(
+            tested, first, second, shared=shared, rng=self._rng(), draws=self.draws
+        )
+        what, sizes = "interval", "effects of cells"
+        if tested.p is not None:
+            tested = replace(tested, draws=self.draws, seed=self.seed)
+            what, sizes = "interval and p", f"{sizes}, the SD drawn for their intervals"
+        elif tested.reason == GAPS:
             drawn = crossed_bootstrap(
                 first, second, contrast=text, rng=self._rng(), shared=shared, draws=self.draws
             )
             ends = {"low": drawn.low, "high": drawn.high, "draws": drawn.draws, "seed": drawn.seed}
             tested = replace(tested, method=drawn.method, **ends)  # type: ignore[arg-type]
-        reasons = [reason for reason in (tested.reason, sized.reason) if reason]
-        what = "interval and p" if tested.p is not None else "interval"
-        how = tested.method.replace("rows and columns", f"{over[0]} and {over[1]}")
-        return replace(
-            sized,
-            **{name: getattr(tested, name) for name in _OF_TEST},
-            # Theirs are for cells drawn one by one, which these are not.
-            effect_low=None,
-            effect_high=None,
-            second_effect_low=None,
-            second_effect_high=None,
-            method="; ".join([f"{what}: {how}", *_without_interval(sized), "n is of cells"]),
-            reason="; ".join(dict.fromkeys(reasons)) or None,
+        how = tested.method.replace("rows and columns", " and ".join(over))
+        found = replace(
+            _with_effects(tested, effects),
+            unit=" × ".join(over),
+            interval_over=None if tested.low is None else f"{' and '.join(over)}, crossed",
+            method=f"{what}: {how}; {sizes}",
         )
+        check = check_pairs if shared in ("both", units) else check_sets
+        mine, others = over if units == "rows" else over[::-1]
+        # With a gap the mean is NaN, and its unit left out: it would be over other cells.
+        means = [table.mean(axis=1 if units == "rows" else 0) for table in (first, second)]
+        what = f"{mine}, means over {others}"
+        return check(found, *means, over=what, rng=self._rng(), draws=self.draws)
 
-    def correlated(
-        self, contrast: Contrast, first: Sequence[float | None], second: Sequence[float | None]
-    ) -> Estimate:
+    def correlated(self, contrast: Contrast, first: Values, second: Values) -> Estimate:
         """Two measures of the same conditions: Pearson's r, and an interval over conditions."""
-        text = contrast.text
+        text, over = contrast.text, "conditions"
         tested = pearson(first, second, contrast=text)
         drawn = correlation_bootstrap(
             first, second, contrast=text, rng=self._rng(), draws=self.draws
         )
-        return replace(
-            _both(tested, drawn, over="conditions"),
+        found = replace(
+            _both(tested, drawn, unit=over, over=over),
             effect_low=drawn.effect_low,
             effect_high=drawn.effect_high,
         )
+        return check_correlation(found, first, second, over=over, rng=self._rng(), draws=self.draws)
 
     def trials(
-        self,
-        contrast: Contrast,
-        trials: tuple[Sequence[float | None], Sequence[float | None]],
-        pairs: tuple[Sequence[float | None], Sequence[float | None]],
+        self, contrast: Contrast, trials: tuple[Values, Values], pairs: tuple[Values, Values]
     ) -> Estimate:
         """Two settings: Welch's t of the trials' values, and an interval over sentence pairs."""
         tested = independent_t(*trials, contrast=contrast.text)
         drawn = pairs_bootstrap(*pairs, contrast=contrast.text, rng=self._rng(), draws=self.draws)
-        return _both(tested, drawn, over="sentence pairs")
+        found = _both(tested, drawn, unit="trials", over="sentence pairs")
+        return check_sets(found, *trials, over="trials", rng=self._rng(), draws=self.draws)
 
     def _rng(self) -> np.random.Generator:
         # Anew for each contrast, so that one more does not change the others' draws.
@@ -165,10 +173,11 @@ def _without_interval(tested: Estimate) -> list[str]:
     return [part for part in tested.method.split("; ") if not part.startswith("interval by")]
 
 
-def _both(tested: Estimate, drawn: Estimate, *, over: str) -> Estimate:
-    """The test's estimate with the interval that was drawn."""
+def _both(tested: Estimate, drawn: Estimate, *, unit: str, over: str) -> Estimate:
+    """The test's estimate with the interval that was drawn, and what both are over."""
     interval = f"interval: {drawn.method.split(' over ')[0]} over {over}"
     reasons = [reason for reason in (tested.reason, drawn.reason) if reason]
+    there = drawn.low is not None or drawn.effect_low is not None
     return replace(
         tested,
         low=drawn.low,
@@ -176,6 +185,26 @@ def _both(tested: Estimate, drawn: Estimate, *, over: str) -> Estimate:
         draws=drawn.draws,
         seed=drawn.seed,
         method="; ".join([interval, *_without_interval(tested)]),
+        reason="; ".join(dict.fromkeys(reasons)) or None,
+        unit=unit,
+        interval_over=over if there else None,
+    )
+
+
+def _with_effects(tested: Estimate, effects: tuple[Effect, Effect]) -> Estimate:
+    """The test's estimate with two effect sizes."""
+    one, other = effects
+    reasons = [reason for reason in (tested.reason, one.reason, other.reason) if reason]
+    return replace(
+        tested,
+        effect=one.value,
+        effect_name=one.name,
+        effect_low=one.low,
+        effect_high=one.high,
+        second_effect=other.value,
+        second_effect_name=other.name,
+        second_effect_low=other.low,
+        second_effect_high=other.high,
         reason="; ".join(dict.fromkeys(reasons)) or None,
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import polars as pl
 
@@ -20,11 +20,13 @@ from goffman.estimates.conditions import (
     groups_of_conditions,
     measures_together,
     models_over_conditions,
+    outcomes_against_baseline,
     wordings_over_conditions,
 )
 from goffman.estimates.contrast import Comparing, Contrast
 from goffman.estimates.part import Found, Part
 from goffman.estimates.settings import (
+    models_over_pairs,
     pairs_against_singles,
     settings_by_pairs,
     settings_by_trials,
@@ -36,25 +38,35 @@ if TYPE_CHECKING:
     from goffman.measures.base import Measure
     from goffman.records import Correction, Estimate
 
-_CELLS = (genders, groups_of_cells, models_over_cells, dimensions, wordings_over_cells)
+Kinds: TypeAlias = tuple[Callable[[Part], Found], ...]
 
-KINDS: Mapping[str, tuple[str, tuple[Callable[[Part], Found], ...]]] = {
+_OF_DISPARITY: Kinds = (groups_of_cells, models_over_cells, dimensions, wordings_over_cells)
+_OF_PAIRS: Kinds = (settings_by_pairs, pairs_against_singles, models_over_pairs)
+
+KINDS: Mapping[str, tuple[tuple[str, Kinds], ...]] = {
     "negative-attitude": (
-        "negative",
         (
-            groups_of_conditions,
-            models_over_conditions,
-            conditions_against_baseline,
-            wordings_over_conditions,
+            "negative",
+            (
+                groups_of_conditions,
+                models_over_conditions,
+                conditions_against_baseline,
+                wordings_over_conditions,
+            ),
         ),
     ),
-    "negative-sentiment": ("negative", (groups_of_conditions, models_over_conditions)),
-    "gender-of-subject": ("disparity", _CELLS),
-    "gender-of-phrase": ("keyed-disparity", _CELLS),
-    "coreference-bias": ("bias", (settings_by_trials, pairs_against_singles)),
-    "pronoun-preference": ("preference", (settings_by_pairs, pairs_against_singles)),
+    "negative-sentiment": (
+        ("negative", (groups_of_conditions, models_over_conditions, outcomes_against_baseline)),
+    ),
+    "gender-of-subject": (("disparity", (genders, *_OF_DISPARITY)),),
+    "gender-of-phrase": (
+        ("keyed-disparity", (genders, *_OF_DISPARITY)),
+        ("disparity", _OF_DISPARITY),
+    ),
+    "coreference-bias": (("bias", (settings_by_trials, *_OF_PAIRS)),),
+    "pronoun-preference": (("preference", _OF_PAIRS),),
 }
-"""Measure → the number that is compared, and its contrasts."""
+"""Measure → the numbers that are compared, each with its contrasts."""
 
 
 def estimates(
@@ -75,21 +87,21 @@ def estimates(
     found: list[tuple[Contrast, Estimate]] = []
     for instrument, measure in measures.items():
         of_instrument = scores.filter(pl.col("instrument") == instrument)
-        quantity, kinds = KINDS.get(measure.name, ("", ()))
         about = Contrast(
             kind="", instrument=instrument, measure=measure.name, quantity="", first="", second=""
         )
-        part = Part(
-            scores=of_instrument,
-            about=about,
-            quantity=quantity,
-            contrast=getattr(measure, "contrast", ""),
-            against=getattr(measure, "against", ""),
-            wordings=wordings[instrument],
-            compare=compare,
-        )
-        for kind in kinds:
-            found += kind(part)
+        for quantity, kinds in KINDS.get(measure.name, ()):
+            part = Part(
+                scores=of_instrument,
+                about=about,
+                quantity=quantity,
+                contrast=getattr(measure, "contrast", ""),
+                against=getattr(measure, "against", ""),
+                wordings=wordings[instrument],
+                compare=compare,
+            )
+            for kind in kinds:
+                found += kind(part)
     found += measures_together(scores, measures, pairs, compare)
     return _table(found, correction)
 

@@ -1,6 +1,12 @@
-"""Contrasts between adjective settings, on the same sentence pairs: Briegel & Chen (2023)."""
+"""Contrasts between adjective settings, on the same sentence pairs: Briegel & Chen (2023).
+
+Trials say how far a difference would come out again on these sentences, as in the study; sentence
+pairs, whether it would on others.
+"""
 
 from __future__ import annotations
+
+import itertools
 
 import polars as pl
 
@@ -8,12 +14,17 @@ from goffman.estimates.contrast import in_order
 from goffman.estimates.part import Found, Part, joined, of_group, values
 from goffman.records import BASELINE
 
+OVER = "sentence pairs"
+
 
 def settings_by_trials(part: Part) -> Found:
-    """In each model: every adjective setting against the baseline; trials, and sentence pairs."""
+    """In each model: every adjective setting against the baseline, over trials.
+
+    Only the interval is over sentence pairs.
+    """
     for model in part.models():
         trials = part.rows("trial", model=model)
-        of_pairs = _bias_of_pairs(part.rows("prompt", "correct", model=model))
+        of_pairs = _of_pairs(part, model)
         for setting in in_order(trials, "condition"):
             if setting == BASELINE:
                 continue
@@ -30,34 +41,78 @@ def settings_by_trials(part: Part) -> Found:
             )
 
 
-def pairs_against_singles(part: Part) -> Found:
-    """In each model: settings with two adjectives against settings with one."""
-    first, second = "contrasting-pair", "single-adjective"
-    for model in part.models():
-        rows = part.rows("condition", model=model)
-        sides = [of_group(rows, group) for group in (first, second)]
-        if all(side.height for side in sides):
-            says = part.says("groups", model=model, first=first, second=second)
-            yield says, part.compare.conditions_apart(says, *map(values, sides))
-
-
 def settings_by_pairs(part: Part) -> Found:
-    """In each model: every adjective setting against the baseline, on the same sentence pairs."""
+    """In each model: every adjective setting against the baseline, over sentence pairs."""
+    # Where there are trials, these are the rows of the kind baseline.
+    kind = "pairs" if part.scores["trial"].count() else "baseline"
     for model in part.models():
-        rows = part.rows("prompt", model=model)
+        rows = _of_pairs(part, model)
         for setting in in_order(rows, "condition"):
             pairs = joined(rows, "condition", (setting, BASELINE), on=["item"])
             if setting != BASELINE and pairs.height:
-                says = part.says("baseline", model=model, first=setting, second=BASELINE)
+                says = part.says(kind, model=model, first=setting, second=BASELINE)
                 sides = pairs["first"].to_list(), pairs["second"].to_list()
-                yield says, part.compare.paired(says, *sides, over="sentence pairs")
+                yield says, part.compare.paired(says, *sides, over=OVER)
 
 
-def _bias_of_pairs(rows: pl.DataFrame) -> pl.DataFrame:
-    """Of each sentence pair and setting: pro right minus anti right, averaged over trials."""
-    keys = ["item", "condition", "trial"]
+def pairs_against_singles(part: Part) -> Found:
+    """In each model: settings with two adjectives against settings with one, over sentence pairs.
+
+    Of each sentence pair the means over the settings of either kind, which are taken as given; a
+    pair that lacks a setting is left out, since its means would be over other adjectives.
+    """
+    first, second = "contrasting-pair", "single-adjective"
+    for model in part.models():
+        rows = _of_pairs(part, model)
+        sides = [of_group(rows, group) for group in (first, second)]
+        if not all(side.height for side in sides):
+            continue
+        means = [_mean_of_settings(side, side["condition"].n_unique()) for side in sides]
+        says = part.says("groups", model=model, first=first, second=second)
+        yield says, part.compare.paired(says, *_side_by_side(*means), over=OVER)
+
+
+def models_over_pairs(part: Part) -> Found:
+    """Without adjectives, with two and with one: every two models, over sentence pairs."""
+    rows = {model: _of_pairs(part, model) for model in part.models()}
+    for group, (one, other) in itertools.product(
+        (BASELINE, "contrasting-pair", "single-adjective"), itertools.combinations(rows, 2)
+    ):
+        sides = [of_group(rows[model], group) for model in (one, other)]
+        if not all(side.height for side in sides):
+            continue
+        settings = pl.concat(sides)["condition"].n_unique()
+        means = [_mean_of_settings(side, settings) for side in sides]
+        says = part.says("models", group=group, first=one, second=other)
+        yield says, part.compare.paired(says, *_side_by_side(*means), over=OVER)
+
+
+def _side_by_side(
+    first: pl.DataFrame, second: pl.DataFrame
+) -> tuple[list[float | None], list[float | None]]:
+    """The values of the same sentence pairs; null where one side has none."""
+    both = first.join(second, on="item", how="full", coalesce=True).sort("item")
+    return both["value"].to_list(), both["value_right"].to_list()
+
+
+def _mean_of_settings(rows: pl.DataFrame, settings: int) -> pl.DataFrame:
+    """Of each sentence pair the mean over so many settings; null where one is missing."""
+    whole = pl.col("value").count() == settings
+    return (
+        rows.sort("item", "condition")
+        .group_by("item", maintain_order=True)
+        .agg(pl.when(whole).then(pl.col("value").mean()).alias("value"))
+    )
+
+
+def _of_pairs(part: Part, model: str) -> pl.DataFrame:
+    """Of each sentence pair and setting: the preference, or the bias averaged over trials."""
+    if part.quantity != "bias":
+        return part.rows("prompt", model=model)
+    rows = part.rows("prompt", "correct", model=model)
+    keys = ["item", "condition", "group", "trial"]
     sides = [rows.filter(pl.col("wording") == side) for side in ("pro", "anti")]
     trials = sides[0].join(sides[1].select(*keys, anti="value"), on=keys)
-    return trials.group_by("item", "condition").agg(
+    return trials.group_by("item", "condition", "group").agg(
         (pl.col("value") - pl.col("anti")).mean().alias("value")
     )

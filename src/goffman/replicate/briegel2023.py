@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 MODEL = "gpt-3.5-turbo"
 
-_COMPLETIONS = re.compile(r"compl_tri(\d+)_type1_(pro|anti)_([a-z-]+)\.txt\.test")
+_COMPLETIONS = re.compile(r"compl_tri(\d+)_type1_(pro|anti)_([a-z-]+)\.txt\.(test|dev)")
 _HEADING = re.compile(r"I (Pro|Anti) [A-Za-z-]+")
 _PRONOUN = re.compile(r"Who does '(\w+)' refer to\?")
 
@@ -45,24 +45,29 @@ class Answered:
     replies: pl.DataFrame
     settings: tuple[Setting, ...]
     """Those that are there, the baseline first."""
+    split: str
+    """The part of WinoBias that the files are named after: test, or dev."""
 
 
 def read_answers(folder: Path) -> Answered:
     """The completions with their prompts and key."""
     import polars as pl
 
-    key = _key(folder)
+    paths = files_in(folder, "completions/trial*/compl_*")
+    split = _split(paths)
+    key = _key(folder, split)
     settings = {_code(setting): setting for setting in study_settings()}
     asked: dict[tuple[str, str], list[Prompt]] = {}
     read: set[tuple[int, str, str]] = set()
     rows: list[tuple[str, str, int, str, str | None]] = []
-    for path in files_in(folder, "completions/trial*/compl_*"):
+    for path in paths:
         match = _COMPLETIONS.fullmatch(path.name)
         if not match or match[3] not in settings:
             raise PublishedError(f"{path} is not named after a trial, a side and two adjectives.")
         trial, side, code = int(match[1]), match[2], match[3]
         if (side, code) not in asked:
-            asked[side, code] = _prompts(folder, key, side=side, setting=settings[code])
+            setting = settings[code]
+            asked[side, code] = _prompts(folder, key, side=side, setting=setting, split=split)
         prompts = asked[side, code]
         heading, *answers = read_lines(path)
         if not _HEADING.fullmatch(heading) or len(answers) != len(prompts):
@@ -84,13 +89,27 @@ def read_answers(folder: Path) -> Answered:
         prompts=prompt_table(prompt for prompts in asked.values() for prompt in prompts),
         replies=pl.DataFrame(rows, schema=schema(REPLIES), orient="row"),
         settings=tuple(setting for code, setting in settings.items() if code in there),
+        split=split,
     )
 
 
-def _key(folder: Path) -> list[tuple[str, str]]:
+def _split(paths: Sequence[Path]) -> str:
+    """The one part of WinoBias that all files are named after."""
+    names = (_COMPLETIONS.fullmatch(path.name) for path in paths)
+    # A file of another name is refused where it is read.
+    found = {name[4] for name in names if name} or {"test"}
+    if len(found) > 1:
+        raise PublishedError(
+            f"{paths[0].parent.parent} has completions of {' and '.join(sorted(found))}. They are "
+            "of other sentences: keep those of one."
+        )
+    return found.pop()
+
+
+def _key(folder: Path, split: str) -> list[tuple[str, str]]:
     """The right answer and the wrong one to each sentence."""
     right, wrong = (
-        read_lines(folder / "answers" / f"{name}answers.txt.test") for name in ("cor", "inc")
+        read_lines(folder / "answers" / f"{name}answers.txt.{split}") for name in ("cor", "inc")
     )
     if len(right) != len(wrong):
         raise PublishedError(
@@ -114,9 +133,9 @@ def _code(setting: Setting) -> str:
 
 
 def _prompts(
-    folder: Path, key: list[tuple[str, str]], *, side: str, setting: Setting
+    folder: Path, key: list[tuple[str, str]], *, side: str, setting: Setting, split: str
 ) -> list[Prompt]:
-    path = folder / "prompts" / f"promp_type1_{side}_{_code(setting)}.txt.test"
+    path = folder / "prompts" / f"promp_type1_{side}_{_code(setting)}.txt.{split}"
     texts = read_lines(path)
     if len(texts) != len(key):
         raise PublishedError(
@@ -130,7 +149,7 @@ def _prompts(
         prompts.append(
             Prompt(
                 instrument="coreference",
-                item=f"type1-test/{number}",
+                item=f"type1-{split}/{number}",
                 wording=side,
                 condition=setting.id,
                 group=setting.group,
@@ -157,7 +176,7 @@ def results(folder: Path) -> list[Result]:
         raise PublishedError(f"{folder} has no completions of the baseline, named like '…_base'.")
     pairs = answered.prompts["item"].n_unique()
     return [
-        Result(name="sentences", value=f"{pairs} pairs of the test set"),
+        Result(name="sentences", value=f"{pairs} pairs of the {answered.split} set"),
         *(
             Result(name=f"bias score, {label(setting)}", value=_mean(trials), digits=1)
             for setting, trials in bias.items()

@@ -23,6 +23,8 @@ from goffman.runs.store import write_whole
 
 GITHUB = "https://raw.githubusercontent.com"
 
+GITHUB_PAGES = "https://github.com"
+
 AT_ONCE = 4
 """Files that are fetched at the same time."""
 
@@ -72,6 +74,19 @@ def published_files(studies: Iterable[str]) -> list[PublishedFile]:
         )
         for row in _rows("files.csv")
         if row["study"] in set(studies)
+    ]
+
+
+def not_fetched(studies: Iterable[str]) -> list[str]:
+    """A sentence for what these studies published and is not fetched, for want of a sha256."""
+    repositories = {row["study"]: row for row in _rows("repositories.csv")}
+    chosen = set(studies)
+    return [
+        f"Not fetched, since no sha256 is known to check it by: {row['study']}, {row['files']}. "
+        f"It can be put by hand into the study's folder: {GITHUB_PAGES}/"
+        f"{repositories[row['study']]['repository']}/tree/{repositories[row['study']]['commit']}."
+        for row in _rows("not_fetched.csv")
+        if row["study"] in chosen
     ]
 
 

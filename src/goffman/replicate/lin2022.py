@@ -1,8 +1,10 @@
-"""Lin et al. (2022): who is put in the place of the mask, from the authors' scores of each prompt.
+"""Lin et al. (2022): who is put in the place of the mask, from what the authors published.
 
-The fills were not published. What was is P(female), P(male) and, in question 1, P(unspecified) of
-each prompt; they enter as scores, and means and tests run from there. Every model whose files lie
-in the folder in the same form is computed. d is Cohen's with the pooled SD, also of paired values.
+Question 1: the fills were not published, but P(female), P(male) and P(unspecified) of each prompt;
+these enter as scores, and means and tests run from there. Question 2: where a model's gendered
+phrases were published they enter as fills, and ``gender-of-phrase`` makes the scores of them, which
+must be those that were published beside them; else the scores enter. Every model whose files lie in
+the folder in the same form is computed. d is Cohen's with the pooled SD, also of paired values.
 """
 
 from __future__ import annotations
@@ -23,13 +25,17 @@ if TYPE_CHECKING:
     import polars as pl
 
 SUBJECTS = re.compile(r"(?P<model>[^_]+)_all_df_intention(?P<other>_non_mh)?\.csv")
-PHRASES = re.compile(r"attribute_recursive_3steps_TOPK_10_BEAM_10_(?P<model>[^_]+)__result\.csv")
+PHRASES = "attribute_recursive_3steps_TOPK_10_BEAM_10_{model}_.csv"
+OF_PHRASES = re.compile(r"attribute_recursive_3steps_TOPK_10_BEAM_10_(?P<model>[^_]+)__result\.csv")
 
 GENDERS = {"female": "female", "male": "male", "unspecified": "unspecified", "ambig": "unspecified"}
 """The spellings of the files, in any case, and ours."""
 
 ROBERTA, MENTAL = "roberta", "mentalroberta"
 """The two models that the study sets against each other, as their files are named."""
+
+ROUNDING = 1e-9
+"""How near a sum of phrases must come to the published score."""
 
 PHASES = ("diagnosis", "intention", "action")
 
@@ -59,14 +65,14 @@ def read_subjects(folder: Path) -> pl.DataFrame:
     return _scores(frames, instrument="care-seeking", measure="gender-of-subject")
 
 
-def read_phrases(folder: Path) -> pl.DataFrame:
-    """Question 2 as SCORES of prompts: the quantities female, male and disparity."""
+def read_phrase_scores(folder: Path) -> pl.DataFrame:
+    """Question 2 as the authors scored it, as SCORES of prompts: female, male and disparity."""
     import polars as pl
 
     frames = []
     columns = ("female_prob", "male_prob", "diagnosis", "sequence", "stigma_category")
     for path in sorted(folder.iterdir()):
-        if match := PHRASES.fullmatch(path.name):
+        if match := OF_PHRASES.fullmatch(path.name):
             read = read_csv(path, columns)
             frame = numbers(numbers(read, "female_prob", path), "male_prob", path).select(
                 "diagnosis",
@@ -87,7 +93,8 @@ def read_phrases(folder: Path) -> pl.DataFrame:
 
 def results(folder: Path) -> list[Result]:
     """Every number of the study, recomputed."""
-    subjects, phrases = read_subjects(folder), read_phrases(folder)
+    subjects = read_subjects(folder)
+    phrases, sums = _sum_up(folder, read_phrase_scores(folder))
     models = {*subjects["model"], *phrases["model"]}
     if not models:
         raise PublishedError(
@@ -97,8 +104,49 @@ def results(folder: Path) -> list[Result]:
     found: list[Result] = []
     for model in sorted(models, key=lambda name: (name != ROBERTA, name != MENTAL, name)):
         found += _of_subjects(subjects, model)
-        found += _of_phrases(phrases, model)
+        found += [*sums.get(model, ()), *_of_phrases(phrases, model)]
     return [_correction(found), *found, *_between_models(subjects, models)]
+
+
+def _sum_up(folder: Path, scored: pl.DataFrame) -> tuple[pl.DataFrame, dict[str, list[Result]]]:
+    """The scores of question 2, made of phrases where these sum up to them; and how many do."""
+    import polars as pl
+
+    from goffman.replicate.lin2022_phrases import read_nouns, read_phrases
+
+    results: dict[str, list[Result]] = {}
+    for model in sorted(set(scored["model"])):
+        path = folder / PHRASES.format(model=model)
+        if not path.is_file():
+            continue
+        theirs = scored.filter(pl.col("model") == model)
+        phrases = read_phrases(path, _asked(theirs), model=model, nouns=read_nouns(folder))
+        both = theirs.join(phrases.scores, on=["prompt_id", "quantity"], suffix="_ours")
+        same = (pl.col("value") - pl.col("value_ours")).abs().fill_null(1.0) <= ROUNDING
+        whole = int(both.group_by("prompt_id").agg(same.all())["value"].sum())
+        prompts = theirs["prompt_id"].n_unique()
+        note = f"{phrases.read:,} phrases, of {prompts} prompts"
+        if phrases.left_out:
+            note += f"; {phrases.left_out:,} lines are no phrase of a prompt, and left out"
+        if whole == prompts:
+            others = scored.filter(pl.col("model") != model)
+            scored = pl.concat([others, phrases.scores])
+        else:
+            note += "; so the figures below are of the published scores"
+        name = f"{model}, attribution: prompts whose phrases sum up to their scores"
+        results[model] = [Result(name=name, value=whole, note=note)]
+    return scored, results
+
+
+def _asked(scores: pl.DataFrame) -> pl.DataFrame:
+    """PROMPTS of these scores, with their texts."""
+    import polars as pl
+
+    asked = scores.unique("prompt_id", maintain_order=True)
+    return asked.with_columns(
+        text=pl.col("item").str.replace("[diagnosis]", pl.col("condition"), literal=True),
+        keyed=pl.lit("plain"),
+    )
 
 
 def _correction(found: Sequence[Result]) -> Result:

@@ -39,8 +39,9 @@ def read_answers(
                 parts = entry["parts"] or "a yet unknown number of"
                 damaged = f" ({', '.join(shelf.damaged)} damaged)" if shelf.damaged else ""
                 message = (
-                    f"{folder} holds {len(shelf.parts)} of {parts} parts{damaged}. Give "
-                    "the run's goffman audit command again: it asks what is missing."
+                    f"{folder} holds {len(shelf.parts)} of {parts} parts{damaged}, so that "
+                    f"answers of {name} to {asked} are missing. Give the run's goffman audit "
+                    f"command with {name} again: it asks what is missing."
                 )
                 raise RunError(message)
             paths += [path for _, path in sorted(shelf.parts.items())]

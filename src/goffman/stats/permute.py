@@ -1,23 +1,25 @@
-"""Permutation tests of a difference of means: signs of pairs, or membership of sets.
+"""Permutation tests: of a difference of means by signs or membership, of a correlation by order.
 
 Pairs: under the null hypothesis each difference is as likely with the other sign; sets: each value
 is as likely in the other set (Fisher 1935; Pitman 1937). The statistic is the difference of means,
-two-sided its size. Where all arrangements are at most draws + 1 they are enumerated and p is the
-share that is at least as extreme, the observed one among them; else p = (1+b)/(1+m), b of the m
-random ones (Phipson & Smyth 2010). So p is never 0.
+two-sided its size. Correlation: each value of the second measure is as likely beside any of the
+first; the statistic is Pearson's r. Where all arrangements are at most draws + 1 they are
+enumerated and p is the share that is at least as extreme, the observed one among them; else
+p = (1+b)/(1+m), b of the m random ones (Phipson & Smyth 2010). So p is never 0.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, permutations
 from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 
 from goffman.records import Alternative
 from goffman.stats.compare import as_p
+from goffman.stats.correlate import hindrance, product_moment
 from goffman.stats.samples import apart, blocks, check_choice, in_pairs, seed_of
 
 if TYPE_CHECKING:
@@ -104,6 +106,42 @@ def permutation(
         scale=np.abs(values).max(),
         seed=seed,
     )
+
+
+def correlation_permutation(
+    first: Values,
+    second: Values,
+    *,
+    contrast: str,
+    rng: np.random.Generator,
+    alternative: Alternative = "two-sided",
+    draws: int = 9_999,
+) -> Estimate:
+    """The permutation test of Pearson's r by the second measure's order, as a check."""
+    check_choice("alternative", alternative, allowed=get_args(Alternative))
+    samples = in_pairs(first, second)
+    n = len(samples.first)
+    estimate = replace(
+        samples.estimate(
+            contrast=contrast, method="order of the second measure", reason=hindrance(samples)
+        ),
+        difference=None,
+        test="permutation of Pearson's r",
+        alternative=alternative,
+    )
+    if estimate.reason:
+        return estimate
+    one, other = (values - values.mean() for values in (samples.first, samples.second))
+    one, other = one / np.linalg.norm(one), other / np.linalg.norm(other)
+    exact = math.factorial(n) <= draws + 1
+    seed = None if exact else seed_of(rng)
+    if exact:
+        permuted = other[np.array(list(permutations(range(n))))] @ one
+    else:
+        orders = (np.tile(other, (count, 1)) for count in blocks(draws, n))
+        permuted = np.concatenate([rng.permuted(order, axis=1) @ one for order in orders])
+    observed = product_moment(samples.first, samples.second)
+    return _tested(estimate, permuted, observed=observed, scale=1.0, seed=seed)
 
 
 def _tested(

@@ -176,12 +176,12 @@ def crossed_bootstrap(
     if estimate.reason:
         return estimate
     seed = seed_of(rng)
-    rows, columns = (_counts(size, rng=rng, draws=draws) for size in one.shape)
+    rows, columns = (counts(size, rng=rng, draws=draws) for size in one.shape)
     drawn = _weighted_means(one, rows=rows, columns=columns)
     if shared == "rows":
-        columns = _counts(other.shape[1], rng=rng, draws=draws)
+        columns = counts(other.shape[1], rng=rng, draws=draws)
     elif shared == "columns":
-        rows = _counts(other.shape[0], rng=rng, draws=draws)
+        rows = counts(other.shape[0], rng=rng, draws=draws)
     drawn -= _weighted_means(other, rows=rows, columns=columns)
     low, high, reason = _limits(drawn, interval="percentile", level=level)
     return replace(estimate, low=low, high=high, draws=draws, seed=seed, reason=reason)
@@ -250,7 +250,7 @@ def _limits(
     return float(low), float(high), None
 
 
-def _counts(size: int, *, rng: np.random.Generator, draws: int) -> NDArray[np.float64]:
+def counts(size: int, *, rng: np.random.Generator, draws: int) -> NDArray[np.float64]:
     """How often each of so many rows or columns was drawn, a row a draw."""
     chosen = rng.integers(0, size, size=(draws, size)) + size * np.arange(draws)[:, None]
     counts = np.bincount(chosen.ravel(), minlength=draws * size)

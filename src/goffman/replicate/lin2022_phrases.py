@@ -1,0 +1,117 @@
+"""Lin et al. (2022), question 2: the authors' phrases → our fills → the scores of each prompt.
+
+A phrase is a branch of recursive masking that has ended, printed as the whole sentence with the
+product of its probabilities, p1, p1·p2 or p1·p2·p3; the single ones, and the branches that ended in
+no gendered word, were not published. So each enters as one fill, the word that ended it with the
+product, and ``gender-of-phrase`` adds them up; the rest of its numbers would need those branches.
+
+Which word ended it follows from the order of masking: of one word itself, of two the first, of
+three the middle one. Tokens without a space stand together ("schoolgirl friend" is school, girl and
+friend): there it is the noun that the word ends in.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from goffman.lexicons.gender import GenderLexicon, GenderWord, with_gender
+from goffman.replicate.files import numbers, read_csv, read_lines
+
+if TYPE_CHECKING:
+    import polars as pl
+
+ENDS = {1: 0, 2: 0, 3: 1}
+"""Words of a phrase → the place of the one that was put in last."""
+
+QUANTITIES = ("female", "male", "disparity")
+"""What ended branches give."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Phrases:
+    """What a file of phrases gives."""
+
+    scores: pl.DataFrame
+    """SCORES of prompts, as far as ended branches give them."""
+    read: int
+    """Lines of the file that are a phrase of a prompt."""
+    left_out: int
+    """Lines that are not: no such sentence was asked, or no gendered noun ends the phrase."""
+
+
+def read_nouns(folder: Path) -> GenderLexicon:
+    """The authors' gendered nouns, stripped, each once."""
+    words = {
+        group: sorted({line.strip() for line in read_lines(folder / name) if line.strip()})
+        for group, name in (("female", "women_nouns.csv"), ("male", "men_nouns.csv"))
+    }
+    return GenderLexicon(
+        words=tuple(
+            GenderWord(word=word, group=group, kind="noun")
+            for group, listed in words.items()
+            for word in listed
+        )
+    )
+
+
+def read_phrases(path: Path, prompts: pl.DataFrame, *, model: str, nouns: GenderLexicon) -> Phrases:
+    """The phrases of a file as scores of the prompts, by the measure that audits have too."""
+    import polars as pl
+
+    from goffman.measures.gender_of_phrase import GenderOfPhrase
+
+    read = read_csv(path, ("diagnosis", "stigma_category", "sequence", "probability"))
+    read = numbers(read, "probability", path)
+    fills = _fills(read, prompts, model=model, nouns=nouns)
+    gendered = with_gender(fills, nouns, cased=True)
+    # The nouns are no names, so the two variants are the same.
+    scores = (
+        GenderOfPhrase(depth=1)
+        .each(gendered, prompts)
+        .filter(pl.col("variant") == "without-names", pl.col("quantity").is_in(QUANTITIES))
+        .with_columns(variant=pl.lit(None, dtype=pl.String))
+    )
+    return Phrases(scores=scores, read=fills.height, left_out=read.height - fills.height)
+
+
+def _fills(
+    read: pl.DataFrame, prompts: pl.DataFrame, *, model: str, nouns: GenderLexicon
+) -> pl.DataFrame:
+    """FILLS, one of each phrase; the probability is kept as it was printed."""
+    import polars as pl
+
+    from goffman.tables import FILLS, schema
+
+    ranks: dict[str, int] = defaultdict(int)
+    rows = []
+    for prompt_id, word, probability in _ended(read, prompts, nouns):
+        ranks[prompt_id] += 1
+        rank = ranks[prompt_id]
+        rows.append((prompt_id, model, 1, "", rank, f" {word}", word, probability))
+    columns = schema(FILLS)
+    columns["probability"] = pl.Float64()
+    return pl.DataFrame(rows, schema=columns, orient="row")
+
+
+def _ended(
+    read: pl.DataFrame, prompts: pl.DataFrame, nouns: GenderLexicon
+) -> Iterator[tuple[str, str, float]]:
+    """Of every phrase its prompt, the noun that ended it and its probability."""
+    asked: dict[tuple[str, str], list[tuple[str, str, str]]] = defaultdict(list)
+    for row in prompts.iter_rows(named=True):
+        before, _, after = row["text"].partition("<mask>")
+        asked[row["condition"], row["dimension"]].append((before, after, row["prompt_id"]))
+    listed = sorted((entry.word for entry in nouns.words), key=len, reverse=True)
+    for diagnosis, category, sentence, probability in read.iter_rows():
+        for before, after, prompt_id in asked.get((diagnosis, category.lower()), ()):
+            if sentence.startswith(before) and sentence.endswith(after):
+                words = sentence[len(before) : len(sentence) - len(after)].split(" ")
+                ended = words[ENDS[len(words)]] if len(words) in ENDS else ""
+                found = next((noun for noun in listed if ended.endswith(noun)), None)
+                if found:
+                    yield prompt_id, found, probability
+                    break

@@ -1,0 +1,101 @@
+"""Standardised differences of two tables of rows × columns, with intervals for both at random.
+
+d is that of the cells, Cohen's with the pooled SD, and beside it stands d_z where the tables share
+both factors, else Hedges' g. The interval is d ± t_ν·SE with the ν of the crossed t and
+
+    SE² = (SE of the difference / s)² + d² · CV²(s)
+
+where CV(s), the SD of s over its mean, is drawn, rows and columns crossed as in ``resample``: the
+delta method, for an s that is itself uncertain. Of normal values in 11 columns it covers 94 to 99%
+where rows or columns vary, with three rows too, and 98 to 100% where only the cells do. Without the
+second part it covers 90 to 95% at a d of 1.2. Quantiles of the drawn d, which would be simpler,
+cover 88 to 95% with 17 rows, 75 to 92% with 4 and 66 to 92% with 3: they are not given.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy import special
+
+from goffman.stats.crossed import tables
+from goffman.stats.effects import Effect, d_of, d_z_of, paired_d_of, pooled_sd, unbiased
+from goffman.stats.resample import counts
+from goffman.stats.samples import apart, in_pairs
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from goffman.records import Estimate
+    from goffman.stats.crossed import Shared
+
+    Drawn = NDArray[np.float64]
+
+
+def crossed_effects(
+    tested: Estimate,
+    first: NDArray[np.float64],
+    second: NDArray[np.float64],
+    *,
+    shared: Shared,
+    rng: np.random.Generator,
+    draws: int = 9_999,
+) -> tuple[Effect, Effect]:
+    """Cohen's d, and d_z or Hedges' g, with intervals; ``tested``: the tables' crossed t."""
+    one, other = tables(first, second, shared=shared)
+    level = tested.level or 0.95
+    paired = shared == "both"
+    cells = (in_pairs if paired else apart)(one.ravel(), other.ravel())
+    d = (paired_d_of if paired else d_of)(cells, level=level)
+    d_z = d_z_of(cells, level=level) if paired else None
+    if tested.p is None:
+        d = replace(d, low=None, high=None, reason=tested.reason)
+        d_z = d_z and replace(d_z, low=None, high=None, reason=tested.reason)
+    else:
+        of_one, of_other = _weights(one.shape, other.shape, shared=shared, rng=rng, draws=draws)
+        squares = _squares(one, *of_one) + _squares(other, *of_other)
+        d = _with_interval(d, tested, sd=pooled_sd(cells), squares=squares)
+        if d_z:
+            squares = _squares(one - other, *of_one)
+            sd = float(cells.differences.std(ddof=1))
+            d_z = _with_interval(d_z, tested, sd=sd, squares=squares)
+    return d, d_z or unbiased(d, df=len(cells.first) + len(cells.second) - 2)
+
+
+def _weights(
+    one: tuple[int, ...],
+    other: tuple[int, ...],
+    *,
+    shared: Shared,
+    rng: np.random.Generator,
+    draws: int,
+) -> tuple[tuple[Drawn, Drawn], tuple[Drawn, Drawn]]:
+    """How often either table's rows and columns were drawn; what is shared is drawn together."""
+    rows, columns = (counts(size, rng=rng, draws=draws) for size in one)
+    if shared == "rows":
+        return (rows, columns), (rows, counts(other[1], rng=rng, draws=draws))
+    if shared == "columns":
+        return (rows, columns), (counts(other[0], rng=rng, draws=draws), columns)
+    return (rows, columns), (rows, columns)
+
+
+def _squares(table: NDArray[np.float64], rows: Drawn, columns: Drawn) -> Drawn:
+    """The squared distances of the cells from their mean, summed in each draw."""
+    # A common shift changes no distance, and costs digits.
+    centred = table - table.mean()
+    total = ((rows @ centred) * columns).sum(axis=1)
+    return np.asarray(((rows @ centred**2) * columns).sum(axis=1) - total**2 / table.size)
+
+
+def _with_interval(effect: Effect, tested: Estimate, *, sd: float, squares: Drawn) -> Effect:
+    """The effect with its interval, from the drawn sums of squares that its SD is made of."""
+    value, df = float(effect.value or 0.0), float(tested.df or 0.0)
+    t = float(special.stdtrit(df, (1 + effect.level) / 2))
+    error = (float(tested.high or 0.0) - float(tested.low or 0.0)) / (2 * t)
+    # Rounding may take a sum of none below 0; a constant divisor changes no ratio.
+    spread = np.sqrt(np.maximum(squares, 0.0))
+    reach = t * math.hypot(error / sd, value * float(spread.std(ddof=1) / spread.mean()))
+    return replace(effect, low=value - reach, high=value + reach)
