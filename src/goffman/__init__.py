@@ -70,6 +70,7 @@ stages to its left.
       gender_of_phrase.py  coreference_bias.py  pronoun_preference.py
     estimates/        CONTRASTS
       contrast.py       one contrast: its test, effect and interval together
+      checks.py         rank and permutation tests beside a test
       part.py           the scores of one instrument, side by side
       conditions.py     over conditions; two measures over conditions
       cells.py          over items × conditions, crossed
@@ -80,8 +81,9 @@ stages to its left.
       compare.py        t-tests, and rank tests as their check
       effects.py        Cohen's d, d_z, Hedges' g, with intervals
       correlate.py      Pearson's r and Spearman's ρ, with intervals
-      permute.py        permutation tests
+      permute.py        permutation tests: of differences, of a correlation
       crossed.py        tables of rows × columns, both sampled
+      crossed_effects.py  d and d_z of such tables, with intervals
       resample.py       bootstrap intervals over units, pairs, crossed factors
       correct.py        p-values corrected over a declared family
       agreement.py      κ, weighted κ, α
@@ -89,6 +91,7 @@ stages to its left.
       studies.py        a study's name → its numbers, published beside recomputed
       rows.py           when a number agrees with the one that was printed
       mei2023.py  lin2022.py  briegel2023.py   the authors' files → our tables → the study's numbers
+      lin2022_phrases.py  phrases that ended in a gendered word → fills → scores
       download.py       the authors' files, each checked by its sha256
       data/             what was printed, and the files' addresses and checksums
 """
