@@ -145,9 +145,10 @@ def weight_files(files: Files) -> tuple[Literal["safetensors", "bin"], list[Path
     for kind, pattern in kinds:
         found = sorted(files.folder.glob(pattern))
         index = [path for path in files.folder.glob("*.index.json") if kind in path.name]
-        if index:
-            listed = set(json.loads(index[0].read_text())["weight_map"].values())
-            found = [path for path in found if path.name in listed]
+        if index and found:
+            # A part may lie in the folder of another model, of which this one has the rest.
+            listed = sorted(set(json.loads(index[0].read_text())["weight_map"].values()))
+            found = [files.folder / name for name in listed]
         if found:
             return kind, found
     raise ModelError(

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from goffman.errors import ModelError, did_you_mean
@@ -18,15 +19,22 @@ from goffman.models.hub import Files, digest, locate, tokenizer_files, weight_fi
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from goffman.models.base import Classifies, Fills
 
 Kind = Literal["masked", "classifier", "causal", "chat", "other"]
 Use = Literal["fill", "classify"]
 
-BUNDLED: Mapping[str, Path] = {}
+_SHIPPED = Path(__file__).parent / "bundled"
+
+BUNDLED: Mapping[str, Path] = {name: _SHIPPED / name for name in ("mini", "mini-sentiment")}
 """The models that ship with the package: name → folder."""
+
+TERMS = (
+    "its weights have terms of their own (research and trying goffman, no commercial use), apart "
+    "from the code's licence: see the card beside them, bundled/README.md."
+)
+"""What is said whenever a bundled model is loaded."""
 
 CAN: Mapping[Kind, str] = {
     "masked": "it can fill masks",
@@ -89,6 +97,8 @@ def load(spec: str, *, use: Use, options: LoadOptions | None = None) -> Fills | 
     files = _files(spec, weights=True)
     config = _config(files)
     notes = _remote_code(files, config, allowed=options.trust_remote_code)
+    if spec.startswith("bundled:"):
+        notes = (*notes, TERMS)
     identity = _identity(files, options, use=use, family=described.family, notes=notes)
     if use == "classify":
         from goffman.models.classifier import load_classifier
