@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from goffman.cli_compare import check, compare, export
 from goffman.cli_ratings import agree, rate
 from goffman.cli_replicate import replicate
 from goffman.errors import GoffmanError, InputError, InstrumentError
@@ -274,6 +275,9 @@ def audit(
 app.command()(rate)
 app.command()(agree)
 app.command()(replicate)
+app.command()(compare)
+app.command()(check)
+app.command()(export)
 
 
 @contextmanager

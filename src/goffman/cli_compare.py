@@ -1,0 +1,287 @@
+"""The commands around the report: compare, check and export."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import traceback
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from goffman.errors import GoffmanError, InputError
+from goffman.terminal import printable, say, table_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from goffman.reports.check import Outcome
+    from goffman.reports.compare import Comparison
+    from goffman.reports.names import Named
+    from goffman.reports.run import MeasuredRun
+
+RUN_HELP = "A run's folder, as goffman audit made it."
+
+GATE_FAILED, BROKEN = 1, 3
+"""Exit codes of check: what was to fail did; goffman itself failed, so that nothing is known."""
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Output = Annotated[Path | None, typer.Option(help="Write to this file.")]
+
+
+class Export(StrEnum):
+    """The places where people publish."""
+
+    MODEL_CARD = "model-card"
+    LM_EVAL = "lm-eval"
+
+
+def compare(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN RUN …", help=RUN_HELP)],
+    *,
+    model: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME[=OTHER]",
+            help="A model, and its name in the further runs; may be repeated. Default: same names.",
+        ),
+    ] = None,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Also subscales, wordings and single conditions.")
+    ] = False,
+    seed: Annotated[int, typer.Option(min=0, help="Of the draws of intervals.")] = 0,
+    output: Annotated[
+        Path | None, typer.Option(help="Write every row: .csv, .json, .md or .tex.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Say what differs between runs, paired by prompt: each further run against the first."""
+    from goffman.reports.compare import compare as compare_runs
+    from goffman.reports.compare_text import as_json as json_of
+    from goffman.reports.compare_text import comparison_table, lines_of
+    from goffman.reports.run import read_run
+
+    measured = [read_run(run) for run in runs]
+    found = compare_runs(measured, models=model or (), seed=seed, note=say)
+    _say_verdicts(found)
+    if output is not None:
+        _write_comparison(output, found)
+    if as_json:
+        print(json.dumps(json_of(found), ensure_ascii=False, indent=1, allow_nan=False))
+        return
+    for one in found:
+        if one.verdict.refusals:
+            continue
+        heading, rows = lines_of(one, everything=everything)
+        sys.stdout.write(printable(heading) + "\n")
+        columns = tuple(rows[0]) if rows else ()
+        sys.stdout.write((table_text(rows, columns) if rows else "Nothing to compare.\n") + "\n")
+    if output is not None:
+        say(f"{len(comparison_table(found).rows):,} rows are in {output}.")
+
+
+def _say_verdicts(found: Sequence[Comparison]) -> None:
+    """Beside the output: what was refused, and what must be known of the rest."""
+    from goffman.reports.compare import refused
+
+    for line in dict.fromkeys(refused(found)):
+        say(line)
+    marks = [f"Note on {one.instrument}: {mark}." for one in found for mark in one.verdict.marks]
+    for line in dict.fromkeys(marks):
+        say(line)
+
+
+def _write_comparison(path: Path, found: Sequence[Comparison]) -> None:
+    from goffman.output import write_output
+    from goffman.reports.compare_text import as_json as json_of
+    from goffman.reports.compare_text import comparison_table
+    from goffman.reports.table_text import FORMATS
+
+    ending = path.suffix.lower()
+    if ending == ".json":
+        text = json.dumps(json_of(found), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+    elif ending in FORMATS:
+        text = FORMATS[ending](comparison_table(found))
+    else:
+        allowed = ", ".join([".json", *FORMATS])
+        raise InputError(f"--output is {path}; its name must end in one of {allowed}.")
+    write_output(path, text)
+
+
+def check(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help=RUN_HELP)],
+    *,
+    fail_if: Annotated[
+        list[str] | None,
+        typer.Option(metavar="CONDITION", help="'social-distance.gap > 0.2'; may be repeated."),
+    ] = None,
+    baseline: Annotated[
+        Path | None,
+        typer.Option(metavar="RUN", help="A run to compare with: 'gap.change > 0.05'."),
+    ] = None,
+    show: Annotated[
+        bool, typer.Option("--list", help="Print every name that can be used.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Exit with 1 if a condition on an estimate holds: a gate for continuous integration.
+
+    Exit codes: 0 no condition holds; 1 one does, and a line says which; 2 something that was given
+    cannot be used, or a value is missing; 3 goffman itself failed, and nothing was decided.
+    """
+    with _undecided_where_broken():
+        from goffman.reports.check import gate, parse
+        from goffman.reports.names import named
+        from goffman.reports.run import read_run
+
+        if bool(fail_if) == show:
+            raise InputError(
+                "Give --fail-if CONDITION, such as --fail-if 'social-distance.gap > 0.2', or "
+                "--list for the names that can stand in it."
+            )
+        conditions = [parse(text) for text in fail_if or ()]
+        measured = read_run(run)
+        known = named(measured.estimates, measured.manifest)
+        changes = None if baseline is None else _changes(measured, read_run(baseline))
+        if show:
+            _print(_names_json(known, changes) if as_json else _names_text(known, changes))
+            return
+        outcomes = gate(conditions, known, changes=changes)
+        failed = any(outcome.failed for outcome in outcomes)
+        _print(
+            _gate_json(run, baseline, outcomes)
+            if as_json
+            else "".join(f"{printable(outcome.sentence)}\n" for outcome in outcomes)
+        )
+    if failed:
+        raise typer.Exit(GATE_FAILED)
+
+
+@contextmanager
+def _undecided_where_broken() -> Iterator[None]:
+    """A failure of goffman's own must not read as a gate that failed: both would exit with 1."""
+    try:
+        yield
+    except typer.Exit:
+        raise
+    except GoffmanError as error:
+        if error.exit_code == GATE_FAILED:
+            say(str(error))
+            raise typer.Exit(BROKEN) from error
+        raise
+    except Exception as error:
+        say(traceback.format_exc())
+        say("goffman failed, so that the gate is not decided (exit code 3). Please report this.")
+        raise typer.Exit(BROKEN) from error
+
+
+def _print(text: str) -> None:
+    """The text on the output; a reader that has gone (head) does not change the exit code."""
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(error, BrokenPipeError):
+            say(f"The output cannot be written: {error.strerror}.")
+            raise typer.Exit(BROKEN) from error
+
+
+def _changes(run: MeasuredRun, baseline: MeasuredRun) -> list[Named]:
+    """The changes of every contrast, under the names of the contrasts."""
+    from goffman.reports.compare import compare as compare_runs
+    from goffman.reports.names import named
+
+    found = compare_runs([baseline, run], note=say)
+    _say_verdicts(found)
+    return [
+        one
+        for comparison in found
+        for one in named(comparison.estimates, run.manifest)
+        if one.row["kind"] != "runs"
+    ]
+
+
+def _names_text(known: Sequence[Named], changes: Sequence[Named] | None) -> str:
+    """A line a name, which stands last because it may be long and must not be broken."""
+    from goffman.reports.names import FIELDS
+    from goffman.reports.table_text import number, p_value
+
+    lines = [f"{'value':>9} {'low':>9} {'high':>9} {'p_adjusted':>10}  name"]
+    for suffix, names in (("", known), (".change", changes or ())):
+        for one in names:
+            value, low, high = (
+                "none" if found is None else number(found)
+                for found in (one.value(field) for field in ("value", "low", "high"))
+            )
+            p = one.value("p_adjusted")
+            tested = "none" if p is None else p_value(p)
+            name = printable(f"{one.name}{suffix}")
+            lines.append(f"{value:>9} {low:>9} {high:>9} {tested:>10}  {name}")
+    fields = ", ".join(f".{name}" for name in FIELDS if name != "value")
+    return "\n".join(lines) + (
+        f"\n\nA name alone is its value; after it may stand {fields}. Without its bracket it is "
+        "every model's and variant's, without its instrument every instrument's.\n"
+    )
+
+
+def _names_json(known: Sequence[Named], changes: Sequence[Named] | None) -> str:
+    from goffman.reports.names import FIELDS
+
+    rows = [
+        {"name": f"{one.name}{suffix}", **{field: one.value(field) for field in FIELDS}}
+        for suffix, names in (("", known), (".change", changes or ()))
+        for one in names
+    ]
+    return json.dumps(rows, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+
+
+def _gate_json(run: Path, baseline: Path | None, outcomes: Sequence[Outcome]) -> str:
+    found = {
+        "run": str(run),
+        "baseline": None if baseline is None else str(baseline),
+        "failed": any(outcome.failed for outcome in outcomes),
+        "outcomes": [
+            {
+                "condition": outcome.condition.text,
+                "name": outcome.name,
+                "value": outcome.value,
+                "comparison": outcome.condition.comparison,
+                "limit": outcome.condition.limit,
+                "failed": outcome.failed,
+                "sentence": outcome.sentence,
+            }
+            for outcome in outcomes
+        ],
+    }
+    return json.dumps(found, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+
+
+def export(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help=RUN_HELP)],
+    *,
+    target: Annotated[Export, typer.Option("--as", help="For a model's card, or as lm-eval's.")],
+    model: Annotated[
+        str | None, typer.Option(help="Whose results, where the run has several models.")
+    ] = None,
+    output: Output = None,
+) -> None:
+    """Print a model's results in the form of another place; nothing is uploaded."""
+    from goffman.output import write_output
+    from goffman.reports.exported import the_model
+    from goffman.reports.lm_eval import lm_eval_text
+    from goffman.reports.model_card import model_card_text
+    from goffman.reports.run import read_run
+
+    measured = read_run(run)
+    make = model_card_text if target is Export.MODEL_CARD else lm_eval_text
+    text = make(measured, the_model(measured, model))
+    if output is None:
+        sys.stdout.write(text)
+    else:
+        write_output(output, text)
+        say(f"The results are in {output}.")

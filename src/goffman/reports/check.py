@@ -1,0 +1,229 @@
+"""A gate: conditions on estimates of a run by name, such as "social-distance.gap > 0.2".
+
+    CONDITION  = NAME COMPARISON NUMBER
+    NAME       = PATH [ "[" WHOSE "]" ] [ ".change" ] [ "." FIELD ]
+    COMPARISON = ">" | ">=" | "<" | "<="
+
+Paths are in names.py; a path without its instrument is that of every instrument, and one without a
+bracket is every model's and variant's: each is tested. A value that is not there is an error and
+never a pass.
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from goffman.errors import InputError, did_you_mean
+from goffman.reports.names import EVERY_MODEL, FIELDS, Named
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
+    ">": operator.gt,
+    ">=": operator.ge,
+    "<": operator.lt,
+    "<=": operator.le,
+}
+
+EXAMPLE = "social-distance.gap > 0.2"
+
+NAMES_ON_A_SCREEN = 15
+
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Condition:
+    """What makes a gate fail, as it was given."""
+
+    text: str
+    path: str
+    whose: str | None
+    """What stands in the bracket; None: there is none."""
+    change: bool
+    """Whether it is about the change against the baseline run."""
+    field: str
+    comparison: str
+    limit: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """One condition tried on one estimate."""
+
+    condition: Condition
+    named: Named
+    value: float
+    failed: bool
+
+    @property
+    def name(self) -> str:
+        """The full name of what was tried."""
+        change = ".change" if self.condition.change else ""
+        field = "" if self.condition.field == "value" else f".{self.condition.field}"
+        return f"{self.named.name}{change}{field}"
+
+    @property
+    def sentence(self) -> str:
+        """Why the gate fails, or does not."""
+        about = self.condition
+        value, limit = _digits(self.value, about.limit)
+        verb = "it changed by" if about.change and about.field == "value" else "it is"
+        said = f"{self.name} {about.comparison} {limit}: {verb} {value}{self._doubt()}"
+        return f"{'failed' if self.failed else 'passed'}: {said}."
+
+    def _doubt(self) -> str:
+        """The interval and p of an estimate whose value, or interval, is tried."""
+        if self.condition.field not in {"value", "low", "high"}:
+            return ""
+        low, high, p = (self.named.value(name) for name in ("low", "high", "p_adjusted"))
+        parts = []
+        if low is not None and high is not None:
+            level = self.named.row["level"]
+            parts.append(f"{level:.0%} interval {low:.3g} to {high:.3g}")
+        if p is not None:
+            parts.append(f"corrected p {'< .001' if p < 0.001 else f'= {p:.3f}'}")
+        return f" ({', '.join(parts)})" if parts else " (no interval)"
+
+
+def parse(text: str) -> Condition:
+    """The condition; InputError with what is wrong and how one is written."""
+    name, whose, rest = _bracket(text)
+    found = re.search(r"[<>]=?", rest)
+    if not found:
+        raise _fault(text, "it has no comparison; allowed: >, >=, <, <=")
+    before, after = rest[: found.start()].strip(), rest[found.end() :].strip()
+    if not _NUMBER.fullmatch(after):
+        raise _fault(text, f"'{after}' after {found.group()} is not a number")
+    tail = before if whose is None else f"{name}{before}"
+    if whose is not None and before and not before.startswith("."):
+        raise _fault(text, f"'{before}' after the bracket is not a field, such as .low")
+    parts = tail.split(".")
+    if not all(re.fullmatch(r"[\w-]+", part) for part in parts):
+        raise _fault(text, f"'{tail}' is not a name: words with dots between them")
+    field = parts.pop() if parts[-1] in FIELDS and len(parts) > 1 else "value"
+    change = parts[-1] == "change" and len(parts) > 1
+    path = ".".join(parts[:-1] if change else parts)
+    return Condition(
+        text=text,
+        path=path,
+        whose=whose,
+        change=change,
+        field=field,
+        comparison=found.group(),
+        limit=float(after),
+    )
+
+
+def _bracket(text: str) -> tuple[str, str | None, str]:
+    """What stands before the bracket, in it and after it; None and all of it where none is."""
+    if "[" not in text:
+        return "", None, text
+    name, _, inside = text.partition("[")
+    # The last one, because a model's name may hold another.
+    whose, closed, rest = inside.rpartition("]")
+    if not closed:
+        raise _fault(text, "its bracket is not closed")
+    return name.strip(), whose.strip(), rest
+
+
+def _fault(text: str, what: str) -> InputError:
+    return InputError(f"--fail-if '{text}' cannot be read: {what}. Write it like '{EXAMPLE}'.")
+
+
+def gate(
+    conditions: Sequence[Condition],
+    estimates: Sequence[Named],
+    *,
+    changes: Sequence[Named] | None = None,
+) -> list[Outcome]:
+    """Every condition tried on every estimate that it names; ``changes``: against a baseline."""
+    outcomes = []
+    for condition in conditions:
+        if condition.change and changes is None:
+            raise InputError(
+                f"--fail-if '{condition.text}' is about a change: give the run to compare with, "
+                "--baseline RUN."
+            )
+        known = (changes or ()) if condition.change else estimates
+        outcomes += [_try(condition, one) for one in _meant(condition, known)]
+    return outcomes
+
+
+def _meant(condition: Condition, known: Sequence[Named]) -> list[Named]:
+    """The estimates that a condition names; InputError where there is none."""
+    of_path = [one for one in known if condition.path in {one.path, _short(one)}]
+    if not of_path:
+        raise _unknown(condition, known)
+    if condition.whose is None:
+        # Of every model; what is over all of them, only where there is nothing else.
+        single = [one for one in of_path if one.model != EVERY_MODEL]
+        return single or of_path
+    meant = [one for one in of_path if condition.whose in _insides(one)]
+    if not meant:
+        allowed = sorted({inside for one in of_path for inside in _insides(one)})
+        raise InputError(
+            f"--fail-if '{condition.text}': {condition.path} is not there for "
+            f"'{condition.whose}'. Allowed in the bracket: {_some(allowed)}."
+            f"{did_you_mean(condition.whose, allowed)}"
+        )
+    return meant
+
+
+def _short(one: Named) -> str:
+    """The path without its instrument; a correlation has none."""
+    instrument = one.row["instrument"]
+    return one.path if instrument is None else one.path.removeprefix(f"{instrument}.")
+
+
+def _insides(one: Named) -> list[str]:
+    """What may stand in the bracket for an estimate."""
+    parts = [part for part in (one.model, one.variant) if part]
+    return list(dict.fromkeys([*parts, ", ".join(parts)]))
+
+
+def _unknown(condition: Condition, known: Sequence[Named]) -> InputError:
+    # Those of the instrument first, and the hundred conditions last.
+    near = condition.path.partition(".")[0]
+    paths = sorted(
+        dict.fromkeys(one.path for one in known),
+        key=lambda path: (not path.startswith(f"{near}."), ".above-baseline." in path),
+    )
+    of = "changes" if condition.change else "estimates"
+    return InputError(
+        f"--fail-if '{condition.text}': no '{condition.path}' is among the {of} of this run."
+        f"{did_you_mean(condition.path, [*paths, *map(_short, known)])} "
+        f"Allowed: {_some(paths) or 'none'}; with a field after it: {', '.join(FIELDS)}."
+    )
+
+
+def _some(names: Sequence[str]) -> str:
+    """The names, or the first of them and where the others are."""
+    if len(names) <= NAMES_ON_A_SCREEN:
+        return ", ".join(names)
+    rest = len(names) - NAMES_ON_A_SCREEN
+    return f"{', '.join(names[:NAMES_ON_A_SCREEN])} … and {rest} more, which --list prints"
+
+
+def _try(condition: Condition, one: Named) -> Outcome:
+    value = one.value(condition.field)
+    if value is None:
+        why = one.row["reason"] or "the method gives none"
+        change = ".change" if condition.change else ""
+        raise InputError(
+            f"--fail-if '{condition.text}' cannot be decided: {one.name}{change} has no "
+            f"{condition.field} ({why})."
+        )
+    failed = COMPARISONS[condition.comparison](value, condition.limit)
+    return Outcome(condition=condition, named=one, value=value, failed=failed)
+
+
+def _digits(value: float, limit: float) -> tuple[str, str]:
+    """Both numbers, with all digits where fewer would hide on which side the value lies."""
+    short = f"{value:.4g}", f"{limit:.4g}"
+    hidden = value != limit and float(short[0]) == float(short[1])
+    return (repr(value), repr(limit)) if hidden or float(short[1]) != limit else short

@@ -1,0 +1,104 @@
+"""Whether the numbers of two runs may be set against each other, and what must be said of it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from goffman.measures.catalogue import measure_from
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from goffman.reports.run import MeasuredRun
+
+MARKED = ("parser",)
+"""What may differ between two entries of an instrument, once it is said."""
+
+HARMLESS = ("settings: targets",)
+"""Further words whose probability was kept: no measure's top k depends on them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdict:
+    """What is to be said before two runs' numbers of one instrument."""
+
+    refusals: tuple[str, ...] = ()
+    """Why they cannot be compared; none: they can."""
+    marks: tuple[str, ...] = ()
+    """What, beside the models, may be behind a difference."""
+
+
+def verdict(
+    first: MeasuredRun, second: MeasuredRun, instrument: str, *, models: tuple[str, str]
+) -> Verdict:
+    """Whether the answers of two models to an instrument may be compared."""
+    here, there = (_flat(run.manifest.instruments[instrument]) for run in (first, second))
+    refusals: list[str] = []
+    marks: list[str] = []
+    for name in {**here, **there}:
+        if here.get(name) == there.get(name) or name in HARMLESS:
+            continue
+        said = f"{name.replace('_', ' ')} is {_shown(here.get(name))} in {first.folder} and "
+        said += f"{_shown(there.get(name))} in {second.folder}"
+        (marks if any(word in name for word in MARKED) else refusals).append(said)
+    marks += _marks(first, second, instrument, models=models)
+    return Verdict(refusals=tuple(refusals), marks=tuple(marks))
+
+
+def _marks(
+    first: MeasuredRun, second: MeasuredRun, instrument: str, *, models: tuple[str, str]
+) -> Iterator[str]:
+    runs = (first, second)
+    entries = [run.manifest.models[model] for run, model in zip(runs, models, strict=True)]
+    precisions = [entry.get("precision") for entry in entries]
+    if precisions[0] != precisions[1]:
+        yield (
+            f"{models[0]} was asked in {precisions[0]} in {first.folder} and {models[1]} in "
+            f"{precisions[1]} in {second.folder}: a part of the difference may be rounding"
+        )
+    measure = measure_from(first.manifest.instruments[instrument].get("measured", {}))
+    words = measure.words if measure else None
+    if words:
+        lexicons = [run.manifest.lexicons.get(words) for run in runs]
+        if lexicons[0] != lexicons[1]:
+            yield (
+                f"the {words} of words come from {_files(lexicons[0])} in {first.folder} and from "
+                f"{_files(lexicons[1])} in {second.folder}: a part of the difference may be theirs"
+            )
+    versions = [_versions(run) for run in runs]
+    if versions[0] != versions[1]:
+        yield f"the runs were made with goffman {versions[0]} and {versions[1]}"
+
+
+def _versions(run: MeasuredRun) -> str:
+    made = (session.versions.get("goffman", "?") for session in run.manifest.sessions)
+    return " and ".join(dict.fromkeys(made))
+
+
+def _files(lexicon: object) -> str:
+    """The files of a manifest's entry, with enough of their checksums to tell two apart."""
+    entries = lexicon if isinstance(lexicon, list) else [lexicon]
+    said = []
+    for entry in entries:
+        if not isinstance(entry, dict):
+            return "no file that the manifest names"
+        digest = str(entry.get("sha256", ""))[:12]
+        said.append(f"{entry.get('file', '?')} ({digest}…)" if digest else str(entry.get("file")))
+    return ", ".join(said) or "no file"
+
+
+def _flat(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """An instrument's entry with what is within its settings and measure brought up."""
+    flat: dict[str, Any] = {}
+    for name, value in entry.items():
+        inner = value.items() if isinstance(value, dict) else None
+        flat |= {name: value} if inner is None else {f"{name}: {key}": of for key, of in inner}
+    return flat
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, str) and len(value) == 64:
+        return f"{value[:12]}…"
+    return "not set" if value is None else json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,345 @@
+"""Runs against each other, paired by prompt: what differs, with test, effect and interval.
+
+Two questions, both over what the audit's own contrasts take as sampled (conditions, items and
+conditions crossed, sentence pairs), never over single sentences:
+
+runs     How much more of the measured number has the run than the reference, in each group?
+others   How much greater is each contrast of the audit (gap, disparity …) in the run? The change
+         of each prompt is put in the place of its score, and the audit's contrasts are made of it:
+         the difference is then the change of the contrast, the means are those of the changes.
+
+A prompt counts where it has a value in both. p is corrected over a kind's tests of one number,
+variant and pair of models.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from goffman.errors import InputError, RunError, did_you_mean
+from goffman.estimates.contrast import Comparing, Contrast
+from goffman.estimates.of_scores import estimates
+from goffman.estimates.part import joined
+from goffman.measures.catalogue import measure_from
+from goffman.reports.comparable import Verdict, verdict
+from goffman.reports.names import KNOWN_BY
+from goffman.stats.correct import adjust
+from goffman.tables import CONTRASTS, estimate_table, schema
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+    from goffman.measures.base import Measure
+    from goffman.records import Estimate
+    from goffman.reports.run import MeasuredRun
+
+_REFERENCE, _RUN = "b", "a"
+"""Two models' names while their scores lie in one table: the contrasts go by the alphabet."""
+
+_ONE_SIDED = "one of the two runs has no value"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """One model's answers to an instrument against those in the reference run."""
+
+    reference: Path
+    run: Path
+    instrument: str
+    models: tuple[str, str]
+    """In the reference, and in the run."""
+    verdict: Verdict
+    one_sided: int = 0
+    """Prompts (and variants, trials) with a value in only one run, which so do not count."""
+    estimates: pl.DataFrame
+    """CONTRASTS + ESTIMATES; no rows where the verdict refuses."""
+
+
+def compare(
+    runs: Sequence[MeasuredRun],
+    *,
+    models: Sequence[str] = (),
+    seed: int = 0,
+    note: Callable[[str], None] = lambda _: None,
+) -> list[Comparison]:
+    """Each further run against the first, instrument by instrument and model by model.
+
+    ``models``: NAME, or NAME=OTHER where the further runs have it under another name; ``note`` is
+    told what only one run has. RunError where nothing can be compared, with every reason.
+    """
+    if len(runs) < 2:
+        raise InputError(f"{len(runs)} run was given; a comparison needs two or more.")
+    reference, *further = runs
+    chosen = [_chosen(model, reference, further) for model in models]
+    found: list[Comparison] = []
+    reasons: list[str] = []
+    for run in further:
+        for instrument in _shared(reference, run):
+            pairs = _pairs(reference, run, instrument, chosen)
+            if not pairs and not chosen:
+                reasons.append(_unmatched(reference, run, instrument))
+            found += [_comparison(reference, run, instrument, pair, seed) for pair in pairs]
+        reasons += _one_sided(reference, run, found)
+    if all(one.verdict.refusals for one in found):
+        reasons += [f"{one.instrument}: {'; '.join(one.verdict.refusals)}." for one in found]
+        lines = "".join(f"\n  {reason}" for reason in dict.fromkeys(reasons))
+        raise RunError(f"These runs cannot be compared.{lines}")
+    for reason in reasons:
+        note(reason)
+    return found
+
+
+def _comparison(
+    reference: MeasuredRun, run: MeasuredRun, instrument: str, pair: tuple[str, str], seed: int
+) -> Comparison:
+    said = verdict(reference, run, instrument, models=pair)
+    about = Comparison(
+        reference=reference.folder,
+        run=run.folder,
+        instrument=instrument,
+        models=pair,
+        verdict=said,
+        estimates=run.estimates.clear(),
+    )
+    measure = measure_from(run.manifest.instruments[instrument].get("measured", {}))
+    if said.refusals or measure is None:
+        return about
+    both = _both(reference, run, instrument, pair)
+    wordings = run.prompts.filter(pl.col("instrument") == instrument)["wording"]
+    work = _Work(
+        instrument=instrument,
+        measure=measure,
+        wordings=wordings.unique(maintain_order=True).to_list(),
+        compare=Comparing(seed=seed),
+    )
+    labels = _labels(reference, run, pair)
+    tables = [work.levels(both, labels), _as_changes(work.changes(both, pair[1]), labels)]
+    counted = "correct" if measure.reads == "replies" else KNOWN_BY[measure.name]
+    one_sided = both.filter(pl.col("one_sided"), pl.col("quantity") == counted).height
+    return replace(about, estimates=pl.concat(tables, how="diagonal"), one_sided=one_sided)
+
+
+def _as_changes(found: pl.DataFrame, labels: tuple[str, str]) -> pl.DataFrame:
+    """The audit's contrasts with words that say that they are of changes, and between whom."""
+    who = f"{labels[1]} − {labels[0]}"
+    return found.with_columns(
+        contrast=pl.format("change of {}, {}", "contrast", pl.lit(who)),
+        family=pl.format("change of {}, {}", "family", pl.lit(who)),
+        method=pl.format("of the changes of prompts: {}", "method"),
+    )
+
+
+def _labels(reference: MeasuredRun, run: MeasuredRun, pair: tuple[str, str]) -> tuple[str, str]:
+    """What each side is called: the model, and the folder where two would be the same."""
+    if pair[0] != pair[1]:
+        return pair
+    folders = (str(reference.folder), str(run.folder))
+    return f"{pair[0]} in {folders[0]}", f"{pair[1]} in {folders[1]}"
+
+
+def _both(
+    reference: MeasuredRun, run: MeasuredRun, instrument: str, pair: tuple[str, str]
+) -> pl.DataFrame:
+    """SCORES of the level prompt, with the run's value and the reference's beside each other.
+
+    Both are null where one is.
+    """
+    sides = [
+        one.scores.filter(
+            pl.col("level") == "prompt",
+            pl.col("instrument") == instrument,
+            pl.col("model") == model,
+        )
+        for one, model in ((reference, pair[0]), (run, pair[1]))
+    ]
+    keys = ["prompt_id", "quantity", "variant", "trial"]
+    rows = sides[1].join(
+        sides[0].select(*keys, before="value"), on=keys, how="inner", nulls_equal=True
+    )
+    missing = pl.col("value").is_null() | pl.col("before").is_null()
+    return rows.with_columns(
+        one_sided=pl.col("value").is_null() != pl.col("before").is_null(),
+        now=pl.when(~missing).then("value"),
+        before=pl.when(~missing).then("before"),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Work:
+    """How the numbers of one instrument become estimates."""
+
+    instrument: str
+    measure: Measure
+    wordings: list[str]
+    compare: Comparing
+
+    def changes(self, both: pl.DataFrame, model: str) -> pl.DataFrame:
+        """The audit's contrasts, of the run's values minus the reference's."""
+        each = _scores(both, pl.col("now") - pl.col("before"), model)
+        scores = pl.concat([each, self.measure.means(each)])
+        return self._estimates(scores)
+
+    def levels(self, both: pl.DataFrame, labels: tuple[str, str]) -> pl.DataFrame:
+        """The measured number in the run against the reference, of each group or setting."""
+        each = pl.concat(
+            [_scores(both, pl.col("before"), _REFERENCE), _scores(both, pl.col("now"), _RUN)]
+        )
+        names = {_RUN: labels[1], _REFERENCE: labels[0]}
+        if self.measure.reads == "replies" or self.measure.name == "pronoun-preference":
+            return self._over_pairs(each, labels)
+        scores = pl.concat([each, self.measure.means(each)])
+        if self.measure.name.startswith("negative-"):
+            # The single prompts would give contrasts that nobody asks for here.
+            scores = scores.filter(pl.col("level") == "condition", pl.col("model").is_not_null())
+        found = self._estimates(scores).filter(pl.col("kind") == "models")
+        named = [_renamed(row, names) for row in found.iter_rows(named=True)]
+        return pl.DataFrame(named, schema=found.schema)
+
+    def _estimates(self, scores: pl.DataFrame) -> pl.DataFrame:
+        wordings = {self.instrument: self.wordings}
+        measures = {self.instrument: self.measure}
+        return estimates(scores, measures, wordings=wordings, compare=self.compare)
+
+    def _over_pairs(self, each: pl.DataFrame, labels: tuple[str, str]) -> pl.DataFrame:
+        """In each adjective setting: the run against the reference, on the same sentence pairs."""
+        quantity = KNOWN_BY[self.measure.name]
+        values = _of_sentence_pairs(each, quantity)
+        found: list[tuple[Contrast, Estimate]] = []
+        for setting in sorted(values["condition"].unique()):
+            sides = joined(
+                values.filter(pl.col("condition") == setting),
+                "model",
+                (_RUN, _REFERENCE),
+                on=["item"],
+            )
+            says = Contrast(
+                kind="runs",
+                instrument=self.instrument,
+                measure=self.measure.name,
+                quantity=quantity,
+                group=setting,
+                first=labels[1],
+                second=labels[0],
+            )
+            pairs = sides["first"].to_list(), sides["second"].to_list()
+            found.append((says, self.compare.paired(says, *pairs, over="sentence pairs")))
+        family = _family(found[0][0]) if found else ""
+        corrected = adjust([one for _, one in found], family=family)
+        what = pl.DataFrame([asdict(says) for says, _ in found], schema=schema(CONTRASTS))
+        return pl.concat([what, estimate_table(corrected)], how="horizontal")
+
+
+def _scores(both: pl.DataFrame, value: pl.Expr, model: str) -> pl.DataFrame:
+    """SCORES of the level prompt with another value, under a model's name."""
+    rows = both.with_columns(value=value, model=pl.lit(model))
+    return rows.with_columns(
+        n=pl.col("value").is_not_null().cast(pl.Int64),
+        missing=pl.col("value").is_null().cast(pl.Int64),
+        reason=pl.when(pl.col("value").is_null()).then(pl.coalesce("reason", pl.lit(_ONE_SIDED))),
+    ).drop("one_sided", "now", "before")
+
+
+def _renamed(row: dict[str, object], names: dict[str, str]) -> dict[str, object]:
+    """A contrast between two models as one between two runs."""
+    told = {column.name: row[column.name] for column in CONTRASTS}
+    told |= {"kind": "runs", "first": names[str(row["first"])], "second": names[str(row["second"])]}
+    contrast = Contrast(**told)  # type: ignore[arg-type]
+    return {**row, **told, "contrast": contrast.text, "family": _family(contrast)}
+
+
+def _family(contrast: Contrast) -> str:
+    """The tests of one number between the same two runs and models."""
+    return f"{contrast.family}, {contrast.first} − {contrast.second}"
+
+
+def _of_sentence_pairs(each: pl.DataFrame, quantity: str) -> pl.DataFrame:
+    """model, item, condition, value: of each sentence pair and setting, averaged over trials."""
+    keys = ["model", "item", "condition"]
+    if quantity != "bias":
+        rows = each.filter(pl.col("quantity") == quantity)
+        return rows.group_by(keys).agg(pl.col("value").mean())
+    correct = each.filter(pl.col("quantity") == "correct")
+    sides = [correct.filter(pl.col("wording") == side) for side in ("pro", "anti")]
+    trials = sides[0].join(
+        sides[1].select(*keys, "trial", anti="value"), on=[*keys, "trial"], nulls_equal=True
+    )
+    return trials.group_by(keys).agg((pl.col("value") - pl.col("anti")).mean().alias("value"))
+
+
+def answered(run: MeasuredRun, instrument: str | None = None) -> list[str]:
+    """The models that have scores, of one instrument or any."""
+    rows = run.scores.filter(pl.col("model").is_not_null())
+    if instrument is not None:
+        rows = rows.filter(pl.col("instrument") == instrument)
+    return sorted(rows["model"].unique())
+
+
+def _shared(reference: MeasuredRun, run: MeasuredRun) -> list[str]:
+    """The instruments that both have scores of."""
+    return sorted({*reference.scores["instrument"]} & {*run.scores["instrument"]})
+
+
+def _chosen(given: str, reference: MeasuredRun, further: Sequence[MeasuredRun]) -> tuple[str, str]:
+    """What a --model means: its names in the reference and in the further runs."""
+    here = answered(reference)
+    there = sorted({*itertools.chain.from_iterable(answered(run) for run in further)})
+    name, _, other = (given, "", "") if given in here else given.partition("=")
+    pair = name, other or name
+    sides = ((pair[0], here, "the first run has"), (pair[1], there, "the further runs have"))
+    for one, models, who in sides:
+        if one not in models:
+            raise InputError(
+                f"--model has '{one}', of which {who} no scores. Allowed: {', '.join(models)}."
+                f"{did_you_mean(one, models)}"
+            )
+    return pair
+
+
+def _pairs(
+    reference: MeasuredRun,
+    run: MeasuredRun,
+    instrument: str,
+    chosen: Sequence[tuple[str, str]],
+) -> list[tuple[str, str]]:
+    """Which models are compared: those chosen, those of one name, or the only one of each."""
+    here, there = answered(reference, instrument), answered(run, instrument)
+    if chosen:
+        return [(one, other) for one, other in chosen if one in here and other in there]
+    if same := [(name, name) for name in here if name in there]:
+        return same
+    return [(here[0], there[0])] if len(here) == len(there) == 1 else []
+
+
+def _unmatched(reference: MeasuredRun, run: MeasuredRun, instrument: str) -> str:
+    here, there = answered(reference, instrument), answered(run, instrument)
+    return (
+        f"{instrument}: no model of {reference.folder} ({', '.join(here)}) has a name that "
+        f"{run.folder} has ({', '.join(there)}). Say which is set against which: "
+        f"--model '{here[0]}={there[0]}'."
+    )
+
+
+def _one_sided(
+    reference: MeasuredRun, run: MeasuredRun, found: Sequence[Comparison]
+) -> Iterator[str]:
+    """What only one of two runs has scores of: instruments, and models where others are matched."""
+    for one, other in ((reference, run), (run, reference)):
+        for instrument in sorted({*one.scores["instrument"]} - {*other.scores["instrument"]}):
+            yield f"{instrument} is not compared: {other.folder} has no scores of it."
+    pairs = [each for each in found if each.run == run.folder and each.models[0] == each.models[1]]
+    for instrument in dict.fromkeys(each.instrument for each in pairs):
+        for one, other in ((reference, run), (run, reference)):
+            for model in sorted({*answered(one, instrument)} - {*answered(other, instrument)}):
+                yield f"{instrument}: {model} is not compared: {other.folder} has no scores of it."
+
+
+def refused(comparisons: Sequence[Comparison]) -> Iterator[str]:
+    """A line for each instrument and pair of models that could not be compared."""
+    for one in comparisons:
+        for reason in one.verdict.refusals:
+            yield f"{one.instrument} is not compared: {reason}."

@@ -1,0 +1,143 @@
+"""A comparison of runs as people and programs read it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from goffman.reports.table_text import Shown, Table, as_table, number, p_value
+from goffman.tables import CONTRASTS, ESTIMATES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from goffman.reports.compare import Comparison
+
+MAIN = ("runs", "groups")
+"""The kinds that a screen shows; those of whole scales only."""
+
+_WHO = ("reference", "run", "reference_model", "run_model")
+
+_SHOWN = (
+    Shown(header="run", keys=("run",)),
+    Shown(header="model", keys=("run_model",)),
+    Shown(header="reference", keys=("reference",)),
+    Shown(header="its model", keys=("reference_model",)),
+    Shown(header="instrument", keys=("instrument",)),
+    Shown(header="kind", keys=("kind",)),
+    Shown(header="number", keys=("quantity",)),
+    Shown(header="words", keys=("variant",), drop="empty"),
+    Shown(header="group", keys=("group",), drop="empty"),
+    Shown(header="subscale", keys=("dimension",), drop="empty"),
+    Shown(header="contrast", keys=("first", "second"), form="pair"),
+    Shown(header="n", keys=("n",), form="count"),
+    Shown(header="difference", keys=("difference",), form="number"),
+    Shown(header="95% interval", keys=("low", "high"), form="interval"),
+    Shown(header="effect", keys=("effect",), form="number"),
+    Shown(header="p", keys=("p",), form="p"),
+    Shown(header="p, corrected", keys=("p_adjusted",), form="p"),
+)
+
+
+def comparison_table(found: Sequence[Comparison]) -> Table:
+    """Every row of every comparison: for files."""
+    rows = [
+        {
+            "reference": str(one.reference),
+            "run": str(one.run),
+            "reference_model": one.models[0],
+            "run_model": one.models[1],
+            "marks": "; ".join(one.verdict.marks) or None,
+            **row,
+        }
+        for one in found
+        for row in one.estimates.iter_rows(named=True)
+    ]
+    caption = (
+        "Runs against a reference run, paired by prompt. Kind runs: the run's number minus the "
+        "reference's. Other kinds: the change of that contrast, over the changes of its prompts."
+    )
+    names = [column.name for column in (*CONTRASTS, *ESTIMATES)]
+    columns = tuple(rows[0]) if rows else (*_WHO, "marks", *names)
+    return as_table("comparison", caption, rows, shown=_SHOWN, columns=columns)
+
+
+def as_json(found: Sequence[Comparison]) -> list[dict[str, Any]]:
+    """One object for each instrument and pair of models."""
+    return [
+        {
+            "reference": str(one.reference),
+            "run": str(one.run),
+            "instrument": one.instrument,
+            "reference_model": one.models[0],
+            "run_model": one.models[1],
+            "compared": not one.verdict.refusals,
+            "refusals": list(one.verdict.refusals),
+            "marks": list(one.verdict.marks),
+            "one_sided_prompts": one.one_sided,
+            "estimates": one.estimates.to_dicts(),
+        }
+        for one in found
+    ]
+
+
+def lines_of(one: Comparison, *, everything: bool) -> tuple[str, list[dict[str, str]]]:
+    """A heading, and the rows of a screen."""
+    estimates = one.estimates
+    if not everything:
+        estimates = estimates.filter(pl.col("kind").is_in(MAIN), pl.col("dimension").is_null())
+    heading = f"{one.instrument}: {one.models[1]} in {one.run} − {one.models[0]} in {one.reference}"
+    if one.one_sided:
+        heading += f" ({one.one_sided:,} values that only one of them has are left out)"
+    levels = {
+        (row["quantity"], row["variant"], row["group"]): (row["mean_first"], row["mean_second"])
+        for row in one.estimates.filter(pl.col("kind") == "runs").iter_rows(named=True)
+    }
+    return heading, [_line(row, levels) for row in estimates.iter_rows(named=True)]
+
+
+Levels = dict[tuple[str, str | None, str | None], tuple[float | None, float | None]]
+
+
+def _line(row: Mapping[str, Any], levels: Levels) -> dict[str, str]:
+    level = f"{row['level']:.0%}" if row["level"] is not None else "95%"
+    interval = "none"
+    if row["low"] is not None:
+        interval = f"{number(row['low'])} to {number(row['high'])}"
+    run, reference = _sides(row, levels)
+    return {
+        "what": _what(row),
+        "run": "" if run is None else number(run),
+        "reference": "" if reference is None else number(reference),
+        "difference": "none" if row["difference"] is None else number(row["difference"]),
+        f"{level} interval": interval,
+        "effect": "none" if row["effect"] is None else f"{row['effect']:.2f}",
+        "p corrected": "none" if row["p_adjusted"] is None else p_value(row["p_adjusted"]),
+        "test": f"{row['test']}, n {row['n']:,}",
+        "": row["reason"] or "",
+    }
+
+
+def _sides(row: Mapping[str, Any], levels: Levels) -> tuple[float | None, float | None]:
+    """The number, or the gap of two groups' numbers, in the run and in the reference."""
+    if row["kind"] == "runs":
+        return row["mean_first"], row["mean_second"]
+    first, second = (
+        levels.get((row["quantity"], row["variant"], row[side])) for side in ("first", "second")
+    )
+    if row["kind"] != "groups" or row["dimension"] or first is None or second is None:
+        return None, None
+    one, other = (
+        None if a is None or b is None else a - b for a, b in zip(first, second, strict=True)
+    )
+    return one, other
+
+
+def _what(row: Mapping[str, Any]) -> str:
+    about = [row["group"], row["dimension"], row["variant"]]
+    where = ", ".join(part for part in about if part)
+    if row["kind"] == "runs":
+        return f"{row['quantity']}, {where}"
+    change = f"change of {row['quantity']}, {row['first']} − {row['second']}"
+    return f"{change}, {where}" if where else change

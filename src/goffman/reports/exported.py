@@ -1,0 +1,69 @@
+"""What exports of a run share: one model's main estimates, each with its name and error."""
+
+from __future__ import annotations
+
+from pathlib import PurePosixPath, PureWindowsPath
+from typing import TYPE_CHECKING
+
+from goffman.errors import InputError, did_you_mean
+from goffman.reports.compare import answered
+from goffman.reports.names import Named, named
+
+if TYPE_CHECKING:
+    from goffman.reports.run import MeasuredRun
+
+MAIN = ("groups", "genders")
+"""The kinds of contrasts that are exported; of adjective settings also those with the baseline."""
+
+
+def the_model(run: MeasuredRun, given: str | None) -> str:
+    """The model that is meant; InputError where several might be, or none is called so."""
+    models = answered(run)
+    if given is None and len(models) == 1:
+        return models[0]
+    if given is not None and given in models:
+        return given
+    if not models:
+        raise InputError(f"{run.folder} has no scores of any model.")
+    if given is None:
+        raise InputError(
+            f"{run.folder} has scores of {len(models)} models, and an export is of one: give "
+            f"--model with one of {', '.join(models)}."
+        )
+    raise InputError(
+        f"--model is '{given}', of which {run.folder} has no scores. Allowed: "
+        f"{', '.join(models)}.{did_you_mean(given, models)}"
+    )
+
+
+def main_estimates(run: MeasuredRun, model: str) -> list[Named]:
+    """The estimates of a model that are exported, in the order of the table."""
+    return [
+        one
+        for one in named(run.estimates, run.manifest)
+        if one.row["model"] == model and _is_main(one)
+    ]
+
+
+def _is_main(one: Named) -> bool:
+    # A condition's distance from the baseline is one of over a hundred; a setting's, of fifteen.
+    of_settings = one.row["measure"] in {"coreference-bias", "pronoun-preference"}
+    return one.row["kind"] in MAIN or (one.row["kind"] in {"baseline", "pairs"} and of_settings)
+
+
+def standard_error(one: Named) -> float | None:
+    """Of the difference, from its t; None where there is no t."""
+    difference, statistic = one.row["difference"], one.row["statistic"]
+    if not difference or not statistic:
+        return None
+    return abs(float(difference) / float(statistic))
+
+
+def public_name(model: str) -> str:
+    """The model's name without the path of a folder on this machine; a hub id stays whole."""
+    for kind in (PurePosixPath, PureWindowsPath):
+        path = kind(model)
+        local = path.is_absolute() or model.startswith((".", "~"))
+        if local or len(path.parts) > 2:
+            return path.name or model
+    return model

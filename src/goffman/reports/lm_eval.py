@@ -1,0 +1,161 @@
+"""Results of a run in the shape in which lm-evaluation-harness writes its own.
+
+An instrument is a task; an estimate is a metric under its name, and the mean of a quantity over a
+group of conditions is mean.QUANTITY.GROUP; with-names and without-names stand
+where lm-eval has its filters. A gap is neither better nor worse for being higher, so that
+higher_is_better is null. What has no value is left out of the results and named in "missing".
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from goffman import __version__
+from goffman.reports.exported import main_estimates, public_name, standard_error
+
+if TYPE_CHECKING:
+    from goffman.reports.run import MeasuredRun
+
+LEVEL = "group"
+"""Beside the estimates: the scores of whole groups of conditions."""
+
+NO_FILTER = "none"
+
+
+def lm_eval_text(run: MeasuredRun, model: str) -> str:
+    """The JSON of one model."""
+    found = lm_eval_results(run, model)
+    return json.dumps(found, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+
+
+def lm_eval_results(run: MeasuredRun, model: str) -> dict[str, Any]:
+    """The same as a dictionary."""
+    results: dict[str, dict[str, Any]] = {}
+    missing: dict[str, dict[str, str]] = {}
+    for instrument in sorted({*run.scores.filter(pl.col("model") == model)["instrument"]}):
+        results[instrument] = {"alias": instrument}
+        missing[instrument] = {}
+    for instrument, metric, value, error, reason in _numbers(run, model):
+        if value is None:
+            missing[instrument][metric] = reason
+            continue
+        name, _, which = metric.partition(",")
+        results[instrument][metric] = value
+        results[instrument][f"{name}_stderr,{which}"] = "N/A" if error is None else error
+    return {
+        "results": results,
+        "missing": {task: of for task, of in missing.items() if of},
+        **_about_tasks(run, results),
+        **_about_model(run, model),
+    }
+
+
+def _numbers(
+    run: MeasuredRun, model: str
+) -> list[tuple[str, str, float | None, float | None, str]]:
+    """Instrument, metric with its filter, value, error, and why there is no value."""
+    found = []
+    asked = run.prompts.group_by("instrument").agg(pl.col("wording").n_unique())
+    wordings = dict(asked.rows())
+    for row in run.scores.filter(
+        pl.col("model") == model,
+        pl.col("level") == LEVEL,
+        pl.col("wording").is_null() | (pl.col("over") != "conditions"),
+    ).iter_rows(named=True):
+        several = wordings[row["instrument"]] > 1
+        parts = ["mean", row["quantity"], row["group"], row["wording"] if several else None]
+        metric = ".".join(part for part in parts if part)
+        error = None if row["sd"] is None else row["sd"] / row["n"] ** 0.5
+        # Cells that share an item or a condition are not independent: this would be too small.
+        if row["over"] == "items × conditions":
+            error = None
+        which = row["variant"] or NO_FILTER
+        found.append((row["instrument"], f"{metric},{which}", row["value"], error, row["reason"]))
+    for one in main_estimates(run, model):
+        instrument = one.row["instrument"]
+        metric = f"{one.path.removeprefix(f'{instrument}.')},{one.variant or NO_FILTER}"
+        why = one.row["reason"] or "the method gives none"
+        found.append((instrument, metric, one.value("value"), standard_error(one), why))
+    return found
+
+
+def _about_tasks(run: MeasuredRun, results: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    entries = {task: run.manifest.instruments[task] for task in results}
+    metrics = {
+        task: sorted({name.partition(",")[0] for name in of if "_stderr," not in name} - {"alias"})
+        for task, of in results.items()
+    }
+    return {
+        "group_subtasks": {task: [] for task in results},
+        "configs": {
+            task: {
+                "task": task,
+                "dataset_path": "goffman",
+                "dataset_name": task,
+                "num_fewshot": 0,
+                "repeats": entry.get("settings", {}).get("trials", 1),
+                "metadata": dict(entry),
+            }
+            for task, entry in entries.items()
+        },
+        "versions": {task: entry["version"] for task, entry in entries.items()},
+        "n-shot": dict.fromkeys(results, 0),
+        "higher_is_better": {task: dict.fromkeys(names) for task, names in metrics.items()},
+        "n-samples": {
+            task: {"original": entry["prompts"], "effective": entry["prompts"]}
+            for task, entry in entries.items()
+        },
+    }
+
+
+def _about_model(run: MeasuredRun, model: str) -> dict[str, Any]:
+    entry = run.manifest.models[model]
+    sessions = run.manifest.sessions
+    last = sessions[-1] if sessions else None
+    name = public_name(model)
+    versions = dict(last.versions) if last else {}
+    seed = last.seed if last else None
+    return {
+        "config": {
+            "model": "goffman",
+            "model_args": f"pretrained={name}",
+            "model_revision": entry.get("revision"),
+            "model_sha": entry.get("weights_sha256"),
+            "model_dtype": entry.get("precision"),
+            "batch_size": entry.get("batches", {}).get("max_size"),
+            "batch_sizes": [],
+            "device": entry.get("device"),
+            "use_cache": None,
+            "limit": None,
+            "bootstrap_iters": 9_999,
+            "gen_kwargs": None,
+            "random_seed": seed,
+            "numpy_seed": seed,
+            "torch_seed": seed,
+            "fewshot_seed": seed,
+        },
+        "git_hash": None,
+        "date": datetime.fromisoformat(last.started).timestamp() if last else None,
+        "pretty_env_info": last.platform if last else "",
+        "transformers_version": versions.get("transformers"),
+        "lm_eval_version": None,
+        "goffman_version": versions.get("goffman", __version__),
+        "upper_git_hash": None,
+        "task_hashes": {
+            task: of["prompts_sha256"] for task, of in sorted(run.manifest.instruments.items())
+        },
+        "model_source": "goffman",
+        "model_name": name,
+        "model_name_sanitized": re.sub(r"[\"<>:/\|\\?\*\[\]]+", "__", name),
+        "system_instruction": None,
+        "system_instruction_sha": None,
+        "fewshot_as_multiturn": None,
+        "chat_template": None,
+        "chat_template_sha": None,
+        "total_evaluation_time_seconds": str(sum(session.wall_s for session in sessions)),
+    }

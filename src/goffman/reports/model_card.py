@@ -1,0 +1,153 @@
+"""A section for a model's card on the hub, with the metadata block that the hub reads.
+
+The block is a model-index: one result an instrument, one metric an estimate, its interval in its
+name. Texts in it are quoted as JSON quotes them, which YAML reads too.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from goffman.reports.exported import main_estimates, public_name
+from goffman.reports.table_text import Shown, as_table, markdown, markdown_text
+from goffman.summary import summary
+from goffman.terminal import printable
+
+if TYPE_CHECKING:
+    from goffman.reports.names import Named
+    from goffman.reports.run import MeasuredRun
+
+TASKS = {"fill": "fill-mask", "classify": "text-classification", "ask": "text-generation"}
+"""What a model was used for → the hub's word for the task."""
+
+LIMITS = (
+    (
+        "There is no single score: each instrument asks its own question, and wordings and groups "
+        "differ."
+    ),
+    (
+        "These are numbers of the model alone, on sentences in English; they are not a measure of "
+        "the harm that a system with this model does, and a small number is no proof of its "
+        "absence."
+    ),
+    (
+        "An interval says how far the number would move with other conditions, items or sentences "
+        "of the same kind; p is corrected over so many tests as the table says."
+    ),
+)
+
+
+def model_card_text(run: MeasuredRun, model: str) -> str:
+    """The metadata block, then the section."""
+    found = main_estimates(run, model)
+    return f"---\n{_metadata(run, model, found)}---\n\n{_section(run, model, found)}"
+
+
+def _metadata(run: MeasuredRun, model: str, found: list[Named]) -> str:
+    task = TASKS.get(run.manifest.models[model].get("use", ""), "other")
+    lines = ["model-index:", f"- name: {_quoted(public_name(model))}", "  results:"]
+    for instrument in _instruments(run, model):
+        metrics = [
+            one
+            for one in found
+            if one.row["instrument"] == instrument and one.value("value") is not None
+        ]
+        if not metrics:
+            continue
+        entry = run.manifest.instruments[instrument]
+        called = f"goffman {instrument}, version {entry['version']}"
+        lines += [
+            "  - task:",
+            f"      type: {_quoted(task)}",
+            "    dataset:",
+            f"      type: {_quoted(f'goffman/{instrument}')}",
+            f"      name: {_quoted(called)}",
+            f"      revision: {_quoted(entry['prompts_sha256'])}",
+            "    metrics:",
+        ]
+        for one in metrics:
+            kind = one.path.removeprefix(f"{instrument}.")
+            kind = f"{kind}[{one.variant}]" if one.variant else kind
+            lines += [
+                f"    - type: {_quoted(kind)}",
+                f"      value: {one.value('value')!r}",
+                f"      name: {_quoted(_said(one))}",
+            ]
+    if len(lines) == 3:
+        lines[-1] = "  results: []"
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _said(one: Named) -> str:
+    """What a metric is, in words, with its interval."""
+    row = one.row
+    about = [row["quantity"], row["variant"], row["group"], row["dimension"]]
+    said = ", ".join(part for part in about if part)
+    low, high = one.value("low"), one.value("high")
+    ends = "no interval"
+    if low is not None and high is not None:
+        ends = f"{row['level']:.0%} interval {low:.3g} to {high:.3g}"
+    return f"{said}: {row['first']} − {row['second']} ({ends})"
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(printable(text), ensure_ascii=False)
+
+
+def _instruments(run: MeasuredRun, model: str) -> list[str]:
+    return sorted({*run.scores.filter(pl.col("model") == model)["instrument"]})
+
+
+_SHOWN = (
+    Shown(header="estimate", keys=("name",)),
+    Shown(header="contrast", keys=("contrast",)),
+    Shown(header="difference", keys=("difference",), form="number"),
+    Shown(header="95% interval", keys=("low", "high"), form="interval"),
+    Shown(header="effect", keys=("effect",), form="number"),
+    Shown(header="effect size", keys=("effect_name",)),
+    Shown(header="p, corrected", keys=("p_adjusted",), form="p"),
+    Shown(header="tests", keys=("family_size",), form="count"),
+    Shown(header="n", keys=("n",), form="count"),
+)
+
+
+def _section(run: MeasuredRun, model: str, found: list[Named]) -> str:
+    entry = run.manifest.models[model]
+    last = run.manifest.sessions[-1] if run.manifest.sessions else None
+    made = f"goffman {last.versions.get('goffman', '')} on {last.started[:10]}" if last else ""
+    asked = f"{public_name(model)} was asked with {made}, in {entry.get('precision')}."
+    lines = [
+        "## Stigma audit",
+        "",
+        markdown(asked),
+        "",
+    ]
+    scores = run.scores.filter(pl.col("model") == model)
+    estimates = run.estimates.filter(pl.col("model") == model)
+    for instrument in _instruments(run, model):
+        about = run.manifest.instruments[instrument]
+        lines += [
+            f"### {markdown(instrument)}",
+            "",
+            f"Version {markdown(str(about['version']))}, {about['prompts']:,} prompts.",
+            "",
+        ]
+        of = pl.col("instrument") == instrument
+        said = summary(scores.filter(of), estimates.filter(of))[1:]
+        lines += [f"- {markdown(line.strip())}" for line in said]
+        rows = [_row(one) for one in found if one.row["instrument"] == instrument]
+        if rows:
+            caption = f"{instrument}: the estimates; first minus second"
+            lines += ["", markdown_text(as_table(instrument, caption, rows, shown=_SHOWN))]
+    lines += ["### Limits", "", *(f"- {limit}" for limit in LIMITS)]
+    return "\n".join(lines) + "\n"
+
+
+def _row(one: Named) -> dict[str, Any]:
+    contrast = f"{one.row['first']} − {one.row['second']}"
+    inside = f"[{one.variant}]" if one.variant else ""
+    path = one.path.removeprefix(f"{one.row['instrument']}.")
+    return {**one.row, "name": f"{path}{inside}", "contrast": contrast}

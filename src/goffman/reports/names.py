@@ -1,0 +1,145 @@
+"""A name for every estimate of a run, the same in every run, for gates and exports.
+
+INSTRUMENT.WHAT[.GROUP][.PART][MODEL, VARIANT], such as social-distance.gap[roberta-base]:
+
+    gap             the group that the instrument is about minus the other group
+    disparity       female minus male, for the group that it is about; disparity.other: for another
+    above-baseline  a condition, or an adjective setting, minus the prompts without one;
+                    above-baseline-over-pairs: the same settings, tested over sentence pairs
+    models          one model minus another, [ONE vs OTHER]
+    subscales       the disparity in one subscale minus another
+    wordings        another wording minus the first
+    correlation     of two measures over conditions, [ONE with OTHER]; it has no instrument
+
+Of a number that is not the one by which the measure is known, gap-of-NUMBER, models-of-NUMBER …
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import polars as pl
+
+    from goffman.runs.manifest import Manifest
+
+WHAT = {
+    "groups": "gap",
+    "genders": "disparity",
+    "baseline": "above-baseline",
+    "pairs": "above-baseline-over-pairs",
+    "models": "models",
+    "dimensions": "subscales",
+    "wordings": "wordings",
+    "measures": "correlation",
+}
+"""The kind of a contrast → its word in a name."""
+
+KNOWN_BY = {
+    "negative-attitude": "negative",
+    "negative-sentiment": "negative",
+    "gender-of-subject": "disparity",
+    "gender-of-phrase": "keyed-disparity",
+    "coreference-bias": "bias",
+    "pronoun-preference": "preference",
+}
+"""Measure → the number by which it is known, and which goes without saying in a name."""
+
+EVERY_MODEL = "all-models"
+"""In brackets: what was estimated once, over all models together."""
+
+FIELDS = {
+    "value": "difference",
+    "low": "low",
+    "high": "high",
+    "p": "p",
+    "p_adjusted": "p_adjusted",
+    "effect": "effect",
+    "effect_low": "effect_low",
+    "effect_high": "effect_high",
+    "mean_first": "mean_first",
+    "mean_second": "mean_second",
+    "n": "n",
+}
+"""What can be asked of an estimate → its column; value is what a name alone stands for."""
+
+_OF_CORRELATION = {"value": "effect", "low": "effect_low", "high": "effect_high"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Named:
+    """An estimate and its name."""
+
+    path: str
+    """Before the bracket: social-distance.gap."""
+    model: str | None
+    """In the bracket: a model, two of them, or all-models."""
+    variant: str | None
+    row: Mapping[str, Any]
+    """The columns CONTRASTS and ESTIMATES."""
+
+    @property
+    def name(self) -> str:
+        """The path and, in brackets, whose it is."""
+        inside = ", ".join(part for part in (self.model, self.variant) if part)
+        return f"{self.path}[{inside}]" if inside else self.path
+
+    def value(self, field: str) -> float | None:
+        """A field of FIELDS; of a correlation the value is r, and the interval that of r."""
+        columns = FIELDS | (_OF_CORRELATION if self.row["kind"] == "measures" else {})
+        found = self.row[columns[field]]
+        return None if found is None else float(found)
+
+
+def named(estimates: pl.DataFrame, manifest: Manifest) -> list[Named]:
+    """Every estimate with its name, in the order of the table."""
+    groups: dict[str, set[str]] = {}
+    for instrument, group in estimates.select("instrument", "group").unique().rows():
+        groups.setdefault(instrument, set()).update({group} - {None})
+    found = []
+    for row in estimates.iter_rows(named=True):
+        measured = manifest.instruments.get(row["instrument"], {}).get("measured", {})
+        about = measured.get("contrast")
+        path = _path(row, about=about, groups=groups[row["instrument"]])
+        found.append(Named(path=path, model=_whose(row), variant=row["variant"], row=row))
+    return found
+
+
+def _path(row: Mapping[str, Any], *, about: str | None, groups: set[str]) -> str:
+    """Before the bracket; the group that the instrument is about goes without saying."""
+    parts = [row["instrument"], _what(row)]
+    group, dimension = row["group"], row["dimension"]
+    if group is not None and (group != about or dimension in groups):
+        parts.append(group)
+    parts.append(dimension)
+    if row["kind"] in {"baseline", "pairs"}:
+        parts.append(row["first"])
+    if row["kind"] in {"dimensions", "wordings"}:
+        parts.append(f"{row['first']}-vs-{row['second']}")
+    return ".".join(_word(part) for part in parts if part)
+
+
+def _what(row: Mapping[str, Any]) -> str:
+    """The kind of contrast, and of which number where it is not the measure's own."""
+    what, number = WHAT.get(row["kind"], row["kind"]), row["quantity"]
+    plain = row["kind"] in {"genders", "measures"}
+    return (
+        what if plain or number == KNOWN_BY.get(row["measure"], number) else f"{what}-of-{number}"
+    )
+
+
+def _whose(row: Mapping[str, Any]) -> str | None:
+    if row["kind"] == "models":
+        return f"{row['first']} vs {row['second']}"
+    if row["kind"] == "measures":
+        return f"{row['first']} with {row['second']}"
+    return row["model"] or EVERY_MODEL
+
+
+def _word(part: str) -> str:
+    """An id as part of a name: an adjective setting tough,gentle is tough-gentle, old, is old."""
+    return re.sub(r"[^\w-]+", "-", part).strip("-")

@@ -1,0 +1,114 @@
+"""The studies' tables of a run as CSV, Markdown and LaTeX, ready for a paper."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from goffman.errors import RunError
+from goffman.output import write_output
+from goffman.reports.table_text import FORMATS, Shown, Table, as_table, markdown
+from goffman.reports.tables_of_measures import TABLES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from goffman.reports.run import MeasuredRun
+
+README = "README.md"
+
+_CONTRASTS = (
+    Shown(header="kind", keys=("kind",)),
+    Shown(header="number", keys=("quantity",), drop="constant"),
+    Shown(header="model", keys=("model",), drop="empty"),
+    Shown(header="words", keys=("variant",), drop="empty"),
+    Shown(header="group", keys=("group",), drop="empty"),
+    Shown(header="subscale", keys=("dimension",), drop="empty"),
+    Shown(header="contrast", keys=("first", "second"), form="pair"),
+    Shown(header="n", keys=("n",), form="count"),
+    Shown(header="first mean", keys=("mean_first",), form="number"),
+    Shown(header="second mean", keys=("mean_second",), form="number"),
+    Shown(header="difference", keys=("difference",), form="number"),
+    Shown(header="95% interval", keys=("low", "high"), form="interval"),
+    Shown(header="effect", keys=("effect",), form="number"),
+    Shown(header="p", keys=("p",), form="p"),
+    Shown(header="p, corrected", keys=("p_adjusted",), form="p"),
+    Shown(header="tests", keys=("family_size",), form="count"),
+)
+
+_CORRELATIONS = (
+    Shown(header="first", keys=("first",)),
+    Shown(header="second", keys=("second",)),
+    Shown(header="conditions", keys=("n",), form="count"),
+    Shown(header="coefficient", keys=("effect_name",)),
+    Shown(header="value", keys=("effect",), form="number"),
+    Shown(header="95% interval", keys=("effect_low", "effect_high"), form="interval"),
+    Shown(header="p", keys=("p",), form="p"),
+    Shown(header="p, corrected", keys=("p_adjusted",), form="p"),
+)
+
+_ABOUT = """\
+# Tables
+
+Each table is here three times: as CSV with every column and every digit, and as Markdown and LaTeX
+with the columns of a paper, rounded. Missing values are empty in CSV and a dash elsewhere.
+
+In CSV a text that begins with = + - or @ has an apostrophe before it, so that no spreadsheet takes
+it for a formula; take it off to have the text. Numbers have none. In every file a sign that cannot
+be seen is written as its escape, such as \\u202e.
+
+The LaTeX needs `\\usepackage{booktabs}`, and `\\usepackage{longtable}` for tables of many rows.
+
+"""
+
+
+def tables_of(run: MeasuredRun) -> list[Table]:
+    """Every table of the run that has a row, instrument by instrument."""
+    found: list[Table] = []
+    measured = run.scores.select("instrument", "measure").unique().sort("instrument")
+    for instrument, measure in measured.rows():
+        scores = run.scores.filter(pl.col("instrument") == instrument)
+        estimates = run.estimates.filter(pl.col("instrument") == instrument)
+        for make in TABLES.get(measure, ()):
+            found += make(instrument, scores, estimates)
+        found += _contrasts(instrument, estimates)
+    found += _correlations(run.estimates)
+    return found
+
+
+def write_tables(run: MeasuredRun, folder: Path) -> list[Path]:
+    """The files written into the folder: each table in every format, and what they are."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RunError(f"{folder} cannot be made: {error.strerror}.") from error
+    written = []
+    tables = tables_of(run)
+    for table in tables:
+        for ending, text in FORMATS.items():
+            written.append(folder / f"{table.name}{ending}")
+            write_output(written[-1], text(table))
+    lines = [f"- {table.name}: {markdown(table.caption)}\n" for table in tables]
+    written.append(folder / README)
+    write_output(written[-1], _ABOUT + "".join(lines))
+    return written
+
+
+def _contrasts(instrument: str, estimates: pl.DataFrame) -> Iterator[Table]:
+    """Every contrast but those with the baseline, which stand beside conditions or settings."""
+    rows = estimates.filter(pl.col("kind") != "baseline").drop("instrument")
+    if rows.height:
+        caption = (
+            f"{instrument}: contrasts, each first minus second. The interval is of this contrast "
+            "alone; p is corrected over the tests of its kind, measure, variant and model."
+        )
+        yield as_table(f"{instrument}-contrasts", caption, rows.to_dicts(), shown=_CONTRASTS)
+
+
+def _correlations(estimates: pl.DataFrame) -> Iterator[Table]:
+    rows = estimates.filter(pl.col("kind") == "measures")
+    if rows.height:
+        caption = "Two measures over the same conditions."
+        yield as_table("correlations", caption, rows.to_dicts(), shown=_CORRELATIONS)

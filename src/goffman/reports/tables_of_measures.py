@@ -1,0 +1,303 @@
+"""The tables of each measure, from scores and estimates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from goffman.measures.coreference_bias import KINDS as ANSWERS
+from goffman.measures.coreference_bias import PAIRS
+from goffman.measures.negative_sentiment import CLASSES
+from goffman.records import BASELINE
+from goffman.reports.table_text import Drop, Shown, Table, as_table
+
+if TYPE_CHECKING:
+    Make = Callable[[str, pl.DataFrame, pl.DataFrame], Iterator[Table]]
+
+EVERY = {"model": "all models", "wording": "all wordings", "dimension": "all items"}
+"""In the place of a null: over all of them."""
+
+_DROPPED: Mapping[str, Drop] = {"wording": "constant", "variant": "empty", "dimension": "empty"}
+
+_AGAINST_BASELINE = ("difference", "low", "high", "effect", "p", "p_adjusted", "family_size")
+
+
+def _text(*names: str, **headers: str) -> tuple[Shown, ...]:
+    return tuple(
+        Shown(header=headers.get(name, name), keys=(name,), drop=_DROPPED.get(name, "never"))
+        for name in names
+    )
+
+
+def _numbers(*names: str, **headers: str) -> tuple[Shown, ...]:
+    """Columns of numbers; a keyword gives one another header."""
+    return tuple(
+        Shown(header=headers.get(name, name.replace("_", " ")), keys=(name,), form="number")
+        for name in names
+    )
+
+
+_N = Shown(header="n", keys=("n",), form="count")
+_MISSING = Shown(header="missing", keys=("missing",), form="count")
+_TESTED = (
+    Shown(header="minus baseline", keys=("difference",), form="number", drop="empty"),
+    Shown(
+        header="95% interval",
+        keys=("interval_low", "interval_high"),
+        form="interval",
+        drop="empty",
+    ),
+    Shown(header="p, corrected", keys=("p_adjusted",), form="p", drop="empty"),
+)
+
+
+def _level(scores: pl.DataFrame, level: str, quantity: str) -> pl.DataFrame:
+    return scores.filter(pl.col("level") == level, pl.col("quantity") == quantity)
+
+
+def _named(rows: pl.DataFrame, *names: str) -> pl.DataFrame:
+    """The rows with null in these columns written as what it means: over all."""
+    return rows.with_columns(pl.col(name).fill_null(EVERY[name]) for name in names)
+
+
+def _spread(over: str) -> str:
+    return f"sd, minimum and maximum are over {over}"
+
+
+_MEAN = {"value": "mean", "low": "minimum", "high": "maximum"}
+
+
+def groups_of_conditions(
+    instrument: str, scores: pl.DataFrame, _estimates: pl.DataFrame
+) -> Iterator[Table]:
+    """Groups × models × wordings, and their gaps."""
+    names = ("model", "wording", "group")
+    rows = _named(_level(scores, "group", "negative"), "model", "wording").sort(*names)
+    kept = rows.select(*names, "n", "missing", "value", "sd", "low", "high", "reason").rename(_MEAN)
+    if kept.height:
+        caption = (
+            f"{instrument}: share of negative words, by model, wording and group of conditions; "
+            f"n counts conditions, {_spread('them')}."
+        )
+        shown = (*_text(*names), _N, *_numbers("mean", "sd", "minimum", "maximum"))
+        yield as_table(f"{instrument}-groups", caption, kept.to_dicts(), shown=shown)
+    gaps = _named(_level(scores, "model", "negative-gap"), "model", "wording")
+    gaps = gaps.sort("model", "wording").select("model", "wording", "n", "value", "reason")
+    if gaps.height:
+        caption = f"{instrument}: the gap between the groups, by model and wording."
+        shown = (*_text("model", "wording"), _N, *_numbers("value", value="gap"))
+        yield as_table(f"{instrument}-gaps", caption, gaps.to_dicts(), shown=shown)
+
+
+def words_counted(
+    instrument: str, scores: pl.DataFrame, _estimates: pl.DataFrame
+) -> Iterator[Table]:
+    """What the shares of negative words rest on: the mass of the words, and what is rated."""
+    quantities = ["mass", "rated-share", "last-probability"]
+    rows = scores.filter(pl.col("level") == "model", pl.col("quantity").is_in(quantities))
+    kept = rows.sort("model", "quantity").select(
+        "model", "quantity", "n", "missing", "value", "sd", "low", "high", "reason"
+    )
+    if kept.height:
+        caption = (
+            f"{instrument}: probability of the words counted (mass), the share of it that is "
+            f"rated, and the probability of the last word; {_spread('prompts')}."
+        )
+        shown = (*_text("model", "quantity"), _N, *_numbers("mean", "sd", "minimum", "maximum"))
+        yield as_table(f"{instrument}-words", caption, kept.rename(_MEAN).to_dicts(), shown=shown)
+
+
+def ranked_conditions(
+    instrument: str, scores: pl.DataFrame, estimates: pl.DataFrame
+) -> Iterator[Table]:
+    """Every condition, the most negative first, with its distance from the baseline."""
+    rows = _level(scores, "condition", "negative").select(
+        "model", "condition", "group", "category", "n", "missing", "value", "sd", "low", "high",
+        "over", "reason",
+    )  # fmt: skip
+    if not rows.height:
+        return
+    rows = _with_baseline(rows.rename(_MEAN), estimates).filter(pl.col("condition") != BASELINE)
+    # Of each model, and first of all together.
+    rows = _named(
+        rows.sort(
+            "model",
+            "mean",
+            "condition",
+            descending=[False, True, False],
+            nulls_last=[False, True, True],
+        ).with_columns(
+            rank=pl.col("mean").rank("min", descending=True).over("model").cast(pl.Int64)
+        ),
+        "model",
+    )
+    caption = (
+        f"{instrument}: every condition, the most negative first; n counts what it is the mean of. "
+        "The interval and p are of the condition minus the prompts that name none."
+    )
+    columns = ("model", "rank", *(name for name in rows.columns if name not in {"model", "rank"}))
+    shown = (
+        *_text("model"),
+        Shown(header="rank", keys=("rank",), form="count"),
+        *_text("condition", "group"),
+        _N,
+        *_numbers("mean", "sd"),
+        *_TESTED,
+    )
+    ranked = rows.select(columns).to_dicts()
+    yield as_table(f"{instrument}-conditions", caption, ranked, shown=shown)
+
+
+def _with_baseline(rows: pl.DataFrame, estimates: pl.DataFrame) -> pl.DataFrame:
+    """Beside each condition or setting its contrast with the baseline, where there is one."""
+    tested = estimates.filter(pl.col("kind") == "baseline").select(
+        "model", pl.col("first").alias("condition"), *_AGAINST_BASELINE
+    )
+    ends = {"low": "interval_low", "high": "interval_high"}
+    return rows.join(tested.rename(ends), on=["model", "condition"], how="left", nulls_equal=True)
+
+
+def _wide(
+    rows: pl.DataFrame, quantities: Sequence[str], *, index: Sequence[str], spread: bool = True
+) -> list[dict[str, Any]]:
+    """One row for each of ``index``, with the mean of each quantity and its spread beside it."""
+    found: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for row in rows.filter(pl.col("quantity").is_in(list(quantities))).iter_rows(named=True):
+        key = tuple(row[name] for name in index)
+        of = found.setdefault(key, dict(zip(index, key, strict=True)) | {"n": row["n"]})
+        # A quantity that a model cannot have has no values; the others' count is the row's.
+        of["n"] = max(of["n"], row["n"])
+        of[row["quantity"]] = row["value"]
+        if spread:
+            of[f"{row['quantity']}_sd"] = row["sd"]
+    empty = {name: None for quantity in quantities for name in (quantity, f"{quantity}_sd")}
+    if not spread:
+        empty = dict.fromkeys(quantities)
+    keys = [*index, "n", *empty]
+    return [{key: (empty | of)[key] for key in keys} for of in found.values()]
+
+
+def sentiment(instrument: str, scores: pl.DataFrame, _estimates: pl.DataFrame) -> Iterator[Table]:
+    """Shares of outcomes by classifier and group, and by classifier, template and group."""
+    for level, names, suffix, what in (
+        ("group", ("model", "group"), "groups", "classifier and group"),
+        ("item", ("model", "item", "group"), "templates", "classifier, template and group"),
+    ):
+        rows = _named(scores.filter(pl.col("level") == level), "model").sort(*names)
+        made = _wide(rows, CLASSES, index=names, spread=False)
+        if made:
+            caption = (
+                f"{instrument}: shares of outcomes by {what}; n counts outcomes. The share of a "
+                "class is of the classifiers that have it."
+            )
+            shown = (
+                *_text(*names, model="classifier", item="template"),
+                _N,
+                *_numbers(*CLASSES),
+            )
+            yield as_table(f"{instrument}-{suffix}", caption, made, shown=shown)
+
+
+_GENDERS = ("female", "male", "unspecified", "disparity")
+
+
+def genders(instrument: str, scores: pl.DataFrame, _estimates: pl.DataFrame) -> Iterator[Table]:
+    """Female, male and unspecified by subscale and group, by item, and by condition."""
+    keyed = "keyed-disparity" in scores["quantity"]
+    quantities = (*_GENDERS, *(("keyed-disparity",) if keyed else ()))
+    whose = ("model", "wording", "variant")
+    for levels, names, suffix, what in (
+        (("group", "dimension"), (*whose, "group", "dimension"), "genders", "items × conditions"),
+        (("item",), (*whose, "dimension", "item", "group"), "items", "conditions"),
+        (("condition",), (*whose, "group", "condition"), "conditions", "items"),
+    ):
+        rows = scores.filter(pl.col("level").is_in(levels), pl.col("group").is_not_null())
+        rows = rows.sort(*names, nulls_last=False)
+        if suffix == "genders":
+            rows = _named(rows, "dimension")
+        made = _wide(rows, quantities, index=names)
+        if not made:
+            continue
+        caption = (
+            f"{instrument}: probability of words for women, for men and for neither, and female "
+            f"minus male; means and sd are over {what}, which n counts."
+        )
+        shown = (
+            *_text(*names, variant="words", dimension="subscale"),
+            _N,
+            *(
+                Shown(header=f"{name} (sd)", keys=(name, f"{name}_sd"), form="mean")
+                for name in quantities
+            ),
+        )
+        yield as_table(f"{instrument}-{suffix}", caption, made, shown=shown)
+
+
+def settings(instrument: str, scores: pl.DataFrame, estimates: pl.DataFrame) -> Iterator[Table]:
+    """Every adjective setting: its score, and its difference from the baseline."""
+    quantity = "bias" if "bias" in scores["quantity"] else "preference"
+    rows = _level(scores, "condition", quantity).select(
+        "model", "condition", "group", "n", "missing", "value", "sd", "over", "reason"
+    )
+    if rows.height:
+        rows = _with_baseline(rows.rename({"value": quantity}), estimates)
+        caption = (
+            f"{instrument}: {quantity} of every adjective setting, and minus that without "
+            f"adjectives; n counts {rows['over'][0]}."
+        )
+        shown = (
+            *_text("model", "condition", "group", condition="setting"),
+            _N,
+            *_numbers(quantity, "sd"),
+            *_TESTED[:2],
+            Shown(header="p", keys=("p",), form="p"),
+            _TESTED[2],
+        )
+        made = rows.sort("model", "group", "condition").to_dicts()
+        yield as_table(f"{instrument}-settings", caption, made, shown=shown)
+
+
+def answer_kinds(
+    instrument: str, scores: pl.DataFrame, _estimates: pl.DataFrame
+) -> Iterator[Table]:
+    """How replies were read, by setting and side; and which sentences of a pair were understood."""
+    names = ("model", "condition", "wording")
+    kinds = scores.filter(pl.col("level") == "side", pl.col("quantity").is_in(ANSWERS))
+    # A side's row is of one trial; the table has the mean over trials.
+    means = (
+        kinds.group_by(*names, "quantity")
+        .agg(pl.col("value").mean(), pl.col("n").sum(), pl.col("value").std().alias("sd"))
+        .sort(*names, "quantity")
+    )
+    made = _wide(means, ANSWERS, index=names, spread=False)
+    if made:
+        caption = f"{instrument}: shares of answers of each kind; n counts replies."
+        shown = (
+            *_text(*names, condition="setting", wording="side"),
+            _N,
+            *_numbers(*ANSWERS),
+        )
+        yield as_table(f"{instrument}-answers", caption, made, shown=shown)
+    of = ("model", "condition")
+    of_pairs = scores.filter(pl.col("level") == "condition").sort(*of)
+    made = _wide(of_pairs, PAIRS, index=of, spread=False)
+    if made:
+        caption = (
+            f"{instrument}: of how many sentence pairs only the pro sentence is understood, only "
+            "the anti one, both, neither; n counts trials."
+        )
+        shown = (*_text(*of, condition="setting"), _N, *_numbers(*PAIRS))
+        yield as_table(f"{instrument}-pairs", caption, made, shown=shown)
+
+
+TABLES: Mapping[str, tuple[Make, ...]] = {
+    "negative-attitude": (groups_of_conditions, words_counted, ranked_conditions),
+    "negative-sentiment": (sentiment, ranked_conditions),
+    "gender-of-subject": (genders,),
+    "gender-of-phrase": (genders,),
+    "coreference-bias": (settings, answer_kinds),
+    "pronoun-preference": (settings,),
+}
+"""Measure → what makes its tables; a measure without any has that of its contrasts."""

@@ -1,0 +1,184 @@
+"""Real runs of tiny models on shortened instruments, each made once a process."""
+
+from __future__ import annotations
+
+import csv
+import shutil
+from contextlib import chdir
+from functools import cache
+from pathlib import Path
+
+import polars as pl
+
+import goffman.instruments
+from goffman.audit import AskOptions, MeasureOptions, audit
+from goffman.estimates.contrast import Comparing
+from goffman.estimates.of_scores import estimates
+from goffman.measures.catalogue import measure_entry
+from goffman.measures.coreference_bias import CoreferenceBias
+from goffman.models.base import LoadOptions
+from goffman.reports.run import MeasuredRun, read_run
+from goffman.runs.manifest import Manifest, Session
+from goffman.tables import KIND, PROMPT_TABLE, REPLIES, schema
+
+DATA = Path(goffman.instruments.__file__).parent / "data"
+
+ASKED = ("social-distance", "care-seeking", "attribution", "people-sentiment")
+
+HOSTILE = "=HYPERLINK(1)|<b>&_%$#{}~^[x](http:)\u202e`*"
+"""A folder's name, and so a model's, that means something everywhere but here."""
+
+
+def shortened(folder: Path) -> Path:
+    """The built-in instruments with a few conditions and items each."""
+    shutil.copytree(DATA, folder)
+    for name, groups, each in (
+        ("social-distance", ("stigmatized", "non-stigmatized"), 6),
+        ("care-seeking", ("mental-health", "other"), 3),
+    ):
+        _cut(folder / name / "conditions.csv", _few_conditions(groups, each))
+    _cut(folder / "care-seeking" / "items.csv", lambda row, seen: seen(row["dimension"], 2))
+    _cut(
+        folder / "attribution" / "items.csv",
+        lambda row, seen: row["dimension"] in {"anger", "pity"},
+    )
+    return folder
+
+
+def _few_conditions(groups, each):
+    kept = {group: [] for group in groups}
+
+    def keep(row, seen):
+        of = kept[row["group"]]
+        if row["condition"] not in of and len(of) < each:
+            of.append(row["condition"])
+        return row["condition"] in of
+
+    return keep
+
+
+def _cut(path, keep):
+    with path.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    counts = {}
+
+    def seen(key, most):
+        counts[key] = counts.get(key, 0) + 1
+        return counts[key] <= most
+
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows([row for row in rows if keep(row, seen)])
+
+
+@cache
+def _place(base: Path) -> Path:
+    import torch
+
+    from tiny_models import make
+
+    torch.set_num_threads(1)
+    folder = base / "small-runs"
+    shortened(folder / "instruments")
+    make("roberta", folder / "before" / "small", seed=0)
+    make("roberta", folder / "before" / "other", seed=1)
+    make("bert", folder / "before" / "tone", labels=("NEG", "POS"), seed=0)
+    make("roberta", folder / "after" / "small", seed=7)
+    make("bert", folder / "after" / "tone", labels=("NEG", "POS"), seed=9)
+    make("roberta", folder / "hostile" / HOSTILE, seed=2)
+    return folder
+
+
+def place(tmp_path_factory) -> Path:
+    """Folders with models of the same names, and the shortened instruments; runs go beside them."""
+    return _place(tmp_path_factory.getbasetemp())
+
+
+def run_of(tmp_path_factory, where="before", models=("small", "tone"), **options) -> Path:
+    """The folder of a run of these models, which lie beside each other in ``where``."""
+    return _run_of(place(tmp_path_factory), where, models, **options)
+
+
+@cache
+def _run_of(base, where, models, **options):
+    folder = base / "runs" / f"{where}-{len([*base.glob('runs/*')])}"
+    named = options.get("instruments", ASKED)
+    with chdir(base / where):
+        audit(
+            models,
+            instruments=[str(options.get("home", base / "instruments") / name) for name in named],
+            output=folder,
+            loading=LoadOptions(precision=options.get("precision", "float32")),
+            options=AskOptions(limit=options.get("limit"), top_k=options.get("top_k")),
+            measuring=MeasureOptions(ratings=options.get("ratings", ())),
+        )
+    return folder
+
+
+def measured(tmp_path_factory, *arguments, **options) -> MeasuredRun:
+    return read_run(run_of(tmp_path_factory, *arguments, **options))
+
+
+SETTINGS = ("baseline", "tough,gentle", "old,", "dry,bubbly")
+
+
+def coreference_run(folder: Path, answers, *, model="chat", pairs=8, trials=3) -> MeasuredRun:
+    """A measured run of replies that are made here: ``answers(pair, side, setting, trial)``.
+
+    No chat model is asked: what is tested is what is read of such a run.
+    """
+    asked, replies = [], []
+    for setting in SETTINGS:
+        group = {"baseline": "baseline", "old,": "single-adjective"}.get(
+            setting, "contrasting-pair"
+        )
+        for pair in range(pairs):
+            for side in ("pro", "anti"):
+                row = dict.fromkeys(column.name for column in PROMPT_TABLE)
+                row |= {
+                    "prompt_id": f"{setting}-{pair}-{side}",
+                    "instrument": "coreference",
+                    "item": f"pair{pair}",
+                    "wording": side,
+                    "keyed": "plain",
+                    "condition": setting,
+                    "group": group,
+                    "text": "Who?",
+                }
+                asked.append(row)
+                replies += [
+                    {
+                        "prompt_id": row["prompt_id"],
+                        "model": model,
+                        "trial": trial,
+                        "text": "…",
+                        "finish_reason": "stop",
+                        "kind": answers(pair, side, setting, trial),
+                    }
+                    for trial in range(1, trials + 1)
+                ]
+    prompts = pl.DataFrame(asked, schema=schema(PROMPT_TABLE))
+    measure = CoreferenceBias()
+    scores = measure(pl.DataFrame(replies, schema=schema(REPLIES + KIND)), prompts)
+    found = estimates(
+        scores,
+        {"coreference": measure},
+        wordings={"coreference": ["pro", "anti"]},
+        compare=Comparing(draws=199),
+    )
+    entry = {
+        "version": "1.0",
+        "digest": "d",
+        "prompts": len(asked),
+        "prompts_sha256": "p",
+        "measured": measure_entry(measure),
+    }
+    manifest = Manifest(
+        models={model: {"use": "ask", "precision": "float32"}},
+        instruments={"coreference": entry},
+        sessions=(Session(started="2024-05-01T00:00:00+00:00", versions={"goffman": "0.1.0"}),),
+    )
+    return MeasuredRun(
+        folder=folder, manifest=manifest, prompts=prompts, scores=scores, estimates=found
+    )

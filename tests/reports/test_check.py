@@ -1,0 +1,412 @@
+"""The gate: what a condition names, when it fails, and exit codes that cannot be confused."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from small_runs import coreference_run, measured, run_of
+
+from goffman.errors import InputError
+from goffman.reports.check import gate, parse
+from goffman.reports.compare import compare
+from goffman.reports.names import FIELDS, named
+
+FULL = Path("/dev/full")
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    return measured(tmp_path_factory, "before", ("small", "other", "tone"))
+
+
+@pytest.fixture(scope="module")
+def known(run):
+    return named(run.estimates, run.manifest)
+
+
+def tried(known, *texts, changes=None):
+    return gate([parse(text) for text in texts], known, changes=changes)
+
+
+def value_of(run, column="difference", **ids):
+    rows = run.estimates.filter(
+        pl.col(name).is_null() if value is None else pl.col(name) == value
+        for name, value in ids.items()
+    )
+    assert rows.height == 1
+    return rows[column][0]
+
+
+def test_every_estimate_has_a_name_of_its_own(run, known):
+    assert len(known) == run.estimates.height
+    names = [one.name for one in known]
+    assert len({*names}) == len(names)
+
+
+def test_names_are_read_back_as_themselves(known):
+    for one in known:
+        (outcome,) = tried(known, f"{one.name}.n > -1")
+        assert outcome.named is one
+
+
+@pytest.mark.parametrize(
+    ("name", "ids"),
+    [
+        (
+            "social-distance.gap[small]",
+            {"kind": "groups", "instrument": "social-distance", "model": "small"},
+        ),
+        (
+            "social-distance.gap[all-models]",
+            {"kind": "groups", "instrument": "social-distance", "model": None},
+        ),
+        (
+            "care-seeking.disparity[small, with-names]",
+            {
+                "kind": "genders",
+                "instrument": "care-seeking",
+                "model": "small",
+                "variant": "with-names",
+                "group": "mental-health",
+                "dimension": None,
+            },
+        ),
+        (
+            "care-seeking.disparity.other.action[other, without-names]",
+            {
+                "kind": "genders",
+                "instrument": "care-seeking",
+                "model": "other",
+                "variant": "without-names",
+                "group": "other",
+                "dimension": "action",
+            },
+        ),
+        (
+            "attribution.gap.anger[small, with-names]",
+            {
+                "kind": "groups",
+                "instrument": "attribution",
+                "quantity": "keyed-disparity",
+                "model": "small",
+                "variant": "with-names",
+                "dimension": "anger",
+            },
+        ),
+        (
+            "social-distance.models[other vs small]",
+            {"kind": "models", "instrument": "social-distance", "group": "stigmatized"},
+        ),
+    ],
+)
+def test_a_name_is_its_estimate(run, known, name, ids):
+    (outcome,) = tried(known, f"{name} > 1e9")
+    assert outcome.value == value_of(run, **ids)
+    (outcome,) = tried(known, f"{name}.mean_second > 1e9")
+    assert outcome.value == value_of(run, "mean_second", **ids)
+
+
+def test_adjective_settings_are_words_with_hyphens(tmp_path):
+    run = coreference_run(tmp_path, lambda pair, side, *_: "correct" if pair % 3 else side)
+    paths = {one.path for one in named(run.estimates, run.manifest)}
+    assert paths >= {
+        "coreference.above-baseline.dry-bubbly",
+        "coreference.above-baseline.old",
+        "coreference.above-baseline.tough-gentle",
+        "coreference.gap",
+    }
+
+
+def test_another_number_than_the_measures_own_is_named(run):
+    """Two gaps of one instrument never share a name."""
+    keyed = run.estimates.filter(
+        pl.col("kind") == "groups", pl.col("quantity") == "keyed-disparity"
+    )
+    both = pl.concat([keyed, keyed.with_columns(quantity=pl.lit("disparity"))])
+    known = named(both, run.manifest)
+    assert len({one.name for one in known}) == len(known)
+    assert {one.path for one in known} >= {"attribution.gap", "attribution.gap-of-disparity"}
+
+
+def test_a_subscale_called_like_a_group_does_not_hide_it(run):
+    renamed = run.estimates.with_columns(pl.col("dimension").replace("action", "other"))
+    known = named(renamed, run.manifest)
+    assert len({one.name for one in known}) == len(known)
+    assert "care-seeking.disparity.mental-health.other" in {one.path for one in known}
+
+
+def test_of_a_correlation_the_value_is_r_and_the_interval_that_of_r(run, known):
+    row = run.estimates.filter(pl.col("kind") == "measures").row(0, named=True)
+    (one,) = [one for one in known if one.path == "correlation"]
+    wanted = (row["effect"], row["effect_low"], row["effect_high"])
+    assert tuple(one.value(field) for field in ("value", "low", "high")) == wanted
+
+
+def test_without_a_bracket_each_model_and_variant_is_tried(known):
+    assert [outcome.name for outcome in tried(known, "social-distance.gap > 0")] == [
+        "social-distance.gap[other]",
+        "social-distance.gap[small]",
+    ]
+    assert len(tried(known, "care-seeking.gap > 0")) == 4
+    assert len(tried(known, "care-seeking.gap[without-names] > 0")) == 2
+    assert {outcome.named.row["instrument"] for outcome in tried(known, "gap > 9")} == {
+        "attribution",
+        "care-seeking",
+        "people-sentiment",
+        "social-distance",
+    }
+
+
+@pytest.mark.parametrize("comparison", [">", ">=", "<", "<="])
+def test_the_four_comparisons_at_and_beside_the_value(known, comparison):
+    (exact,) = tried(known, "social-distance.gap[small] > 1")
+    for limit in (exact.value, exact.value - 1e-9, exact.value + 1e-9):
+        (outcome,) = tried(known, f"social-distance.gap[small]{comparison}{limit!r}")
+        wanted = {
+            ">": exact.value > limit,
+            ">=": exact.value >= limit,
+            "<": exact.value < limit,
+            "<=": exact.value <= limit,
+        }
+        assert outcome.failed is wanted[comparison]
+
+
+def test_a_sentence_shows_on_which_side_the_value_is(known):
+    (exact,) = tried(known, "social-distance.gap[small] > 1")
+    (near,) = tried(known, f"social-distance.gap[small] < {exact.value + 1e-12!r}")
+    assert repr(exact.value) in near.sentence
+    assert repr(exact.value + 1e-12) in near.sentence
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_any_number_is_read_as_python_writes_it(number):
+    assert parse(f"a.b > {number!r}").limit == number
+
+
+@given(st.text(max_size=40))
+def test_any_text_is_a_condition_or_told_why_not(text):
+    try:
+        said = parse(text).field
+    except InputError as error:
+        said = str(error)
+    assert said in FIELDS or said.startswith(f"--fail-if '{text}' cannot be read: ")
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("gap", "it has no comparison; allowed: >, >=, <, <="),
+        ("gap = 0.2", "it has no comparison; allowed: >, >=, <, <="),
+        ("gap => 0.2", "'gap =' is not a name: words with dots between them"),
+        ("gap > 20%", "'20%' after > is not a number"),
+        ("gap > nan", "'nan' after > is not a number"),
+        ("gap >= ", "'' after >= is not a number"),
+        ("gap > 1 and gap < 2", "'1 and gap < 2' after > is not a number"),
+        ("> 1", "'' is not a name: words with dots between them"),
+        ("gap[x > 2", "its bracket is not closed"),
+        ("gap[x]low > 2", "'low' after the bracket is not a field, such as .low"),
+        ("a..b > 2", "'a..b' is not a name: words with dots between them"),
+    ],
+)
+def test_what_cannot_be_read_is_said(text, what):
+    with pytest.raises(InputError) as refusal:
+        parse(text)
+    assert str(refusal.value) == (
+        f"--fail-if '{text}' cannot be read: {what}. Write it like 'social-distance.gap > 0.2'."
+    )
+
+
+def test_a_model_name_may_hold_anything(known):
+    condition = parse("social-distance.gap[a/b [c] > d, e].change.low >= -1e-3")
+    assert condition.whose == "a/b [c] > d, e"
+    assert (condition.path, condition.change, condition.field) == (
+        "social-distance.gap",
+        True,
+        "low",
+    )
+    assert (condition.comparison, condition.limit) == (">=", -0.001)
+
+
+def test_an_unknown_name_has_its_nearest_and_the_list(known):
+    with pytest.raises(InputError) as refusal:
+        tried(known, "people-sentiment.gpa > 1")
+    text = str(refusal.value)
+    assert text.startswith(
+        "--fail-if 'people-sentiment.gpa > 1': no 'people-sentiment.gpa' is among the estimates of "
+        "this run. Did you mean 'people-sentiment.gap'? Allowed: people-sentiment.gap, "
+    )
+    assert text.endswith(
+        "which --list prints; with a field after it: value, low, high, p, p_adjusted, effect, "
+        "effect_low, effect_high, mean_first, mean_second, n."
+    )
+
+
+def test_an_unknown_bracket_has_what_may_stand_there(known):
+    with pytest.raises(InputError) as refusal:
+        tried(known, "social-distance.gap[smal] > 1")
+    assert str(refusal.value) == (
+        "--fail-if 'social-distance.gap[smal] > 1': social-distance.gap is not there for 'smal'. "
+        "Allowed in the bracket: all-models, other, small. Did you mean 'small'?"
+    )
+
+
+def test_a_value_that_is_not_there_is_an_error_and_never_a_pass(tmp_path):
+    run = coreference_run(tmp_path, lambda pair, *_: "correct")
+    known = named(run.estimates, run.manifest)
+    with pytest.raises(InputError) as refusal:
+        tried(known, "coreference.above-baseline.old.p < 0.05")
+    assert str(refusal.value) == (
+        "--fail-if 'coreference.above-baseline.old.p < 0.05' cannot be decided: "
+        "coreference.above-baseline.old[chat] has no p (neither set varies: nothing says how far "
+        "the difference is from chance; all differences are equal: nothing says how much they "
+        "vary)."
+    )
+
+
+def test_a_change_needs_a_baseline_run(known):
+    with pytest.raises(InputError) as refusal:
+        tried(known, "gap.change > 1")
+    assert str(refusal.value) == (
+        "--fail-if 'gap.change > 1' is about a change: give the run to compare with, --baseline RUN."
+    )
+
+
+def test_a_change_is_that_of_the_comparison(tmp_path_factory, known):
+    before, after = (measured(tmp_path_factory, where) for where in ("before", "after"))
+    one = next(c for c in compare([before, after]) if c.instrument == "social-distance")
+    changes = named(one.estimates.filter(pl.col("kind") != "runs"), after.manifest)
+    row = one.estimates.filter(pl.col("kind") == "groups").row(0, named=True)
+    texts = ("social-distance.gap.change > 9", "gap[small].change.high < -9")
+    value, high = tried(known, *texts, changes=changes)
+    assert (value.value, high.value) == (row["difference"], row["high"])
+    assert "it changed by" in value.sentence
+    assert value.name == "social-distance.gap[small].change"
+
+
+def goffman(*arguments, **options):
+    settings = {"capture_output": True, "text": True} | options
+    command = [sys.executable, "-c", "from goffman.cli import main; main()", *map(str, arguments)]
+    return subprocess.run(command, check=False, **settings)
+
+
+@pytest.fixture(scope="module")
+def gap(run):
+    return value_of(run, kind="groups", instrument="social-distance", model="small")
+
+
+def test_the_command_passes_with_0_and_fails_with_1_and_the_sentence(run, gap):
+    name = "social-distance.gap[small]"
+    passed = goffman("check", run.folder, "--fail-if", f"{name} > {gap + 0.1!r}")
+    assert (passed.returncode, passed.stderr) == (0, "")
+    assert passed.stdout.startswith(f"passed: {name} > ")
+    failed = goffman("check", run.folder, "--fail-if", f"{name} > {gap - 0.1!r}", "--json")
+    assert failed.returncode == 1
+    told = json.loads(failed.stdout)
+    assert told["failed"] is True
+    assert told["outcomes"][0]["value"] == gap
+    assert told["outcomes"][0]["sentence"].startswith(f"failed: {name} > ")
+
+
+def test_one_of_several_conditions_is_enough(run, gap):
+    done = goffman(
+        "check",
+        run.folder,
+        "--fail-if",
+        "social-distance.gap > 9",
+        "--fail-if",
+        f"gap[small] > {gap - 1!r}",
+    )
+    assert done.returncode == 1
+    assert done.stdout.count("passed: ") == 2
+    assert done.stdout.count("failed: ") >= 1
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--fail-if", "nothing.here > 1"],
+        ["--fail-if", "gap ! 1"],
+        [],
+        ["--list", "--fail-if", "gap > 1"],
+        ["--fail-if", "gap.change > 1", "--baseline", "nowhere"],
+    ],
+)
+def test_what_the_user_must_mend_exits_with_2(run, arguments):
+    done = goffman("check", run.folder, *arguments)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_incomparable_runs_exit_with_2(tmp_path_factory, run):
+    few = run_of(tmp_path_factory, "before", ("small",), instruments=("care-seeking",), limit=10)
+    done = goffman(
+        "check", run.folder, "--baseline", few, "--fail-if", "care-seeking.gap.change > 9"
+    )
+    assert done.returncode == 2
+    assert "These runs cannot be compared." in done.stderr
+
+
+def test_a_failure_of_goffmans_own_exits_with_3_so_that_no_one_takes_it_for_a_gate(run, tmp_path):
+    broken = tmp_path / "run"
+    shutil.copytree(run.folder, broken)
+    manifest = json.loads((broken / "manifest.json").read_text())
+    # A manifest that passes as one, and that no goffman would write.
+    manifest["instruments"]["social-distance"] = [1]
+    (broken / "manifest.json").write_text(json.dumps(manifest))
+    done = goffman("check", broken, "--fail-if", "social-distance.gap > 9")
+    assert done.returncode == 3
+    assert done.stderr.splitlines()[-1] == (
+        "goffman failed, so that the gate is not decided (exit code 3). Please report this."
+    )
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="needs /dev/full")
+def test_a_full_disk_exits_with_3(run):
+    with FULL.open("w") as full:
+        done = goffman(
+            "check", run.folder, "--fail-if", "social-distance.gap > -9",
+            capture_output=False, stdout=full, stderr=subprocess.PIPE,
+        )  # fmt: skip
+    assert done.returncode == 3
+    assert done.stderr == "The output cannot be written: No space left on device.\n"
+
+
+def test_a_reader_that_has_gone_does_not_turn_a_failed_gate_into_a_pass(run):
+    ends = os.pipe()
+    os.close(ends[0])
+    done = goffman(
+        "check", run.folder, "--fail-if", "social-distance.gap > -9",
+        capture_output=False, stdout=ends[1],
+    )  # fmt: skip
+    os.close(ends[1])
+    assert done.returncode == 1
+
+
+def test_list_has_every_name_with_its_numbers(run, known):
+    done = goffman("check", run.folder, "--list", "--json")
+    assert done.returncode == 0
+    rows = json.loads(done.stdout)
+    assert [row["name"] for row in rows] == [one.name for one in known]
+    assert [row["value"] for row in rows] == [one.value("value") for one in known]
+    shown = goffman("check", run.folder, "--list").stdout
+    assert [line.split("  ")[-1] for line in shown.splitlines()[1 : len(known) + 1]] == [
+        one.name for one in known
+    ]
+
+
+def test_against_a_baseline_the_names_with_change_are_listed(tmp_path_factory):
+    before, after = (run_of(tmp_path_factory, where) for where in ("before", "after"))
+    done = goffman("check", after, "--baseline", before, "--list", "--json")
+    names = [row["name"] for row in json.loads(done.stdout)]
+    assert "social-distance.gap[small].change" in names
+    assert "care-seeking.disparity.action[small, with-names].change" in names

@@ -1,0 +1,468 @@
+"""Two runs against each other: the numbers by a naive computation, and what is refused or marked."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import shutil
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import stats
+from small_runs import coreference_run, measured, place, run_of
+from typer.testing import CliRunner
+
+from goffman.cli import app
+from goffman.errors import InputError, RunError
+from goffman.reports.compare import compare
+from goffman.reports.run import read_run
+from goffman.tables import CONTRASTS, ESTIMATES, complaints
+
+
+@pytest.fixture(scope="module")
+def before(tmp_path_factory):
+    return measured(tmp_path_factory, "before")
+
+
+@pytest.fixture(scope="module")
+def after(tmp_path_factory):
+    return measured(tmp_path_factory, "after")
+
+
+@pytest.fixture(scope="module")
+def found(before, after):
+    return {one.instrument: one for one in compare([before, after])}
+
+
+def rows_of(comparison, **ids):
+    return comparison.estimates.filter(
+        pl.col(name).is_null() if value is None else pl.col(name) == value
+        for name, value in ids.items()
+    ).to_dicts()
+
+
+def paired_prompts(before, after, instrument, quantity, **ids):
+    """{(condition, group, item, wording, form): (before, after)}, where both have a value."""
+    sides = []
+    for run in (before, after):
+        chosen = run.scores.filter(
+            pl.col("level") == "prompt",
+            pl.col("instrument") == instrument,
+            pl.col("quantity") == quantity,
+            *(pl.col(name) == value for name, value in ids.items()),
+        )
+        keys = ["prompt_id", "condition", "group", "item", "wording", "form"]
+        sides.append({row[0]: (row[1:-1], row[-1]) for row in chosen.select(*keys, "value").rows()})
+    assert {*sides[0]} == {*sides[1]}
+    return {
+        what: (value, sides[1][prompt][1])
+        for prompt, (what, value) in sides[0].items()
+        if value is not None and sides[1][prompt][1] is not None
+    }
+
+
+def condition_means(values, side):
+    """Over items, then forms, then wordings, as the study has it: {(group, condition): mean}."""
+    tree = {}
+    for (condition, group, _, wording, form), pair in values.items():
+        leaf = tree.setdefault((group, condition), {}).setdefault(wording, {})
+        leaf.setdefault(form, []).append(pair[side])
+    return {
+        key: np.mean(
+            [np.mean([np.mean(items) for items in forms.values()]) for forms in wordings.values()]
+        )
+        for key, wordings in tree.items()
+    }
+
+
+def test_the_tables_are_estimates_of_both_questions(found):
+    assert list(found) == ["attribution", "care-seeking", "people-sentiment", "social-distance"]
+    for one in found.values():
+        assert complaints(one.estimates, (*CONTRASTS, *ESTIMATES)) == []
+        assert one.verdict.refusals == one.verdict.marks == ()
+        assert one.models[0] == one.models[1]
+        assert {"runs", "groups"} <= {*one.estimates["kind"]}
+        assert one.estimates["correction"].unique().to_list() == ["holm"]
+
+
+@pytest.mark.parametrize("group", ["stigmatized", "non-stigmatized"])
+def test_social_distance_is_paired_over_conditions(before, after, found, group):
+    values = paired_prompts(before, after, "social-distance", "negative")
+    old, new = (condition_means(values, side) for side in (0, 1))
+    names = sorted(key for key in old if key[0] == group)
+    (row,) = rows_of(found["social-distance"], kind="runs", group=group)
+    first, second = [new[key] for key in names], [old[key] for key in names]
+    assert row["n"] == len(names) == 6
+    assert math.isclose(row["difference"], np.mean(first) - np.mean(second), abs_tol=1e-12)
+    assert math.isclose(row["mean_first"], np.mean(first))
+    assert math.isclose(row["p"], stats.ttest_rel(first, second).pvalue, rel_tol=1e-9)
+    pooled = math.sqrt((np.var(first, ddof=1) + np.var(second, ddof=1)) / 2)
+    assert math.isclose(row["effect"], (np.mean(first) - np.mean(second)) / pooled, rel_tol=1e-9)
+    assert row["low"] < row["difference"] < row["high"]
+    assert (row["first"], row["second"]) == (
+        f"small in {after.folder}",
+        f"small in {before.folder}",
+    )
+
+
+def test_the_change_of_the_gap_is_that_of_the_changes_of_conditions(before, after, found):
+    values = paired_prompts(before, after, "social-distance", "negative")
+    old, new = (condition_means(values, side) for side in (0, 1))
+    change = {
+        group: [new[key] - old[key] for key in sorted(old) if key[0] == group]
+        for group in ("stigmatized", "non-stigmatized")
+    }
+    (row,) = rows_of(found["social-distance"], kind="groups")
+    wanted = np.mean(change["stigmatized"]) - np.mean(change["non-stigmatized"])
+    assert math.isclose(row["difference"], wanted, abs_tol=1e-12)
+    tested = stats.ttest_ind(*change.values(), equal_var=False)
+    assert math.isclose(row["p"], tested.pvalue, rel_tol=1e-9)
+    assert row["model"] == "small"
+
+
+def test_where_every_prompt_has_a_value_the_change_is_the_difference_of_the_runs_own(
+    before, after, found
+):
+    for instrument, kind in (("care-seeking", "genders"), ("attribution", "groups")):
+        for row in rows_of(found[instrument], kind=kind):
+            own = [
+                run.estimates.filter(
+                    pl.col("kind") == kind,
+                    pl.col("instrument") == instrument,
+                    *(
+                        pl.col(name).eq_missing(pl.lit(row[name], dtype=pl.String))
+                        for name in ("quantity", "variant", "group", "dimension", "first", "second")
+                    ),
+                ).row(0, named=True)["difference"]
+                for run in (before, after)
+            ]
+            assert math.isclose(row["difference"], own[1] - own[0], abs_tol=1e-12)
+
+
+def crossed_p(table):
+    """p of a complete table's mean with rows and columns random, cell by cell."""
+    rows, columns = table.shape
+    mean = sum(table[i, j] for i in range(rows) for j in range(columns)) / table.size
+    of_rows = [np.mean(table[i]) for i in range(rows)]
+    of_columns = [np.mean(table[:, j]) for j in range(columns)]
+    ms_rows = columns * sum((m - mean) ** 2 for m in of_rows) / (rows - 1)
+    ms_columns = rows * sum((m - mean) ** 2 for m in of_columns) / (columns - 1)
+    rest = sum(
+        (table[i, j] - of_rows[i] - of_columns[j] + mean) ** 2
+        for i in range(rows)
+        for j in range(columns)
+    ) / ((rows - 1) * (columns - 1))
+    size = table.size
+    parts = (
+        (ms_rows / size, rows - 1),
+        (ms_columns / size, columns - 1),
+        (-rest / size, (rows - 1) * (columns - 1)),
+    )
+    variance = max(sum(part for part, _ in parts), rest / size)
+    df = variance**2 / sum(part**2 / nu for part, nu in parts)
+    return 2 * stats.t.sf(abs(mean) / math.sqrt(variance), df)
+
+
+def test_care_seeking_is_crossed_over_items_and_conditions(before, after, found):
+    values = paired_prompts(
+        before, after, "care-seeking", "disparity", model="small", variant="without-names"
+    )
+    cells = {}
+    for (condition, group, item, _, _), (old, new) in values.items():
+        if group == "mental-health":
+            cells[item, condition] = new - old
+    items, conditions = (sorted({key[at] for key in cells}) for at in (0, 1))
+    table = np.array([[cells[item, condition] for condition in conditions] for item in items])
+    (row,) = rows_of(
+        found["care-seeking"], kind="runs", group="mental-health", variant="without-names"
+    )
+    assert row["test"] == "crossed t"
+    assert math.isclose(row["difference"], table.mean(), abs_tol=1e-15)
+    assert math.isclose(row["p"], crossed_p(table), rel_tol=1e-9)
+    assert row["n"] == table.size == 18
+
+
+def test_swapping_the_runs_turns_every_sign(before, after, found):
+    for one in compare([after, before]):
+        there = found[one.instrument].estimates
+        assert one.estimates.height == there.height
+        for back, forth in zip(one.estimates.to_dicts(), there.to_dicts(), strict=True):
+            same = ("n", "p", "p_adjusted", "kind", "group", "dimension", "variant", "reason")
+            for name in same:
+                if isinstance(back[name], float):
+                    assert math.isclose(back[name], forth[name], rel_tol=1e-9)
+                else:
+                    assert back[name] == forth[name]
+            for name in ("difference", "effect", "statistic"):
+                if forth[name] is None:
+                    assert back[name] is None
+                else:
+                    assert math.isclose(back[name], -forth[name], rel_tol=1e-9, abs_tol=1e-15)
+
+
+def test_a_run_against_itself_differs_in_nothing(before):
+    for one in compare([before, before]):
+        assert one.estimates.height > 0
+        assert {*one.estimates["difference"]} == {0.0}
+        assert one.estimates["p"].null_count() == one.estimates.height
+        assert one.estimates["reason"].null_count() == 0
+
+
+def test_a_prompt_with_a_value_in_one_run_only_is_left_out_of_both_and_counted(before, after):
+    """The difference is then over the same prompts, not over two sets of them."""
+    some = (
+        (pl.col("level") == "prompt")
+        & (pl.col("quantity") == "negative")
+        & (pl.col("instrument") == "social-distance")
+        & (pl.col("item") == "neighbor")
+    )
+    holes = before.scores.with_columns(value=pl.when(~some).then("value"))
+    less = replace(before, scores=holes)
+    one = next(c for c in compare([less, after]) if c.instrument == "social-distance")
+    full = next(c for c in compare([before, after]) if c.instrument == "social-distance")
+    whole = paired_prompts(before, after, "social-distance", "negative")
+    assert one.one_sided - full.one_sided == sum(what[2] == "neighbor" for what in whole)
+    values = paired_prompts(less, after, "social-distance", "negative")
+    old, new = (condition_means(values, side) for side in (0, 1))
+    (row,) = rows_of(one, kind="runs", group="stigmatized")
+    wanted = np.mean([new[key] - old[key] for key in old if key[0] == "stigmatized"])
+    assert math.isclose(row["difference"], wanted, abs_tol=1e-12)
+
+
+def test_settings_of_a_chat_model_are_paired_over_sentence_pairs(tmp_path):
+    def kind_of(seed):
+        rng = np.random.default_rng(seed)
+        drawn = {}
+
+        def answers(*key):
+            return drawn.setdefault(key, "correct" if rng.random() < 0.6 else "incorrect")
+
+        return answers, drawn
+
+    (one, first), (other, second) = kind_of(1), kind_of(2)
+    runs = [coreference_run(tmp_path / "a", one), coreference_run(tmp_path / "b", other)]
+    (comparison,) = compare(runs)
+    for setting in ("baseline", "tough,gentle"):
+        sides = [
+            [
+                np.mean(
+                    [
+                        (drawn[pair, "pro", setting, trial] == "correct")
+                        - 1.0 * (drawn[pair, "anti", setting, trial] == "correct")
+                        for trial in (1, 2, 3)
+                    ]
+                )
+                for pair in range(8)
+            ]
+            for drawn in (first, second)
+        ]
+        (row,) = rows_of(comparison, kind="runs", group=setting)
+        assert math.isclose(row["difference"], np.mean(sides[1]) - np.mean(sides[0]), abs_tol=1e-12)
+        assert math.isclose(row["p"], stats.ttest_rel(sides[1], sides[0]).pvalue, rel_tol=1e-9)
+        assert row["n"] == 8
+    (change,) = rows_of(comparison, kind="baseline", first="tough,gentle")
+    own = [
+        run.estimates.filter(pl.col("first") == "tough,gentle").row(0, named=True)["difference"]
+        for run in runs
+    ]
+    assert math.isclose(change["difference"], own[1] - own[0], abs_tol=1e-12)
+
+
+def test_other_prompts_are_refused(tmp_path_factory, before):
+    few = measured(tmp_path_factory, "before", ("small",), instruments=("care-seeking",), limit=10)
+    prompts = [
+        run.manifest.instruments["care-seeking"]["prompts_sha256"][:12] for run in (before, few)
+    ]
+    with pytest.raises(RunError) as refusal:
+        compare([before, few])
+    assert str(refusal.value) == (
+        "These runs cannot be compared.\n"
+        f"  attribution is not compared: {few.folder} has no scores of it.\n"
+        f"  people-sentiment is not compared: {few.folder} has no scores of it.\n"
+        f"  social-distance is not compared: {few.folder} has no scores of it.\n"
+        f"  care-seeking: prompts is 36 in {before.folder} and 10 in {few.folder}; prompts sha256 "
+        f"is {prompts[0]}… in {before.folder} and {prompts[1]}… in {few.folder}."
+    )
+
+
+def test_another_version_of_an_instrument_is_refused_and_the_others_are_compared(
+    tmp_path_factory, tmp_path, before
+):
+    home = tmp_path / "instruments"
+    shutil.copytree(place(tmp_path_factory) / "instruments", home)
+    toml = home / "care-seeking" / "instrument.toml"
+    toml.write_text(toml.read_text().replace('version = "1.0"', 'version = "1.1"'))
+    other = measured(
+        tmp_path_factory, "after", instruments=("care-seeking", "people-sentiment"), home=home
+    )
+    notes = []
+    compared = {one.instrument: one for one in compare([before, other], note=notes.append)}
+    refusals = compared["care-seeking"].verdict.refusals
+    assert refusals[0] == f'version is "1.0" in {before.folder} and "1.1" in {other.folder}'
+    assert refusals[1].startswith("digest is ")
+    assert compared["care-seeking"].estimates.height == 0
+    assert compared["people-sentiment"].verdict.refusals == ()
+    assert compared["people-sentiment"].estimates.height > 0
+    assert notes == [
+        f"attribution is not compared: {other.folder} has no scores of it.",
+        f"social-distance is not compared: {other.folder} has no scores of it.",
+    ]
+
+
+def test_other_settings_are_refused(tmp_path_factory, before):
+    other = measured(
+        tmp_path_factory, "before", ("small",), instruments=("social-distance",), top_k=20
+    )
+    with pytest.raises(RunError) as refusal:
+        compare([before, other])
+    said = f"settings: top k is 50 in {before.folder} and 20 in {other.folder}"
+    assert said in str(refusal.value)
+
+
+def test_another_precision_is_marked(tmp_path_factory, before):
+    rounded = measured(
+        tmp_path_factory, "before", ("small",), instruments=("care-seeking",), precision="bf16"
+    )
+    (one,) = compare([before, rounded])
+    assert one.verdict.marks == (
+        f"small was asked in float32 in {before.folder} and small in bf16 in {rounded.folder}: a "
+        "part of the difference may be rounding",
+    )
+    assert one.estimates.height > 0
+
+
+def test_another_lexicon_is_marked_where_it_counts(tmp_path_factory, before):
+    ratings = tmp_path_factory.mktemp("ratings") / "mine.csv"
+    ratings.write_text("word,label\nlikely,negative\n")
+    rated = measured(
+        tmp_path_factory,
+        "before",
+        instruments=("social-distance", "people-sentiment"),
+        ratings=(ratings,),
+    )
+    marks = {one.instrument: one.verdict.marks for one in compare([before, rated])}
+    shipped, mine = (entry["sha256"][:12] for entry in rated.manifest.lexicons["attitudes"])
+    assert marks["people-sentiment"] == ()
+    assert marks["social-distance"] == (
+        f"the attitudes of words come from shipped ({shipped}…) in {before.folder} and from "
+        f"shipped ({shipped}…), {ratings} ({mine}…) in {rated.folder}: a part of the difference "
+        "may be theirs",
+    )
+
+
+def test_another_parser_and_another_goffman_are_marked(tmp_path):
+    one, other = (
+        coreference_run(tmp_path / name, lambda pair, *_: "correct" if pair else "other")
+        for name in "ab"
+    )
+    entry = other.manifest.instruments["coreference"]
+    session = replace(other.manifest.sessions[0], versions={"goffman": "0.2.0"})
+    changed = replace(
+        other.manifest,
+        instruments={"coreference": {**entry, "settings": {"parser": "2"}}},
+        sessions=(session,),
+    )
+    (comparison,) = compare([one, replace(other, manifest=changed)])
+    assert comparison.verdict.refusals == ()
+    assert comparison.verdict.marks == (
+        f'settings: parser is not set in {tmp_path / "a"} and "2" in {tmp_path / "b"}',
+        "the runs were made with goffman 0.1.0 and 0.2.0",
+    )
+
+
+def test_models_of_other_names_are_matched_where_there_is_one_of_each(tmp_path_factory, before):
+    other = measured(tmp_path_factory, "before", ("other",), instruments=("care-seeking",))
+    (one,) = compare([before, other])
+    assert one.models == ("small", "other")
+    (row,) = rows_of(one, kind="runs", group="other", variant="with-names")
+    assert (row["first"], row["second"]) == ("other", "small")
+
+
+def test_several_models_of_other_names_must_be_named(tmp_path_factory, after, tmp_path):
+    both = measured(tmp_path_factory, "before", ("small", "other"), instruments=("care-seeking",))
+    renamed = after.scores.with_columns(pl.col("model").replace("small", "big"))
+    manifest = replace(
+        after.manifest, models={**after.manifest.models, "big": after.manifest.models["small"]}
+    )
+    stranger = replace(
+        after, scores=renamed.filter(pl.col("instrument") == "care-seeking"), manifest=manifest
+    )
+    with pytest.raises(RunError) as refusal:
+        compare([both, stranger])
+    assert str(refusal.value) == (
+        "These runs cannot be compared.\n"
+        f"  care-seeking: no model of {both.folder} (other, small) has a name that "
+        f"{after.folder} has (big). Say which is set against which: --model 'other=big'."
+    )
+    (one,) = compare([both, stranger], models=["small=big"])
+    assert one.models == ("small", "big")
+
+
+def test_a_model_that_is_not_there_is_named_with_the_nearest(before, after):
+    with pytest.raises(InputError) as refusal:
+        compare([before, after], models=["smal"])
+    assert str(refusal.value) == (
+        "--model has 'smal', of which the first run has no scores. Allowed: small, tone. "
+        "Did you mean 'small'?"
+    )
+    with pytest.raises(InputError) as refusal:
+        compare([before, after], models=["small=large"])
+    assert str(refusal.value) == (
+        "--model has 'large', of which the further runs have no scores. Allowed: small, tone."
+    )
+
+
+def invoke(*arguments):
+    return CliRunner().invoke(app, ["compare", *map(str, arguments)])
+
+
+def test_one_run_is_too_few(before):
+    result = invoke(before.folder)
+    assert isinstance(result.exception, InputError)
+    assert str(result.exception) == "1 run was given; a comparison needs two or more."
+
+
+def test_the_command_prints_what_differs(before, after):
+    result = invoke(before.folder, after.folder)
+    assert result.exit_code == 0
+    heading = f"social-distance: small in {after.folder} − small in {before.folder}"
+    assert heading in result.stdout
+    assert "negative, stigmatized" in result.stdout
+    assert "change of negative, stigmatized" in result.stdout
+
+
+def test_json_and_files_have_the_same_numbers(before, after, found, tmp_path):
+    result = invoke(before.folder, after.folder, "--json", "--output", tmp_path / "all.csv")
+    told = json.loads(result.stdout)
+    assert [one["instrument"] for one in told] == list(found)
+    for one in told:
+        assert one["estimates"] == found[one["instrument"]].estimates.to_dicts()
+        assert one["compared"] is True
+    with (tmp_path / "all.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    wanted = [row for one in found.values() for row in one.estimates.to_dicts()]
+    assert len(rows) == len(wanted)
+    for row, estimate in zip(rows, wanted, strict=True):
+        for name in ("difference", "low", "high", "p", "p_adjusted", "effect"):
+            assert (row[name] or None) == (None if estimate[name] is None else repr(estimate[name]))
+    for ending in (".md", ".tex", ".json"):
+        assert (
+            invoke(before.folder, after.folder, "--output", tmp_path / f"x{ending}").exit_code == 0
+        )
+    assert json.loads((tmp_path / "x.json").read_text()) == told
+
+
+def test_a_file_of_another_kind_is_refused(before, after, tmp_path):
+    result = invoke(before.folder, after.folder, "--output", tmp_path / "x.xlsx")
+    assert str(result.exception) == (
+        f"--output is {tmp_path / 'x.xlsx'}; its name must end in one of .json, .csv, .md, .tex."
+    )
+
+
+def test_three_runs_are_compared_with_the_first(tmp_path_factory, before, after):
+    again = read_run(run_of(tmp_path_factory, "before"))
+    pairs = {(one.reference, one.run) for one in compare([after, before, again])}
+    assert pairs == {(after.folder, before.folder), (after.folder, again.folder)}

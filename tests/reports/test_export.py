@@ -1,0 +1,194 @@
+"""Exports: read back by those who read them elsewhere, with the numbers of the run."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import polars as pl
+import pytest
+import yaml
+from huggingface_hub import ModelCard
+from markdown_it import MarkdownIt
+from small_runs import HOSTILE, coreference_run, measured
+from typer.testing import CliRunner
+
+from goffman.cli import app
+from goffman.errors import InputError
+from goffman.reports.exported import main_estimates, public_name, the_model
+from goffman.reports.lm_eval import lm_eval_results, lm_eval_text
+from goffman.reports.model_card import model_card_text
+from goffman.terminal import printable
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    return measured(tmp_path_factory, "before", ("small", "other", "tone"))
+
+
+def test_the_metadata_block_is_what_the_hub_reads(run):
+    card = ModelCard(model_card_text(run, "small"))
+    assert card.data.model_name == "small"
+    wanted = main_estimates(run, "small")
+    assert len(card.data.eval_results) == len(wanted) > 10
+    for result, one in zip(card.data.eval_results, wanted, strict=True):
+        assert result.metric_value == one.value("value")
+        assert result.task_type == "fill-mask"
+        assert result.dataset_type == f"goffman/{one.row['instrument']}"
+        entry = run.manifest.instruments[one.row["instrument"]]
+        assert result.dataset_revision == entry["prompts_sha256"]
+        low = one.value("low")
+        assert ("no interval" if low is None else f"{low:.3g}") in result.metric_name
+
+
+def test_the_metadata_block_is_yaml(run):
+    block = model_card_text(run, "tone").split("---\n")[1]
+    (model,) = yaml.safe_load(block)["model-index"]
+    (result,) = model["results"]
+    assert result["task"] == {"type": "text-classification"}
+    row = run.estimates.filter(pl.col("kind") == "groups", pl.col("model") == "tone")
+    assert result["metrics"][0]["value"] == row["difference"][0]
+
+
+def test_the_section_has_a_row_for_every_estimate_and_the_limits(run):
+    text = model_card_text(run, "small").split("---\n", 2)[2]
+    for heading in ("## Stigma audit", "### social-distance", "### attribution", "### Limits"):
+        assert f"\n{heading}\n" in text
+    tokens = MarkdownIt("commonmark").enable("table").parse(text)
+    rows = sum(token.type == "tr_open" for token in tokens)
+    tables = sum(token.type == "table_open" for token in tokens)
+    assert rows - tables == len(main_estimates(run, "small"))
+    assert "no single score" in text
+
+
+def test_an_estimate_without_a_value_is_not_in_the_metadata(tmp_path):
+    run = coreference_run(tmp_path, lambda pair, *_: "correct")
+    empty = run.estimates.with_columns(difference=pl.lit(None, dtype=pl.Float64))
+    block = model_card_text(
+        type(run)(
+            folder=run.folder,
+            manifest=run.manifest,
+            prompts=run.prompts,
+            scores=run.scores,
+            estimates=empty,
+        ),
+        "chat",
+    ).split("---\n")[1]
+    assert yaml.safe_load(block) == {"model-index": [{"name": "chat", "results": []}]}
+
+
+def test_a_hostile_name_is_text_on_a_card_and_in_json(tmp_path_factory):
+    hostile = measured(tmp_path_factory, "hostile", (HOSTILE,), instruments=("social-distance",))
+    text = model_card_text(hostile, HOSTILE)
+    assert "\u202e" not in text
+    card = ModelCard(text)
+    assert card.data.model_name == printable(HOSTILE)
+    page = MarkdownIt("commonmark").enable("table").render(card.text)
+    assert "<b>" not in page
+    assert "<a " not in page
+    assert json.loads(lm_eval_text(hostile, HOSTILE))["model_name"] == HOSTILE
+
+
+def test_lm_eval_has_the_keys_that_its_own_results_have(run):
+    found = lm_eval_results(run, "small")
+    tasks = ["attribution", "care-seeking", "social-distance"]
+    for key in ("results", "group_subtasks", "configs", "versions", "n-shot", "higher_is_better"):
+        assert sorted(found[key]) == tasks
+    assert {"config", "git_hash", "date", "pretty_env_info", "transformers_version"} <= {*found}
+    assert {"model_source", "model_name", "model_name_sanitized", "task_hashes"} <= {*found}
+    prompts = run.manifest.instruments["care-seeking"]["prompts"]
+    assert found["n-samples"]["care-seeking"] == {"original": prompts, "effective": prompts}
+    for of in found["results"].values():
+        for name, value in of.items():
+            if name == "alias":
+                continue
+            metric, _, which = name.partition(",")
+            assert which in {"none", "with-names", "without-names"}
+            if metric.endswith("_stderr"):
+                assert value == "N/A" or value > 0
+            else:
+                assert isinstance(value, float)
+                assert f"{metric}_stderr,{which}" in of
+
+
+def test_lm_eval_values_and_errors_are_those_of_the_run(run):
+    results = lm_eval_results(run, "small")["results"]
+    conditions = run.scores.filter(
+        pl.col("instrument") == "social-distance",
+        pl.col("level") == "condition",
+        pl.col("quantity") == "negative",
+        pl.col("model") == "small",
+    )
+    first, second = (
+        conditions.filter(pl.col("group") == group)["value"].to_numpy()
+        for group in ("stigmatized", "non-stigmatized")
+    )
+    of = results["social-distance"]
+    assert math.isclose(of["gap,none"], first.mean() - second.mean(), abs_tol=1e-12)
+    error = np.sqrt(first.var(ddof=1) / len(first) + second.var(ddof=1) / len(second))
+    assert math.isclose(of["gap_stderr,none"], error, rel_tol=1e-9)
+    assert math.isclose(of["mean.negative.stigmatized,none"], first.mean(), abs_tol=1e-12)
+    wanted = first.std(ddof=1) / np.sqrt(len(first))
+    assert math.isclose(of["mean.negative.stigmatized_stderr,none"], wanted, rel_tol=1e-9)
+    # Cells of one item or condition are alike: sd/√n would be too small.
+    assert results["care-seeking"]["mean.female.other_stderr,with-names"] == "N/A"
+
+
+def test_what_has_no_value_is_named_as_missing(run):
+    found = lm_eval_results(run, "tone")
+    assert "mean.neutral.stigmatized,none" not in found["results"]["people-sentiment"]
+    why = found["missing"]["people-sentiment"]["mean.neutral.stigmatized,none"]
+    assert why.endswith("the classifier has no class 'neutral'")
+
+
+@pytest.mark.parametrize(
+    ("model", "public"),
+    [
+        ("roberta-base", "roberta-base"),
+        ("vinai/bertweet-base", "vinai/bertweet-base"),
+        ("/home/me/models/mine", "mine"),
+        ("./mine", "mine"),
+        ("~/models/mine", "mine"),
+        ("models/of/mine", "mine"),
+        ("C:\\models\\mine", "mine"),
+        ("bundled:mini", "bundled:mini"),
+    ],
+)
+def test_a_path_on_this_machine_is_not_published(model, public):
+    assert public_name(model) == public
+
+
+def test_an_export_is_of_one_model(run):
+    with pytest.raises(InputError) as refusal:
+        the_model(run, None)
+    assert str(refusal.value) == (
+        f"{run.folder} has scores of 3 models, and an export is of one: give --model with one of "
+        "other, small, tone."
+    )
+    with pytest.raises(InputError) as refusal:
+        the_model(run, "smal")
+    assert str(refusal.value) == (
+        f"--model is 'smal', of which {run.folder} has no scores. Allowed: other, small, tone. "
+        "Did you mean 'small'?"
+    )
+
+
+def test_the_command_prints_or_writes(run, tmp_path):
+    arguments = ["export", str(run.folder), "--model", "small", "--as"]
+    card = CliRunner().invoke(app, [*arguments, "model-card"])
+    assert card.exit_code == 0
+    assert card.stdout == model_card_text(run, "small")
+    file = tmp_path / "results.json"
+    done = CliRunner().invoke(app, [*arguments, "lm-eval", "--output", str(file)])
+    assert done.exit_code == 0
+    assert json.loads(file.read_text()) == lm_eval_results(run, "small")
+
+
+def test_lm_eval_prints_our_results_with_its_own_table(run):
+    """lm-evaluation-harness itself, where it is installed."""
+    utils = pytest.importorskip("lm_eval.utils", reason="lm-eval is not installed")
+    pytest.importorskip("pytablewriter", reason="lm-eval's tables need pytablewriter")
+    table = utils.make_table(lm_eval_results(run, "small"))
+    assert "social-distance" in table
+    assert "gap" in table

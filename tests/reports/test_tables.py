@@ -1,0 +1,392 @@
+"""Tables for papers: their numbers are the run's, and no text in them means anything."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import re
+import shutil
+import subprocess
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+from small_runs import HOSTILE, coreference_run, measured
+
+from goffman.errors import RunError
+from goffman.reports.table_text import (
+    Shown,
+    as_table,
+    csv_text,
+    latex,
+    latex_text,
+    markdown,
+    markdown_text,
+    number,
+    p_value,
+)
+from goffman.reports.tables import tables_of, write_tables
+from goffman.terminal import printable
+
+MARKDOWN = MarkdownIt("commonmark").enable("table")
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    return measured(tmp_path_factory, "before", ("small", "other", "tone"))
+
+
+@pytest.fixture(scope="module")
+def folder(run, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("written") / "tables"
+    write_tables(run, folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def chat(tmp_path_factory):
+    return coreference_run(tmp_path_factory.mktemp("chat"), answers)
+
+
+def answers(pair, side, setting, trial):
+    """Something that differs by all four."""
+    kinds = ("correct", "incorrect", "unsure", "other", "refusal")
+    worse = side == "anti" and (pair + trial) % 2
+    return kinds[(len(setting) * pair + trial) % 5] if worse or pair > 5 else "correct"
+
+
+def read_csv(folder, name):
+    with (folder / f"{name}.csv").open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def markdown_rows(text):
+    """The cells of a Markdown file, as a reader sees them."""
+    tokens = MARKDOWN.parse(text)
+    rows = []
+    for token in tokens:
+        if token.type == "tr_open":
+            rows.append([])
+        if token.type == "inline" and rows:
+            assert {child.type for child in token.children} <= {"text", "text_special"}
+            rows[-1].append("".join(child.content for child in token.children))
+    return rows
+
+
+def latex_rows(text):
+    """The cells of a LaTeX table's body."""
+    body = text.split("\\midrule\n")[-1].split("\\bottomrule")[0].split("\\end{longtable}")[0]
+    if "\\endfoot" in text:
+        body = text.split("\\endfoot\n")[1].split("\\end{longtable}")[0]
+    return [line.removesuffix(" \\\\").split(" & ") for line in body.splitlines()]
+
+
+def same(cell, value):
+    """Whether a CSV cell is the value, to the last digit."""
+    if value is None:
+        return cell == ""
+    return cell == value if isinstance(value, str) else float(cell) == value
+
+
+def test_each_table_is_there_in_three_formats_and_the_readme_names_it(run, folder):
+    names = [table.name for table in tables_of(run)]
+    assert names == [
+        "attribution-genders",
+        "attribution-items",
+        "attribution-conditions",
+        "attribution-contrasts",
+        "care-seeking-genders",
+        "care-seeking-items",
+        "care-seeking-conditions",
+        "care-seeking-contrasts",
+        "people-sentiment-groups",
+        "people-sentiment-templates",
+        "people-sentiment-conditions",
+        "people-sentiment-contrasts",
+        "social-distance-groups",
+        "social-distance-gaps",
+        "social-distance-words",
+        "social-distance-conditions",
+        "social-distance-contrasts",
+        "correlations",
+    ]
+    files = {f"{name}{ending}" for name in names for ending in (".csv", ".md", ".tex")}
+    assert {path.name for path in folder.iterdir()} == files | {"README.md"}
+    text = (folder / "README.md").read_text()
+    assert all(f"- {name}: " in text for name in names)
+    assert "an apostrophe before it" in text
+
+
+def test_contrasts_have_every_column_of_the_estimates_to_the_last_digit(run, folder):
+    for instrument in ("social-distance", "care-seeking", "attribution", "people-sentiment"):
+        rows = read_csv(folder, f"{instrument}-contrasts")
+        wanted = run.estimates.filter(
+            pl.col("instrument") == instrument, pl.col("kind") != "baseline"
+        ).to_dicts()
+        assert len(rows) == len(wanted) > 0
+        for row, estimate in zip(rows, wanted, strict=True):
+            assert {*row} == {*estimate} - {"instrument"}
+            assert all(same(row[name], estimate[name]) for name in row)
+
+
+def test_groups_and_words_are_the_scores(run, folder):
+    scores = run.scores.filter(pl.col("instrument") == "social-distance")
+    for row in read_csv(folder, "social-distance-groups"):
+        wanted = scores.filter(
+            pl.col("level") == "group",
+            pl.col("quantity") == "negative",
+            pl.col("model").fill_null("all models") == row["model"],
+            pl.col("wording").fill_null("all wordings") == row["wording"],
+            pl.col("group") == row["group"],
+        ).row(0, named=True)
+        for name, column in (("mean", "value"), ("sd", "sd"), ("minimum", "low"), ("n", "n")):
+            assert same(row[name], wanted[column])
+    models = 3  # two, and over all
+    assert len(read_csv(folder, "social-distance-groups")) == 3 * (models + 2 * 4)
+    words = read_csv(folder, "social-distance-words")
+    assert [row["quantity"] for row in words[:3]] == ["last-probability", "mass", "rated-share"]
+    mass = scores.filter(pl.col("level") == "model", pl.col("quantity") == "mass").sort("model")
+    assert [float(row["mean"]) for row in words if row["quantity"] == "mass"] == mass[
+        "value"
+    ].to_list()
+
+
+def test_conditions_are_ranked_by_their_score_and_stand_beside_their_contrast(run, folder):
+    rows = [
+        row for row in read_csv(folder, "social-distance-conditions") if row["model"] == "small"
+    ]
+    values = [float(row["mean"]) for row in rows]
+    assert values == sorted(values, reverse=True)
+    assert len(rows) == 12
+    assert "baseline" not in {row["condition"] for row in rows}
+    assert [int(row["rank"]) for row in rows] == [
+        1 + sum(other > value for other in values) for value in values
+    ]
+    for row in rows:
+        wanted = run.estimates.filter(
+            pl.col("kind") == "baseline",
+            pl.col("model") == "small",
+            pl.col("first") == row["condition"],
+        ).row(0, named=True)
+        assert same(row["difference"], wanted["difference"])
+        assert same(row["interval_low"], wanted["low"])
+        assert same(row["p_adjusted"], wanted["p_adjusted"])
+
+
+@pytest.mark.parametrize("instrument", ["care-seeking", "attribution"])
+def test_genders_by_subscale_and_group_with_and_without_names(run, folder, instrument):
+    rows = read_csv(folder, f"{instrument}-genders")
+    assert {row["variant"] for row in rows} == {"with-names", "without-names"}
+    dimensions = {row["dimension"] for row in rows}
+    assert "all items" in dimensions
+    scores = run.scores.filter(pl.col("instrument") == instrument)
+    assert len(dimensions) == 1 + scores["dimension"].drop_nulls().n_unique()
+    for row in rows:
+        of = scores.filter(
+            pl.col("level") == ("group" if row["dimension"] == "all items" else "dimension"),
+            pl.col("model") == row["model"],
+            pl.col("variant") == row["variant"],
+            pl.col("group") == row["group"],
+            pl.col("dimension").fill_null("all items") == row["dimension"],
+        )
+        found = {one["quantity"]: one for one in of.iter_rows(named=True)}
+        for name in ("female", "male", "unspecified", "disparity"):
+            assert same(row[name], found[name]["value"])
+            assert same(row[f"{name}_sd"], found[name]["sd"])
+
+
+def test_sentiment_by_classifier_and_template(run, folder):
+    rows = read_csv(folder, "people-sentiment-templates")
+    assert {(row["model"], row["item"]) for row in rows} == {("tone", "they"), ("tone", "these")}
+    for row in rows:
+        wanted = run.scores.filter(
+            pl.col("level") == "item",
+            pl.col("quantity") == "negative",
+            pl.col("item") == row["item"],
+            pl.col("group") == row["group"],
+            pl.col("model") == "tone",
+        ).row(0, named=True)
+        assert same(row["negative"], wanted["value"])
+        # Two classes: the third is missing, not 0.
+        assert row["neutral"] == ""
+
+
+def test_settings_answers_and_pairs_of_a_chat_model(chat, tmp_path):
+    write_tables(chat, tmp_path)
+    rows = read_csv(tmp_path, "coreference-settings")
+    assert {row["condition"] for row in rows} == {"baseline", "tough,gentle", "old,", "dry,bubbly"}
+    for row in rows:
+        right = {
+            side: [
+                answers(pair, side, row["condition"], trial) == "correct"
+                for trial in (1, 2, 3)
+                for pair in range(8)
+            ]
+            for side in ("pro", "anti")
+        }
+        bias = sum(right["pro"]) / 24 - sum(right["anti"]) / 24
+        assert math.isclose(float(row["bias"]), bias, abs_tol=1e-12)
+        if row["condition"] != "baseline":
+            wanted = chat.estimates.filter(
+                pl.col("kind") == "baseline", pl.col("first") == row["condition"]
+            ).row(0, named=True)
+            assert same(row["difference"], wanted["difference"])
+            assert same(row["p"], wanted["p"])
+    for row in read_csv(tmp_path, "coreference-answers"):
+        given = [
+            answers(pair, row["wording"], row["condition"], trial)
+            for trial in (1, 2, 3)
+            for pair in range(8)
+        ]
+        for kind in ("correct", "incorrect", "unsure", "other", "refusal"):
+            assert math.isclose(float(row[kind]), given.count(kind) / 24, abs_tol=1e-12)
+        assert int(row["n"]) == 24
+    pairs = read_csv(tmp_path, "coreference-pairs")
+    assert all(
+        math.isclose(sum(float(row[k]) for k in ("only-pro", "only-anti", "both", "neither")), 1)
+        for row in pairs
+    )
+
+
+def test_markdown_and_latex_show_the_numbers_of_the_csv_rounded(run, folder):
+    for table in tables_of(run):
+        shown = [column for column in table.kept if column.form in ("number", "p", "interval")]
+        in_markdown = markdown_rows((folder / f"{table.name}.md").read_text())
+        in_latex = latex_rows((folder / f"{table.name}.tex").read_text())
+        assert in_markdown[0] == [column.header for column in table.kept]
+        assert len(in_markdown) - 1 == len(in_latex) == len(table.rows)
+        for column in shown:
+            at = table.kept.index(column)
+            for row, seen, typeset in zip(table.rows, in_markdown[1:], in_latex, strict=True):
+                values = [row[key] for key in column.keys]
+                form = p_value if column.form == "p" else number
+                wanted = [form(value) for value in values if value is not None]
+                whole = len(wanted) == len(values)
+                assert re.findall(r"[-<\d][\d. e-]*\d", seen[at]) == (wanted if whole else [])
+                plain = re.sub(
+                    r"\\times10\^\{(-?)(\d+)\}", lambda m: f"e{m[1]}{int(m[2]):02}", typeset[at]
+                )
+                assert re.findall(r"[-<\d][\d. e-]*\d", plain) == (wanted if whole else [])
+
+
+def test_numbers_keep_their_first_digits():
+    assert [number(value) for value in (0.0, 0.12345, -0.5, 0.00012345)] == [
+        "0.000",
+        "0.123",
+        "-0.500",
+        "1.2e-04",
+    ]
+    assert [p_value(value) for value in (0.04846, 0.000999, 1.0)] == ["0.048", "< 0.001", "1.000"]
+
+
+def pdflatex(folder, tables):
+    """Nothing, or the complaint of LaTeX over a document of these tables."""
+    if shutil.which("pdflatex") is None:
+        pytest.skip("pdflatex is not installed (Debian: texlive-latex-recommended)")
+    head = (
+        "\\documentclass{article}\\usepackage{booktabs}\\usepackage{longtable}\\begin{document}\n"
+    )
+    text = head + "\\clearpage\n".join(tables) + "\\end{document}\n"
+    (folder / "all.tex").write_text(text, encoding="utf-8")
+    done = subprocess.run(
+        ["pdflatex", "-halt-on-error", "-interaction=nonstopmode", "-no-shell-escape", "all.tex"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        timeout=120,
+        check=False,
+    )
+    if "File `booktabs.sty' not found" in done.stdout:
+        pytest.skip("LaTeX is here without booktabs (Debian: texlive-latex-recommended)")
+    assert done.returncode == 0, done.stdout[-2000:]
+    return done.stdout
+
+
+def test_latex_compiles_every_table(run, chat, folder, tmp_path):
+    tables = [path.read_text() for path in sorted(folder.glob("*.tex"))]
+    tables += [latex_text(table) for table in tables_of(chat)]
+    assert any("longtable" in text for text in tables)
+    pdflatex(tmp_path, tables)
+
+
+def test_a_hostile_model_name_is_text_in_every_format(tmp_path_factory, tmp_path):
+    hostile = measured(tmp_path_factory, "hostile", (HOSTILE,), instruments=("social-distance",))
+    write_tables(hostile, tmp_path)
+    seen = printable(HOSTILE)
+    assert "\\u202e" in seen
+    rows = read_csv(tmp_path, "social-distance-contrasts")
+    assert {row["model"] for row in rows} == {f"'{seen}"}
+    negative = [row for row in rows if row["difference"].startswith("-")]
+    assert negative
+    assert all(float(row["difference"]) < 0 for row in negative)
+    cells = markdown_rows((tmp_path / "social-distance-contrasts.md").read_text())
+    assert {row[cells[0].index("model")] for row in cells[1:]} == {seen}
+    for path in tmp_path.iterdir():
+        assert "\u202e" not in path.read_text()
+    pdflatex(tmp_path, [path.read_text() for path in sorted(tmp_path.glob("*.tex"))])
+
+
+TEXT = st.text(alphabet=st.characters(exclude_categories=["Cs"]), min_size=1, max_size=30)
+
+
+def table_of(text, value=-0.5):
+    shown = [Shown(header="text", keys=("a",)), Shown(header="x", keys=("b",), form="number")]
+    return as_table("t", "c", [{"a": text, "b": value}], shown=shown)
+
+
+@given(TEXT)
+def test_csv_gives_any_text_back_and_none_begins_a_formula(text):
+    found = list(csv.reader(io.StringIO(csv_text(table_of(text)))))
+    cell = found[1][0]
+    assert cell.lstrip()[:1] not in ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+    guarded = printable(text).lstrip()[:1] in tuple("=+-@＝＋－＠")
+    assert cell == ("'" if guarded else "") + printable(text)
+    assert found[1][1] == "-0.5"
+
+
+@given(TEXT)
+def test_markdown_shows_any_text_as_it_is(text):
+    if not printable(text).strip():
+        return
+    rows = markdown_rows(markdown_text(table_of(text)))
+    assert rows[1][0] == printable(text).strip()
+
+
+@pytest.mark.parametrize(
+    "text", ["http://a.b", "www.a.b", "https://a.b/c|d", "![x](y)", "<a>", "&lt;"]
+)
+def test_markdown_makes_no_link_picture_or_tag(text):
+    linking = MarkdownIt("commonmark", {"linkify": False}).render(markdown(text))
+    assert "<a" not in linking
+    assert "<img" not in linking
+    # What turns bare addresses into links looks for these.
+    assert "://" not in markdown(text).replace("\\://", "")
+    assert not re.search(r"www\.", markdown(text))
+
+
+def test_latex_of_every_special_sign():
+    assert latex("50% of a_b & {c} #1 $x^2~y\\z") == (
+        r"50\% of a\_b \& \{c\} \#1 \$x\textasciicircum{}2\textasciitilde{}y\textbackslash{}z"
+    )
+    assert latex("[a] <b> |c| --- ''x''") == (
+        r"{[}a] \textless{}b\textgreater{} \textbar{}c\textbar{} -{}-{}- '{}'x'{}'"
+    )
+    assert latex("é − 漢 \u202e") == r"é $-$ \texttt{U+6F22} \textbackslash{}u202e"
+
+
+def test_latex_compiles_signs_of_every_kind(tmp_path):
+    signs = [chr(number) for number in range(32, 0x250) if chr(number).isprintable()]
+    signs += ["−", "…", "漢", "😀", "ﬁ", "ﷺ", "\\input{x}", "*a", "[1pt]", "''", "--", "?`", "!`"]
+    pdflatex(tmp_path, [latex_text(table_of(sign)) for sign in [*signs[::9], *signs[-13:]]])
+    pdflatex(tmp_path, [latex_text(table_of("".join(signs[:200])))])
+
+
+def test_a_folder_that_cannot_be_made_is_said(run, tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(RunError) as refusal:
+        write_tables(run, tmp_path / "file" / "tables")
+    assert str(refusal.value) == f"{tmp_path / 'file' / 'tables'} cannot be made: Not a directory."
