@@ -58,14 +58,17 @@ def test_every_instrument_that_a_model_can_answer_is_asked_and_the_rest_is_said(
         (masked, "social-distance"),
         (masked, "care-seeking"),
         (masked, "attribution"),
+        (masked, "coreference-pronouns"),
         (classifier, "people-sentiment"),
     ]
     wanted = "a classifier, such as siebert/sentiment-roberta-large-english"
-    chat = "a chat model, which this version cannot ask yet"
+    chat = (
+        "a chat model, such as openai:NAME or http://HOST/v1#NAME; a masked or causal one can be "
+        "asked for its pronouns"
+    )
     filled = "a masked model, such as roberta-base"
     assert [note for note in notes if "left out" in note] == [
         f"people-sentiment is left out for {masked}: it needs {wanted}.",
-        f"coreference is left out for {masked}: it needs {chat}.",
         f"social-distance is left out for {classifier}: it needs {filled}.",
         f"care-seeking is left out for {classifier}: it needs {filled}.",
         f"attribution is left out for {classifier}: it needs {filled}.",
@@ -78,12 +81,18 @@ def test_every_instrument_that_a_model_can_answer_is_asked_and_the_rest_is_said(
     assert prompts.group_by("instrument", maintain_order=True).len().rows() == [
         ("attribution", 2),
         ("care-seeking", 2),
+        ("coreference-pronouns", 2),
         ("people-sentiment", 2),
         ("social-distance", 2),
     ]
     first_step = fills.filter(pl.col("step") == 1).join(prompts, on="prompt_id")
     kept = first_step.group_by("instrument").agg(pl.col("rank").max()).sort("instrument")
-    assert kept.rows() == [("attribution", 10), ("care-seeking", 100), ("social-distance", 50)]
+    assert kept.rows() == [
+        ("attribution", 10),
+        ("care-seeking", 100),
+        ("coreference-pronouns", 10),
+        ("social-distance", 50),
+    ]
     assert fills.filter(pl.col("step") == 3)["parent"].str.contains("/").all()
 
 
@@ -100,11 +109,12 @@ def test_every_instrument_that_a_model_can_answer_is_asked_and_the_rest_is_said(
             ),
         ),
         (
-            "masked",
+            "classifier",
             "coreference",
             (
-                "'{}' is a masked model (RobertaForMaskedLM, roberta): it can fill masks. "
-                "coreference needs a chat model, which this version cannot ask yet."
+                "'{}' is a classifier model (BertForSequenceClassification, bert): it can "
+                "classify sentences. coreference needs a chat model, such as openai:NAME or "
+                "http://HOST/v1#NAME; a masked or causal one can be asked for its pronouns."
             ),
         ),
         (
@@ -148,14 +158,15 @@ def test_named_instruments_go_to_the_models_that_can_answer_them(masked, classif
 
 
 def test_a_named_instrument_that_none_of_several_models_can_answer_is_refused(
-    masked, classifier, tmp_path
+    masked, tmp_path, tiny
 ):
-    names = ["care-seeking", "people-sentiment", "coreference"]
+    other = str(tiny("bert"))
+    names = ["care-seeking", "people-sentiment"]
     with pytest.raises(ModelError) as refusal:
-        audit([masked, classifier], instruments=names, output=tmp_path / "run")
+        audit([masked, other], instruments=names, output=tmp_path / "run")
     assert str(refusal.value) == (
-        "None of the models can answer what was named: coreference needs a chat model, which this "
-        "version cannot ask yet."
+        "None of the models can answer what was named: people-sentiment needs a classifier, such "
+        "as siebert/sentiment-roberta-large-english."
     )
     assert not (tmp_path / "run").exists()
 
@@ -443,10 +454,14 @@ def test_an_audit_ends_with_scores_estimates_and_sentences(measured, masked, cla
     assert complaints(scores, SCORES) == []
     assert complaints(found, CONTRASTS + ESTIMATES) == []
     prompts = scores.filter(pl.col("level") == "prompt")
-    assert set(prompts["prompt_id"]) == set(read_prompts(folder)["prompt_id"])
+    asked = read_prompts(folder)
+    # A preference is of both sentences of a pair; it stands at the one with the stereotype.
+    own = (pl.col("instrument") != "coreference-pronouns") | (pl.col("wording") == "pro")
+    assert set(prompts["prompt_id"]) == set(asked.filter(own)["prompt_id"])
     assert dict(prompts.select("instrument", "measure").unique().rows()) == {
         "attribution": "gender-of-phrase",
         "care-seeking": "gender-of-subject",
+        "coreference-pronouns": "pronoun-preference",
         "people-sentiment": "negative-sentiment",
         "social-distance": "negative-attitude",
     }
@@ -456,9 +471,10 @@ def test_an_audit_ends_with_scores_estimates_and_sentences(measured, masked, cla
         f"negative-attitude of {masked}",
     ]
     headings = [line for line in done.summary if not line.startswith(" ")]
-    assert headings[:4] == [
+    assert headings[:5] == [
         f"attribution, {masked}",
         f"care-seeking, {masked}",
+        f"coreference-pronouns, {masked}",
         f"people-sentiment, {classifier}",
         f"social-distance, {masked}",
     ]
@@ -592,8 +608,10 @@ def test_a_top_k_beyond_the_vocabulary_does_not_bind_the_folder(masked, tmp_path
     audit([masked], options=AskOptions(limit=2), **asked)
 
 
-def test_a_step_that_is_asked_again_takes_the_steps_below_with_it(masked, tmp_path):
-    """Step 2 hangs on the words of step 1: where these came anew, it is asked again."""
+def test_a_step_that_is_asked_again_leaves_those_below_where_its_words_came_out_the_same(
+    masked, tmp_path
+):
+    """Step 2 hangs on the words of step 1: a part answers its sentences, whoever led to them."""
     run = tmp_path / "run"
     asked = {"instruments": ["attribution"], "output": run, "options": AskOptions(limit=3)}
     audit([masked], **asked)
@@ -601,5 +619,81 @@ def test_a_step_that_is_asked_again_takes_the_steps_below_with_it(masked, tmp_pa
     first = next((run / "answers").rglob("1-00000-*.parquet"))
     first.write_bytes(first.read_bytes() + b"x")
     done = audit([masked], **asked)
-    assert done.asked[0].asked_now == done.asked[0].sentences
+    assert done.asked[0].asked_now == 3
     assert read_answers(run, "fills").equals(before)
+
+
+@pytest.mark.parametrize(
+    ("loading", "message"),
+    [
+        (LoadOptions(labels={"NEG": "negative", "PSO": "positive"}), "--labels names 'PSO', and"),
+        (LoadOptions(labels={"NEG": "positive"}), "The labels of '"),
+        (LoadOptions(device="tpu"), "There is no device 'tpu'. Give auto, cpu, cuda or cuda:0,"),
+        (
+            LoadOptions(precision="bf61"),  # type: ignore[arg-type]
+            "There is no precision 'bf61'; allowed are float32, bf16, fp16. Did you mean 'bf16'?",
+        ),
+    ],
+)
+def test_what_the_second_model_cannot_bear_is_said_before_the_first_is_asked(
+    masked, classifier, tmp_path, loading, message
+):
+    run = tmp_path / "run"
+    with pytest.raises(ModelError) as refusal:
+        audit([masked, classifier], output=run, options=FEW, loading=loading)
+    assert str(refusal.value).startswith(message)
+    assert not run.exists()
+
+
+def test_a_second_model_without_weights_or_of_its_own_code_is_refused_first(masked, tiny, tmp_path):
+    run = tmp_path / "run"
+    empty = shutil.copytree(tiny("bert"), tmp_path / "empty")
+    (empty / "model.safetensors").unlink()
+    with pytest.raises(ModelError, match="holds no weights that can be read"):
+        audit([masked, str(empty)], output=run, options=FEW)
+    own = shutil.copytree(tiny("bert"), tmp_path / "own")
+    config = json.loads((own / "config.json").read_text())
+    config |= {"model_type": "mine", "auto_map": {"AutoConfig": "mine.Mine"}}
+    (own / "config.json").write_text(json.dumps(config))
+    with pytest.raises(ModelError, match="needs Python code of its own"):
+        audit([masked, str(own)], output=run, options=FEW)
+    assert not run.exists()
+
+
+def test_the_manifest_says_what_a_finished_run_was_measured_with_last(masked, classifier, tmp_path):
+    run = tmp_path / "run"
+    models = [masked, classifier]
+    asked = {"instruments": ["social-distance", "people-sentiment"], "output": run}
+
+    def measured(seed, pairs=()):
+        options = AskOptions(limit=12, seed=seed)
+        done = audit(models, options=options, measuring=MeasureOptions(pairs=pairs), **asked)
+        manifest = json.loads((run / "manifest.json").read_text())
+        return manifest["measuring"], sum(one.asked_now for one in done.asked)
+
+    version = goffman.__version__
+    assert measured(0)[0] == {"seed": 0, "pairs": [], "goffman": version}
+    again, asked_now = measured(7, ((masked, classifier),))
+    assert again == {"seed": 7, "pairs": [[masked, classifier]], "goffman": version}
+    assert asked_now == 0
+
+
+def test_targets_are_given_on_the_command_line_and_those_of_several_tokens_are_said(
+    masked, tmp_path
+):
+    command = ["audit", masked, "--instrument", "care-seeking", "--limit", "2", "--top-k", "3"]
+    command += ["--targets", "woman, man", "--targets", "no such word"]
+    done = CliRunner().invoke(app, [*command, "--output", str(tmp_path / "run"), "--json"])
+    assert done.exit_code == 0, done.output
+    assert f"Not one token for {masked}, so without answers: no such word." in done.stderr
+    (asked,) = json.loads(done.stdout)["answers"]
+    assert asked["not_one_token"] == ["no such word"]
+    fills = read_answers(tmp_path / "run", "fills")
+    for _, rows in fills.group_by("prompt_id"):
+        assert {"woman", "man"} <= set(rows["word"])
+    empty = CliRunner().invoke(app, ["audit", masked, "--targets", "woman,,man"])
+    assert isinstance(empty.exception, InputError)
+    assert str(empty.exception) == (
+        "--targets has an empty word in 'woman,,man'; it is one word or several with commas "
+        "between: --targets likely,unlikely"
+    )

@@ -9,86 +9,42 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from goffman.errors import InputError, ModelError, did_you_mean
+from goffman.chats import (
+    ChatQuestion,
+    Chatting,
+)
+from goffman.errors import InputError, did_you_mean
 from goffman.estimates.contrast import Comparing
 from goffman.estimates.of_scores import estimates
-from goffman.instruments.load import builtin_names, load_instrument
-from goffman.instruments.render import PromptOptions, render
 from goffman.lexicons.gender import has_case
-from goffman.measures.catalogue import measure_entry, measure_of
+from goffman.measures.catalogue import measure_entry
+from goffman.models.address import address_entry
 from goffman.models.base import LoadOptions
-from goffman.models.spec import describe, load
-from goffman.records import Instrument, Prompt
-from goffman.runs.ask import Asked, Job, Progress, ask_fills, ask_labels
-from goffman.runs.deviation import fills_deviation, labels_deviation
+from goffman.models.spec import check, load
+from goffman.options import AskOptions, Listener, MeasureOptions
+from goffman.questions import Asking, Question, who_is_asked
+from goffman.records import MASK
+from goffman.runs.ask import Asked, Job, ask_fills, ask_labels, ask_likelihoods
+from goffman.runs.deviation import fills_deviation, labels_deviation, likelihoods_deviation
 from goffman.runs.folder import Run, keep_prompts, open_run
 from goffman.runs.manifest import (
     instrument_entry,
     model_entry,
     with_instrument,
     with_lexicons,
+    with_measuring,
     with_model,
     write_manifest,
 )
-from goffman.runs.plan import Limits, Settings, limits_for, settings_of
+from goffman.runs.plan import Limits, limits_for
+from goffman.runs.pronouns import forms_of, with_one_mask
 from goffman.runs.store import parquet, write_changed
 from goffman.score import load_words, measures_of, score, wordings_of
 from goffman.summary import summary
 
 if TYPE_CHECKING:
-    from goffman.measures.base import Measure
     from goffman.models.base import Identity
     from goffman.runs.manifest import Entry
-
-USES = {"masked": "fill", "classifier": "classify"}
-"""The kind of instrument that each kind of model can answer."""
-
-NEEDS = {
-    "fill": "a masked model, such as roberta-base",
-    "classify": "a classifier, such as siebert/sentiment-roberta-large-english",
-    "ask": "a chat model, which this version cannot ask yet",
-}
-"""Who can answer each kind of instrument."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class AskOptions:
-    """What is asked of every model."""
-
-    top_k: int | None = None
-    """So many words at each mask; None: as each instrument says."""
-    limit: int | None = None
-    """Only the first so many prompts of each instrument; None: all."""
-    batch_size: int | None = None
-    """Sentences a batch; None: what suits the device."""
-    seed: int = 0
-    """For the sample on which a lower precision is compared with float32."""
-    targets: tuple[str, ...] = ()
-    """Words whose probability is kept wherever they rank."""
-    all_wordings: bool = False
-    """Also those wordings of an instrument that are off by default."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class MeasureOptions:
-    """What the answers are measured with."""
-
-    ratings: tuple[Path, ...] = ()
-    """CSV files of one's own attitudes of words, over the shipped ones, the last strongest."""
-    gender_words: Path | None = None
-    """A CSV file of gendered words, in the place of the shipped lexicon."""
-    pairs: tuple[tuple[str, str], ...] = ()
-    """A base model and the classifier fine-tuned from it, whose measures are correlated."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Listener:
-    """Who is told while it goes on."""
-
-    progress: Callable[[Progress], None] = lambda _: None
-    """After every batch."""
-    note: Callable[[str], None] = lambda _: None
-    """What the user should know: what was left out, repaired, asked again."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,18 +55,6 @@ class Audit:
     asked: tuple[Asked, ...]
     summary: tuple[str, ...] = ()
     """What the answers say, in sentences with their uncertainty."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Question:
-    """An instrument as it is asked."""
-
-    instrument: Instrument
-    prompts: Sequence[Prompt]
-    settings: Settings | None
-    """How its masks are asked; None where there are none."""
-    measure: Measure | None
-    """What its answers are measured by; None: it names nothing."""
 
 
 def audit(
@@ -127,28 +71,38 @@ def audit(
 
     The same call again goes on where it was, and asks nothing that is there.
 
-    ``models``: hub ids, folders, ``bundled:`` names; ``instruments``: names or folders, by default
-    every built-in one that a model can answer.
+    ``models``: hub ids, folders, ``bundled:`` names, addresses of servers; ``instruments``: names
+    or folders, by default every built-in one that a model can answer.
     """
     loading, options = loading or LoadOptions(), options or AskOptions()
     listener = listener or Listener()
     measuring = measuring or MeasureOptions()
-    questions = _questions(instruments, options)
-    pairs = _pairs(models, questions, listener, named=bool(instruments))
+    pairs = who_is_asked(models, instruments, loading=loading, options=options, listener=listener)
     _check_measuring(measuring, models)
+    for pair in pairs:
+        check(pair.model, use=pair.questions[0].instrument.kind, options=loading)
     folder = output or default_folder(models)
+    if options.dry_run:
+        for pair in pairs:
+            for question in pair.questions:
+                count = len(question.prompts)
+                listener.note(f"{question.instrument.id}, {pair.model}: {count:,} prompts.")
+            asked_in_chats = _chat_questions(pair.questions)
+            _chatting(options, loading, listener).tell(folder, pair.model, asked_in_chats)
+        return Audit(folder=folder, asked=())
     with open_run(folder, seed=options.seed) as run:
         work = _Work(run=run, loading=loading, options=options, listener=listener)
-        for question in (question for _, chosen in pairs for question in chosen):
+        for question in (question for pair in pairs for question in pair.questions):
             _enter_instrument(run, question)
-        asked = [answers for name, chosen in pairs for answers in _ask_model(work, name, chosen)]
+        asked = [answers for pair in pairs for answers in _ask_model(work, pair)]
         said = _measure(work, measuring)
     return Audit(folder=folder, asked=tuple(asked), summary=said)
 
 
 def default_folder(models: Sequence[str]) -> Path:
-    """runs/ and the models' names; of a folder the last part of its path."""
-    last = [Path(model).resolve().name if Path(model).is_dir() else model for model in models]
+    """runs/ and the models' names: the last part of a folder's path, the model at an address."""
+    named = [address_entry(model).get("asked_as", model) for model in models]
+    last = [Path(model).resolve().name if Path(model).is_dir() else model for model in named]
     names = [re.sub(r"[^A-Za-z0-9._-]+", "-", Path(model).name).strip("-.") for model in last]
     joined = "+".join(names)
     if len(joined) > 80:
@@ -156,68 +110,15 @@ def default_folder(models: Sequence[str]) -> Path:
     return Path("runs") / joined
 
 
-def _questions(instruments: Sequence[str], options: AskOptions) -> list[Question]:
-    """The instruments, rendered; each id once."""
-    for option, value in (("--limit", options.limit), ("--batch-size", options.batch_size)):
-        if value is not None and value < 1:
-            raise InputError(f"{option} is {value}; it is a whole number of at least 1.")
-    questions: list[Question] = []
-    for name in dict.fromkeys(instruments or builtin_names()):
-        instrument = load_instrument(name)
-        if any(instrument.id == question.instrument.id for question in questions):
-            raise InputError(f"Two instruments have the id '{instrument.id}': give one of them.")
-        settings = None
-        if instrument.kind == "fill":
-            settings = settings_of(instrument, top_k=options.top_k, targets=options.targets)
-        # What no model can answer yet is not rendered: coreference has 12,640 prompts.
-        known = instrument.kind in USES.values()
-        everything = PromptOptions(wordings=["all"]) if options.all_wordings else None
-        prompts = render(instrument, everything).prompts[: options.limit] if known else ()
-        measure = measure_of(instrument)
-        questions.append(
-            Question(instrument=instrument, prompts=prompts, settings=settings, measure=measure)
-        )
-    return questions
-
-
 def _check_measuring(measuring: MeasureOptions, models: Sequence[str]) -> None:
     """Nothing, or what keeps answers from being measured so, said before anyone is asked."""
-    load_words(measuring.ratings, measuring.gender_words)
+    load_words(measuring.ratings, measuring.gender_words, parser=measuring.parser)
     for name in (name for pair in measuring.pairs for name in pair):
         if name not in models:
             raise InputError(
                 f"--pair names '{name}', which is not audited here. Allowed: {', '.join(models)}."
                 + did_you_mean(name, models)
             )
-
-
-def _pairs(
-    models: Sequence[str], questions: Sequence[Question], listener: Listener, *, named: bool
-) -> list[tuple[str, list[Question]]]:
-    """Who is asked what, known before anyone is asked.
-
-    What a model cannot answer is left out for it, with a note. A model without any question is
-    refused, and an instrument that the user named and no model can answer.
-    """
-    pairs = []
-    unasked = {question.instrument.id: question.instrument.kind for question in questions}
-    for model in dict.fromkeys(models):
-        what = describe(model)
-        chosen = [one for one in questions if USES.get(what.kind) == one.instrument.kind]
-        for question in questions:
-            name, kind = question.instrument.id, question.instrument.kind
-            if question in chosen:
-                unasked.pop(name, None)
-            elif chosen:
-                listener.note(f"{name} is left out for {model}: it needs {NEEDS[kind]}.")
-        if not chosen:
-            needed = " ".join(f"{name} needs {NEEDS[kind]}." for name, kind in unasked.items())
-            raise ModelError(f"{what} {needed if named else 'No instrument can be asked of it.'}")
-        pairs.append((model, chosen))
-    if named and unasked:
-        needed = " ".join(f"{name} needs {NEEDS[kind]}." for name, kind in unasked.items())
-        raise ModelError(f"None of the models can answer what was named: {needed}")
-    return pairs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -232,10 +133,18 @@ class _Work:
     def job(self, question: Question, limits: Limits) -> Job:
         """What a model that the run has not refused is asked; its prompts are on disk."""
         keep_prompts(self.run.folder, question.instrument.id, question.prompts)
+        prompts = question.prompts
+        if question.instrument.kind == "prefer":
+            prompts = with_one_mask(prompts)
+            if left_out := len(question.prompts) - len(prompts):
+                self.listener.note(
+                    f"{question.instrument.id}: {left_out:,} sentences are left out, in which more "
+                    "than one pronoun is marked."
+                )
         return Job(
             run=self.run,
             instrument=question.instrument.id,
-            prompts=question.prompts,
+            prompts=prompts,
             limits=limits,
             watch=self.listener.progress,
         )
@@ -244,8 +153,10 @@ class _Work:
 def _enter_instrument(run: Run, question: Question) -> None:
     """The run knows the instrument, or has refused it."""
     instrument, prompts = question.instrument, question.prompts
+    trials = {"trials": question.trials} if instrument.kind == "ask" else {}
     entry = {
         **instrument_entry(instrument, prompts, question.settings),
+        **trials,
         "measured": measure_entry(question.measure),
     }
     run.manifest = with_instrument(run.manifest, run.folder, name=instrument.id, entry=entry)
@@ -253,7 +164,8 @@ def _enter_instrument(run: Run, question: Question) -> None:
 
 def _measure(work: _Work, measuring: MeasureOptions) -> tuple[str, ...]:
     """The summary; the run's scores and estimates are on disk, and which words they rest on."""
-    run, words = work.run, load_words(measuring.ratings, measuring.gender_words)
+    run = work.run
+    words = load_words(measuring.ratings, measuring.gender_words, parser=measuring.parser)
     scores = score(run.folder, run.manifest, words, note=work.listener.note)
     measures = measures_of(run.manifest)
     found = estimates(
@@ -265,17 +177,25 @@ def _measure(work: _Work, measuring: MeasureOptions) -> tuple[str, ...]:
     )
     write_changed(run.folder / "scores.parquet", parquet(scores))
     write_changed(run.folder / "estimates.parquet", parquet(found))
-    manifest = with_lexicons(run.manifest, words.entry())
+    manifest = with_measuring(
+        with_lexicons(run.manifest, words.entry()), seed=work.options.seed, pairs=measuring.pairs
+    )
     if manifest != run.manifest:
         run.manifest = manifest
         write_manifest(run.folder, manifest)
     return tuple(summary(scores, found))
 
 
-def _ask_model(work: _Work, name: str, questions: Sequence[Question]) -> Iterator[Asked]:
+def _ask_model(work: _Work, pair: Asking) -> Iterator[Asked]:
     """What there is of one model's answers; it is loaded here and gone afterwards."""
-    ask = _ask_masked if questions[0].settings else _ask_classifier
-    for asked in ask(work, name, questions):
+    ask = {
+        "masked": _ask_masked,
+        "classifier": _ask_classifier,
+        "chat": _ask_chat,
+        "causal": _ask_causal,
+    }
+    name = pair.model
+    for asked in ask[pair.kind](work, name, pair.questions):
         if asked.damaged:
             count = len(asked.damaged)
             files = "1 part was" if count == 1 else f"{count} parts were"
@@ -283,6 +203,8 @@ def _ask_model(work: _Work, name: str, questions: Sequence[Question]) -> Iterato
         if asked.not_one_token:
             words = ", ".join(asked.not_one_token)
             work.listener.note(f"Not one token for {name}, so without answers: {words}.")
+        for remark in asked.remarks:
+            work.listener.note(f"{asked.instrument}, {name}: {remark}")
         yield asked
 
 
@@ -324,6 +246,48 @@ def _ask_classifier(work: _Work, name: str, questions: Sequence[Question]) -> It
         yield ask_labels(work.job(question, limits), model)
 
 
+def _ask_causal(work: _Work, name: str, questions: Sequence[Question]) -> Iterator[Asked]:
+    model = load(name, use="score", options=work.loading)
+    limits = limits_for(model.identity.device, batch_size=work.options.batch_size)
+    texts = [
+        prompt.text.replace(MASK, str(prompt.pronoun))
+        for question in questions
+        for prompt in with_one_mask(question.prompts)
+    ]
+
+    def measured() -> Entry:
+        exact = load(name, use="score", options=replace(work.loading, precision="float32"))
+        return likelihoods_deviation(model, exact, texts=texts, seed=work.options.seed)
+
+    _enter_model(work, model.identity, model_entry(model.identity, limits), measured)
+    for question in questions:
+        forms = forms_of(question.prompts)
+        yield ask_likelihoods(work.job(question, limits), model, forms)
+
+
+def _ask_chat(work: _Work, name: str, questions: Sequence[Question]) -> Iterator[Asked]:
+    chatting = _chatting(work.options, work.loading, work.listener)
+    yield from chatting.ask(work.run, name, _chat_questions(questions))
+
+
+def _chatting(options: AskOptions, loading: LoadOptions, listener: Listener) -> Chatting:
+    return Chatting(
+        options=options.chats,
+        loading=loading,
+        seed=options.seed,
+        watch=listener.progress,
+        note=listener.note,
+    )
+
+
+def _chat_questions(questions: Sequence[Question]) -> list[ChatQuestion]:
+    return [
+        ChatQuestion(instrument=one.instrument.id, prompts=one.prompts, trials=one.trials)
+        for one in questions
+        if one.instrument.kind == "ask"
+    ]
+
+
 def _enter_model(
     work: _Work, identity: Identity, entry: Entry, measured: Callable[[], Entry]
 ) -> None:
@@ -337,4 +301,5 @@ def _enter_model(
 
 
 def _texts(questions: Sequence[Question]) -> list[str]:
-    return [prompt.text for question in questions for prompt in question.prompts]
+    texts = [prompt.text for question in questions for prompt in question.prompts]
+    return [text for text in texts if text.count(MASK) <= 1]

@@ -1,6 +1,7 @@
 """The command line: one function a command, each of which parses, calls and prints.
 
-Those about ratings are in cli_ratings.py, the one about the studies in cli_replicate.py.
+The one that asks models is in cli_audit.py, those about ratings are in cli_ratings.py, the one
+about the studies is in cli_replicate.py.
 """
 
 from __future__ import annotations
@@ -9,14 +10,14 @@ import io
 import json
 import os
 import sys
-from contextlib import contextmanager
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from goffman.cli_audit import audit
 from goffman.cli_compare import check, compare, export
+from goffman.cli_models import models_app
 from goffman.cli_ratings import agree, rate
 from goffman.cli_replicate import replicate
 from goffman.errors import GoffmanError, InputError, InstrumentError
@@ -24,7 +25,7 @@ from goffman.output import Format, format_for, rows_text, write_output
 from goffman.terminal import count_of, printable, say, table_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     from goffman.records import Fault
 
@@ -41,14 +42,6 @@ _FAULTS_ON_A_SCREEN = 15
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 NameOrPath = Annotated[str, typer.Argument(help="An instrument's name, or the path of a folder.")]
-
-
-class Precision(StrEnum):
-    """In what numbers a model calculates."""
-
-    FLOAT32 = "float32"
-    BF16 = "bf16"
-    FP16 = "fp16"
 
 
 @app.callback(invoke_without_command=True)
@@ -149,8 +142,12 @@ def prompts(
     ] = None,
     pairs: Annotated[int | None, typer.Option(help="Coreference: how many pairs to draw.")] = None,
     seed: Annotated[int | None, typer.Option(help="Coreference: which pairs are drawn.")] = None,
+    pronouns: Annotated[
+        bool, typer.Option("--pronouns", help="Coreference: as models are asked that do not chat.")
+    ] = False,
 ) -> None:
     """Print the prompts of an instrument, one row each."""
+    from goffman.instruments.coreference import without_a_chat
     from goffman.instruments.load import load_instrument
     from goffman.instruments.render import PromptOptions, render
     from goffman.tables import prompt_rows
@@ -167,7 +164,8 @@ def prompts(
     if as_json and style not in {None, Format.JSON}:
         raise InputError(f"--json and --format {style} ask for two formats: give one of them.")
     chosen = Format.JSON if as_json else style or format_for(output)
-    rendered = render(load_instrument(name), options)
+    instrument = load_instrument(name)
+    rendered = render(without_a_chat(instrument) if pronouns else instrument, options)
     rows = prompt_rows(rendered.prompts[:limit])
     _say_faults("left out", rendered.left_out)
     _say_faults("kept, but look at it", rendered.remarks)
@@ -182,146 +180,14 @@ def prompts(
         say(f"{count_of(len(rows), 'prompt')} in {output}.")
 
 
-@app.command()
-def audit(
-    models: Annotated[
-        list[str], typer.Argument(metavar="MODEL …", help="A hub id (id@revision), or a folder.")
-    ],
-    *,
-    instrument: Annotated[
-        list[str] | None, typer.Option(help="A name or a folder; may be repeated. Default: all.")
-    ] = None,
-    output: Annotated[
-        Path | None, typer.Option(help="The run's folder. Default: runs/MODEL.")
-    ] = None,
-    top_k: Annotated[
-        int | None, typer.Option(min=1, help="Words kept at each mask. Default: the instrument's.")
-    ] = None,
-    limit: Annotated[
-        int | None, typer.Option(min=1, help="Only the first N prompts of each instrument.")
-    ] = None,
-    batch_size: Annotated[str, typer.Option(help="Sentences asked together, or auto.")] = "auto",
-    seed: Annotated[int, typer.Option(min=0, help="Draws the sample that tests a precision.")] = 0,
-    device: Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:1 …")] = "auto",
-    precision: Annotated[Precision, typer.Option(help="Of weights and sums.")] = Precision.FLOAT32,
-    labels: Annotated[
-        str | None, typer.Option(metavar="OWN=MEANING,…", help="What a classifier's labels mean.")
-    ] = None,
-    trust_remote_code: Annotated[
-        bool, typer.Option("--trust-remote-code", help="Run Python code that comes with a model.")
-    ] = False,
-    ratings: Annotated[
-        list[Path] | None,
-        typer.Option(help="A CSV file of your own ratings of words; may be repeated."),
-    ] = None,
-    gender_words: Annotated[
-        Path | None, typer.Option(help="A CSV file of gendered words instead of the shipped ones.")
-    ] = None,
-    all_wordings: Annotated[
-        bool, typer.Option("--all-wordings", help="Also wordings that are off by default.")
-    ] = False,
-    pair: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="BASE=CLASSIFIER",
-            help="Correlate a model with the classifier made from it; may be repeated.",
-        ),
-    ] = None,
-    as_json: Json = False,
-) -> None:
-    """Ask models, keep every answer, measure; the same command again goes on where it was."""
-    from goffman.audit import AskOptions, Listener, MeasureOptions
-    from goffman.audit import audit as run_audit
-    from goffman.models.base import LoadOptions
-    from goffman.terminal import ProgressLines
-
-    with _stopped_kindly(), ProgressLines(sys.stderr) as lines:
-        done = run_audit(
-            models,
-            instruments=instrument or (),
-            output=output,
-            loading=LoadOptions(
-                device=device,
-                precision=precision.value,
-                trust_remote_code=trust_remote_code,
-                labels=_labels(labels),
-            ),
-            options=AskOptions(
-                top_k=top_k,
-                limit=limit,
-                batch_size=_batch_size(batch_size),
-                seed=seed,
-                all_wordings=all_wordings,
-            ),
-            measuring=MeasureOptions(
-                ratings=tuple(ratings or ()),
-                gender_words=gender_words,
-                pairs=_model_pairs(pair or ()),
-            ),
-            listener=Listener(progress=lines.show, note=lines.note),
-        )
-    rows = [vars(asked) for asked in done.asked]
-    if as_json:
-        found = {"folder": str(done.folder), "answers": rows, "summary": done.summary}
-        print(json.dumps(found, ensure_ascii=False, indent=1))
-        return
-    sys.stdout.write(table_text(rows, ("model", "instrument", "sentences", "rows", "asked_now")))
-    sys.stdout.write("\n" + "".join(f"{printable(line)}\n" for line in done.summary) + "\n")
-    nothing = "" if any(asked.asked_now for asked in done.asked) else "Nothing was left to ask. "
-    where = printable(str(done.folder))
-    print(f"{nothing}Answers, scores.parquet and estimates.parquet are in {where}.")
-
-
+app.command()(audit)
 app.command()(rate)
 app.command()(agree)
 app.command()(replicate)
 app.command()(compare)
 app.command()(check)
 app.command()(export)
-
-
-@contextmanager
-def _stopped_kindly() -> Iterator[None]:
-    """A user who stops the work is told that it can go on."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        say("Stopped. What was answered is kept: the same command goes on.")
-        raise typer.Exit(130) from None
-
-
-def _batch_size(given: str) -> int | None:
-    if given == "auto":
-        return None
-    if given.isdecimal() and int(given) > 0:
-        return int(given)
-    raise InputError(f"--batch-size is '{given}'; it is auto or a whole number of at least 1.")
-
-
-def _labels(given: str | None) -> dict[str, str] | None:
-    """LABEL_0=negative,LABEL_1=positive as a mapping."""
-    if given is None:
-        return None
-    pairs = [pair.partition("=") for pair in given.split(",")]
-    for own, sign, meaning in pairs:
-        if not (own.strip() and sign and meaning.strip()):
-            raise InputError(
-                f"--labels has '{own}{sign}{meaning}'; each is the model's own label, =, and "
-                "negative, neutral or positive: --labels LABEL_0=negative,LABEL_1=positive"
-            )
-    return {own.strip(): meaning.strip() for own, _, meaning in pairs}
-
-
-def _model_pairs(given: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    """Each BASE=CLASSIFIER as two names."""
-    pairs = [text.partition("=") for text in given]
-    for base, sign, classifier in pairs:
-        if not (base and sign and classifier):
-            raise InputError(
-                f"--pair has '{base}{sign}{classifier}'; it is a masked model, =, and the "
-                "classifier that was fine-tuned from it: --pair roberta-base=org/classifier"
-            )
-    return tuple((base, classifier) for base, _, classifier in pairs)
+app.add_typer(models_app, name="models")
 
 
 def _say_faults(what: str, faults: Iterable[Fault]) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from goffman.output import cache_folder
 from goffman.replicate.studies import Study, replicate_study
 from goffman.terminal import table_text
 
@@ -55,13 +56,7 @@ def published_folder(environment: Mapping[str, str], platform: str) -> Path:
     """Where the authors' files lie on this machine: GOFFMAN_PUBLISHED, or the user's cache."""
     if given := environment.get("GOFFMAN_PUBLISHED"):
         return Path(given)
-    if platform == "darwin":
-        cache = Path.home() / "Library" / "Caches"
-    elif platform == "win32":
-        cache = Path(environment.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
-    else:
-        cache = Path(environment.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return cache / "goffman" / "published"
+    return cache_folder(environment, platform) / "published"
 
 
 def _download(studies: Sequence[str], folder: Path) -> None:

@@ -10,7 +10,7 @@ GoffmanError                 base: its text is written for the person at the ter
 │   ├── RunError             a run folder holds something else, is in use, or is damaged
 │   └── PublishedError       a study's published files are missing or in another form
 ├── AskingError              a model or the disk failed while a run was under way (exit code 1)
-└── DownloadError            a study's published file could not be fetched (exit code 1)
+└── DownloadError            a file that others publish could not be fetched (exit code 1)
 
 The text of each says what was given, where, what is allowed and what to do.
 """
@@ -71,7 +71,7 @@ class PublishedError(InputError):
 
 
 class DownloadError(GoffmanError):
-    """A study's published file that could not be fetched; those before it are kept."""
+    """A file that others publish could not be fetched; those before it are kept."""
 
 
 class AskingError(GoffmanError):

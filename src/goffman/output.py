@@ -1,4 +1,4 @@
-"""What commands write: rows as text, and files that are whole or as they were before."""
+"""What commands write: rows as text, files that are whole or as they were, and the cache."""
 
 from __future__ import annotations
 
@@ -30,6 +30,17 @@ def format_for(output: Path | None) -> Format:
         return Format.TABLE
     by_ending = {".jsonl": Format.JSONL, ".json": Format.JSON}
     return by_ending.get(output.suffix.lower(), Format.CSV)
+
+
+def cache_folder(environment: Mapping[str, str], platform: str) -> Path:
+    """Where goffman keeps what it fetched for this user."""
+    if platform == "darwin":
+        cache = Path.home() / "Library" / "Caches"
+    elif platform == "win32":
+        cache = Path(environment.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+    else:
+        cache = Path(environment.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return cache / "goffman"
 
 
 def rows_text(rows: Sequence[Mapping[str, object]], style: Format) -> str:

@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
-Kind = Literal["fill", "classify", "ask"]
+Kind = Literal["fill", "classify", "ask", "prefer"]
 
 KINDS: tuple[Kind, ...] = ("fill", "classify", "ask")
+"""Those that an instrument's file may say; prefer: sentence pairs asked without a chat."""
 
 Attitude = Literal["positive", "negative", "neutral", "irrelevant"]
 
@@ -195,7 +196,7 @@ class Instrument:
     title: str
     """One line."""
     kind: Kind
-    """fill: a masked word; classify: a label; ask: a reply."""
+    """fill: a masked word; classify: a label; ask: a reply; prefer: one of two forms at a mask."""
     citation: str
     """The study or scale to cite."""
     licence: str
@@ -226,13 +227,13 @@ class Prompt:
     group: str
     category: str | None = None
     text: str
-    """With one ``<mask>`` where the instrument's kind is fill."""
+    """With one ``<mask>`` where the instrument's kind is fill; one for each pronoun in prefer."""
     answer: str | None = None
     """Coreference: the occupation that the pronoun refers to."""
     other: str | None = None
     """Coreference: the other occupation."""
     pronoun: str | None = None
-    """Coreference: the pronoun asked about."""
+    """Coreference: the pronoun asked about; in prefer as it stands in the sentence."""
 
     @cached_property
     def id(self) -> str:

@@ -13,6 +13,7 @@ from goffman.errors import RunError
 from goffman.lexicons.attitudes import load_attitudes
 from goffman.lexicons.gender import load_gender, with_gender
 from goffman.measures.catalogue import measure_from
+from goffman.measures.replies import DEFAULT_PARSER, parser_named, read_replies
 from goffman.runs.folder import read_prompts
 from goffman.runs.read import read_answers
 from goffman.tables import SCORES, schema
@@ -32,6 +33,8 @@ class Words:
     gender: GenderLexicon
     gender_file: str = "shipped"
     """The name of the file that the gender of words comes from."""
+    parser: str = DEFAULT_PARSER
+    """What replies are read by."""
 
     def entry(self) -> dict[str, Any]:
         """What a manifest says of them."""
@@ -39,12 +42,17 @@ class Words:
         return {
             "attitudes": [source.entry() for source in self.attitudes.sources],
             "gender": {"file": self.gender_file, **words},
+            "parser": self.parser,
         }
 
 
-def load_words(ratings: Sequence[Path] = (), gender: Path | None = None) -> Words:
+def load_words(
+    ratings: Sequence[Path] = (), gender: Path | None = None, *, parser: str = DEFAULT_PARSER
+) -> Words:
     """The shipped lexicons, the user's ratings over the attitudes, and the user's gender words."""
+    parser_named(parser)
     return Words(
+        parser=parser,
         attitudes=load_attitudes(ratings),
         gender=load_gender(gender),
         gender_file=gender.name if gender else "shipped",
@@ -132,4 +140,6 @@ def _with_words(
         return words.attitudes.label(answers, prompts)
     if measure.words == "gender":
         return with_gender(answers, words.gender, cased=cased)
+    if measure.reads == "replies":
+        return read_replies(answers, prompts, parser=words.parser)
     return answers

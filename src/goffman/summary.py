@@ -156,6 +156,11 @@ def _of_settings(scores: pl.DataFrame, estimates: pl.DataFrame) -> Iterator[str]
                 f"{_differing(against)} of {against.height} settings differ from it, over {over} "
                 f"({_corrected(against)})."
             )
+    moved = estimates.filter(pl.col("kind") == "baseline", pl.col("difference").is_not_null())
+    moved = moved.sort("difference")
+    if moved.height > 1:
+        ends = [f"{_number(moved['difference'][at])} ({moved['first'][at]})" for at in (0, -1)]
+        yield f"The settings move it by {' to '.join(ends)}."
 
 
 SAYINGS = {

@@ -80,8 +80,21 @@ REPLIES = (
     Column("trial", "int", "1, 2 …: the prompt was asked anew, in a fresh chat, so many times"),
     Column("text", "text", "the whole reply, as it came; null: none came", nullable=True),
     Column("finish_reason", "text", "why the reply ended: stop, length …", nullable=True),
+    Column("prompt_tokens", "int", "of the question, as the model counts them", nullable=True),
+    Column("completion_tokens", "int", "of the reply, as the model counts them", nullable=True),
+    Column("fingerprint", "text", "what the server says of itself", nullable=True),
+    Column("served_by", "text", "the model's name in the server's answer", nullable=True),
 )
 """One row a prompt, chat model and trial."""
+
+LIKELIHOODS = (
+    Column("prompt_id", "text", "the prompt that was asked, its mask a place for a word"),
+    Column("model", "text", "the model's name, as the user gave it"),
+    Column("word", "text", "the word that was put in the place of the mask"),
+    Column("log_probability", "float64", "natural logarithm, of the whole sentence with it"),
+    Column("tokens", "int", "how many tokens the logarithm is the sum over"),
+)
+"""One row a prompt, causal model and word that may stand there."""
 
 KIND = (Column("kind", "text", "correct, incorrect, unsure, other or refusal"),)
 """A further column of replies that were classified."""

@@ -38,3 +38,17 @@ def test_equals_of_a_low_precision_are_ordered_too(dtype: torch.dtype) -> None:
     for row, every in enumerate(probabilities):
         expected = np.lexsort((np.arange(5_000), -every))[:50]
         assert filled.token_ids[row].tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("tied", [49, 50, 51])
+def test_a_tie_at_the_edge_of_the_top_k_is_decided_by_the_token_id(tied: int) -> None:
+    """The 50 best of 51 candidates, of which the last two are equal or not."""
+    logits = torch.zeros(2, 1_000)
+    order = torch.randperm(1_000, generator=torch.Generator().manual_seed(2))
+    logits[0, order[:tied]] = torch.arange(tied, 0, -1.0)
+    logits[1] = logits[0].flip(0)
+    filled = most_probable(logits, top_k=50, targets=())
+    probabilities = torch.softmax(logits, dim=-1).numpy()
+    for row, every in enumerate(probabilities):
+        expected = np.lexsort((np.arange(1_000), -every))[:50]
+        assert filled.token_ids[row].tolist() == expected.tolist()

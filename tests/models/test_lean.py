@@ -30,7 +30,7 @@ TEXT = sentences()[5]
 def test_berts_kind_takes_the_lean_pass(family: str, tiny: Callable[..., Path]) -> None:
     model: Masked = load(str(tiny(family)), use="fill")  # type: ignore[assignment]
     assert model.identity.notes == (LEAN,)
-    assert model._way.same_length
+    assert not model._way.same_length
 
 
 @pytest.mark.parametrize("family", ["albert", "mpnet", "deberta-v2", "modernbert", "longformer"])
@@ -61,6 +61,38 @@ def test_where_it_does_not_agree_the_plain_pass_answers(
     filled = model.fill_batch(model.encode([TEXT]), top_k=50)
     expected = plain_probabilities(tiny("roberta"), TEXT)
     assert_same_top(filled.token_ids[0], filled.probabilities[0], expected)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_sentences_of_all_lengths_go_together_in_any_order(
+    family: str, tiny: Callable[..., Path]
+) -> None:
+    """What stands under the other in one product is not mixed, and answers keep their places."""
+    model: Masked = load(str(tiny(family)), use="fill")  # type: ignore[assignment]
+    texts = sentences()[::97] + sentences()[1::211]
+    encoded = model.encode(texts)
+    lengths = [len(sentence) for sentence in encoded]
+    assert len(set(lengths)) > 5
+    assert lengths != sorted(lengths, reverse=True)
+    filled = model.fill_batch(encoded, top_k=50)
+    for row, text in enumerate(texts):
+        expected = plain_probabilities(tiny(family), text)
+        assert_same_top(filled.token_ids[row], filled.probabilities[row], expected)
+
+
+@pytest.mark.parametrize(("family", "pad"), [("roberta", "<pad>"), ("bert", "[PAD]")])
+def test_a_padding_token_that_a_text_spells_out_moves_positions_as_in_the_model(
+    family: str, pad: str, tiny: Callable[..., Path]
+) -> None:
+    """The same token in the same column, but for RoBERTa at another position."""
+    model: Masked = load(str(tiny(family)), use="fill")  # type: ignore[assignment]
+    texts = [f"The{pad} friend is <mask> to me", "The woman friend is <mask> to me"]
+    encoded = model.encode(texts)
+    assert [one == other for one, other in zip(*encoded, strict=True)].count(False) == 1
+    filled = model.fill_batch(encoded, top_k=50)
+    for row, text in enumerate(texts):
+        expected = plain_probabilities(tiny(family), text)
+        assert_same_top(filled.token_ids[row], filled.probabilities[row], expected)
 
 
 def test_packed_weights_are_not_kept_twice(tiny: Callable[..., Path]) -> None:

@@ -119,6 +119,122 @@ def test_a_broken_config(tmp_path: Path) -> None:
     assert error_of(str(tmp_path)).startswith(f"The config.json of '{tmp_path}' is not JSON: ")
 
 
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [
+        ([1, 2], "is [1, 2]; it is an object with the model's settings, as save_pretrained"),
+        (None, "is null; it is an object with the model's settings, as save_pretrained writes it."),
+        (
+            {"model_type": "bert", "architectures": "BertForMaskedLM"},
+            'says architectures is "BertForMaskedLM"; it is a list of names of classes, such as '
+            '["BertForMaskedLM"].',
+        ),
+        (
+            {"model_type": "bert", "architectures": [7]},
+            'says architectures is [7]; it is a list of names of classes, such as ["BertForMa',
+        ),
+        (
+            {"model_type": {"bert": 1}},
+            'says model_type is {"bert": 1}; it is the name of a family, such as "bert".',
+        ),
+        (
+            {"model_type": "bert", "auto_map": "x" * 90},
+            f"says auto_map is \"{'x' * 56}...; it is an object: a class's name → where it is.",
+        ),
+    ],
+)
+def test_a_config_of_odd_types_is_refused(config: object, message: str, tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    assert f"The config.json of '{tmp_path}' {message}" in error_of(str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("labels", "changed", "kind"),
+    [
+        ((), {"hidden_size": "wide"}, "fill"),
+        ((), {"hidden_size": [32]}, "fill"),
+        ((), {"num_attention_heads": 0}, "fill"),
+        ((), {"vocab_size": None}, "fill"),
+        (("NEG", "POS"), {"id2label": ["NEG", "POS"]}, "classify"),
+        (("NEG", "POS"), {"id2label": 7}, "classify"),
+        (("NEG", "POS"), {"id2label": {"a": "NEG", "b": "POS"}}, "classify"),
+    ],
+)
+def test_settings_of_odd_types_end_with_a_sentence(
+    labels: tuple[str, ...],
+    changed: dict[str, object],
+    kind: str,
+    tiny: Callable[..., Path],
+    tmp_path: Path,
+) -> None:
+    """Not with a traceback, and with no answers."""
+    source = tiny("bert", labels=labels) if labels else tiny("bert")
+    folder = shutil.copytree(source, tmp_path / "odd")
+    config = json.loads((folder / "config.json").read_text()) | changed
+    (folder / "config.json").write_text(json.dumps(config))
+    assert error_of(str(folder), kind).startswith(f"'{folder}' cannot be loaded: ")
+
+
+def test_a_damaged_list_of_weight_files(tiny: Callable[..., Path], tmp_path: Path) -> None:
+    folder = shutil.copytree(tiny("bert"), tmp_path / "cut")
+    (folder / "model.safetensors.index.json").write_text('{"weight_map": 3}')
+    assert error_of(str(folder)) == (
+        f"The model.safetensors.index.json of '{folder}' is damaged: it does not say which file "
+        "holds which weight. Fetch or save the model anew."
+    )
+
+
+def test_own_code_of_a_known_family_runs_only_when_allowed_and_that_is_said(
+    tiny: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """transformers prefers a model's own classes where they may run, though it knows the family."""
+    monkeypatch.setattr(
+        transformers.dynamic_module_utils, "HF_MODULES_CACHE", str(tmp_path / "code")
+    )
+    folder = shutil.copytree(tiny("bert"), tmp_path / "mine")
+    config = json.loads((folder / "config.json").read_text())
+    config["auto_map"] = {"AutoModelForMaskedLM": "mine.MineForMaskedLM"}
+    (folder / "config.json").write_text(json.dumps(config))
+    ran = tmp_path / "ran"
+    (folder / "mine.py").write_text(KNOWN_CODE.format(str(ran)))
+    assert OWN_CODE_NOTE not in load(str(folder), use="fill").identity.notes
+    assert not ran.exists()
+    allowed = load(str(folder), use="fill", options=LoadOptions(trust_remote_code=True))
+    assert OWN_CODE_NOTE in allowed.identity.notes
+    assert ran.exists()
+    plain = load(str(tiny("bert")), use="fill", options=LoadOptions(trust_remote_code=True))
+    assert OWN_CODE_NOTE not in plain.identity.notes
+
+
+def test_a_tokenizer_s_own_code_is_said_too(
+    tiny: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        transformers.dynamic_module_utils, "HF_MODULES_CACHE", str(tmp_path / "code")
+    )
+    folder = shutil.copytree(tiny("bert"), tmp_path / "mine")
+    settings = json.loads((folder / "tokenizer_config.json").read_text())
+    settings["auto_map"] = {"AutoTokenizer": [None, "mine.MineTokenizer"]}
+    (folder / "tokenizer_config.json").write_text(json.dumps(settings))
+    code = "from transformers import BertTokenizer\n\n\nclass MineTokenizer(BertTokenizer):\n    pass\n"
+    (folder / "mine.py").write_text(code)
+    allowed = load(str(folder), use="fill", options=LoadOptions(trust_remote_code=True))
+    assert OWN_CODE_NOTE in allowed.identity.notes
+
+
+KNOWN_CODE = """
+from transformers import BertForMaskedLM
+
+open({!r}, "w").close()
+
+
+class MineForMaskedLM(BertForMaskedLM):
+    pass
+"""
+
+OWN_CODE_NOTE = "Python code that came with the model was allowed to run: --trust-remote-code."
+
+
 def test_own_code_runs_only_when_allowed(tmp_path: Path) -> None:
     config: dict[str, object] = {
         "model_type": "mine",

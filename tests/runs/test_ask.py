@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -146,6 +147,47 @@ def test_a_run_that_was_stopped_asks_only_the_rest_and_ends_the_same(model, undi
     assert len(sessions) == 2
     assert sum(session.sentences for session in sessions) == len(TEXTS)
     assert all(session.ended and session.wall_s > 0 and session.cpu_s > 0 for session in sessions)
+
+
+class Otherwise:
+    """A real model whose tokenizer came to split some words otherwise."""
+
+    def __init__(self, model):
+        self._model = model
+
+    def __getattr__(self, name):
+        return getattr(self._model, name)
+
+    def encode(self, texts):
+        return self._model.encode([text.replace("neighbor", "neigh bor") for text in texts])
+
+
+@pytest.mark.parametrize("stop_at", [40, None])
+def test_answers_to_sentences_that_a_tokenizer_now_splits_otherwise_are_asked_again(
+    model, undisturbed, tmp_path, stop_at
+):
+    """Stopped or finished: nothing that was answered before stands for another sentence."""
+
+    def stop(progress):
+        if stop_at and progress.done > stop_at:
+            raise KeyboardInterrupt
+
+    settings = Settings(top_k=5, depth=2, width=2)
+    with suppress(KeyboardInterrupt):
+        ask(tmp_path / "run", model, settings=settings, watch=stop)
+    before = set(files(tmp_path / "run"))
+    changed = Otherwise(model)
+    asked = ask(tmp_path / "run", changed, settings=settings)
+    ask(tmp_path / "anew", changed, settings=settings)
+    assert files(tmp_path / "run") == files(tmp_path / "anew")
+    assert read_answers(tmp_path / "run", "fills").equals(read_answers(tmp_path / "anew", "fills"))
+    gone = before - set(files(tmp_path / "run"))
+    assert gone
+    assert asked.remarks == (
+        f"stored parts that answered other sentences than are asked now, and were asked again: "
+        f"{len(gone)}. Another version of the tokenizers package may split words otherwise.",
+    )
+    assert ask(tmp_path / "run", changed, settings=settings).remarks == ()
 
 
 def test_progress_counts_to_the_end_with_a_rate(model, tmp_path):
@@ -317,7 +359,7 @@ def test_a_manifest_of_another_format_or_no_manifest_at_all_is_refused(tmp_path)
     with pytest.raises(RunError) as refusal:
         read_manifest(tmp_path)
     assert str(refusal.value) == (
-        f"{path} has format 99; this goffman reads format 1. Use the goffman that wrote it, or "
+        f"{path} has format 99; this goffman reads format 2. Use the goffman that wrote it, or "
         "give another folder with --output."
     )
     path.write_text("{")
@@ -331,7 +373,7 @@ def test_the_manifest_reads_back_as_it_was_written(undisturbed, tmp_path):
     assert read_manifest(tmp_path) == manifest
     session = manifest.sessions[0]
     assert set(session.versions) == {
-        *("goffman", "python", "torch", "transformers", "tokenizers", "polars", "numpy")
+        *("goffman", "python", "torch", "transformers", "tokenizers", "polars", "numpy", "openai")
     }
     assert manifest.models[next(iter(manifest.models))]["batches"] == {
         "max_tokens": LIMITS.max_tokens,

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
+
 import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from transformers import AutoTokenizer
 
 from asking import asking, prompts_of
 from goffman.errors import InputError
@@ -151,6 +154,27 @@ def test_a_sentence_is_asked_once_for_all_prompts(tiny, tmp_path):
     assert one.sort(columns).equals(two.sort(columns))
     options = {"depth": 3, "width": 3, "top_k": 3, "placement": "before-first"}
     assert one.height == len(naive(plain, TEXTS[0], **options))
+
+
+def test_what_a_tokenizer_calls_special_is_never_put_back_however_it_looks(tiny, tmp_path):
+    """Two tokens that look like words, one of them special by the tokenizer's word."""
+    folder = shutil.copytree(tiny("roberta"), tmp_path / "model")
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    vocabulary = tokenizer.get_vocab()
+    plain = load(str(folder), use="fill")
+    text = TEXTS[0]
+    best, second = plain.fill_batch(plain.encode([text]), top_k=2).token_ids[0].tolist()
+    names = {number: name for name, number in vocabulary.items()}
+    tokenizer.add_special_tokens({"additional_special_tokens": [names[best]]})
+    tokenizer.save_pretrained(folder)
+    model = load(str(folder), use="fill")
+    assert best in model.special_ids
+    assert second not in model.special_ids
+    with asking(tmp_path / "run", model, prompts_of([text])) as job:
+        ask_fills(job, model, Settings(top_k=2, depth=2, width=2))
+    fills = read_answers(tmp_path / "run", "fills")
+    assert fills.filter(step=1)["token"].to_list() == [model.tokens[best], model.tokens[second]]
+    assert fills.filter(step=2)["parent"].unique().to_list() == ["2"]
 
 
 class Counting:

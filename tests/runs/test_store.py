@@ -69,6 +69,19 @@ def test_a_damaged_part_is_found_and_cleared(tmp_path, damage):
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted([good.name, "notes.txt"])
 
 
+def test_parts_that_answer_something_else_are_forgotten(tmp_path):
+    asked = ["a" * 16, "b" * 16]
+    kept = store.write_part(tmp_path, (1, 0), fills(), asked=asked[0])
+    store.write_part(tmp_path, (1, 1), fills(), asked="c" * 16)
+    store.write_part(tmp_path, (1, 2), fills(), asked="d" * 16)
+    below = store.write_part(tmp_path, (2, 1), fills(), asked="c" * 16)
+    shelf = store.sound_parts(tmp_path, clear=True)
+    assert store.forget_others(shelf, step=1, asked=asked) == 2
+    assert shelf.parts == {(1, 0): kept, (2, 1): below}
+    assert store.sound_parts(tmp_path, clear=False) == shelf
+    assert store.forget_others(shelf, step=1, asked=asked) == 0
+
+
 def test_names_of_models_become_folders_that_differ():
     names = ["a/b", "a-b", "A/b", "../a", "bundled:mini", "é" * 300]
     folders = [store.slug(name) for name in names]

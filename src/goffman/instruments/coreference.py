@@ -5,13 +5,22 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
-from goffman.errors import SentenceError
+from goffman.errors import InputError, SentenceError
 from goffman.instruments.files import Faults, Row, TomlFile, read_table
 from goffman.instruments.grammar import PRONOUNS, Gender
-from goffman.instruments.sentences import Pair, Placement, Sentence, is_words, with_adjectives
+from goffman.instruments.sentences import (
+    Pair,
+    Placement,
+    Sentence,
+    is_words,
+    pronoun_as_written,
+    with_adjectives,
+    with_masks,
+)
 from goffman.instruments.templates import places, stray_braces
 from goffman.records import (
     Frame,
@@ -58,6 +67,50 @@ def prompts_of(
             with_adjectives(sentence, setting, stereotype=pair.stereotype, placement=placement)
         ]
     ]
+
+
+def masked_prompts_of(
+    instrument: Instrument,
+    pairs: Iterable[Pair],
+    *,
+    settings: Sequence[Setting],
+    placement: Placement,
+) -> list[Prompt]:
+    """Both sentences of every pair under every adjective setting, the pronoun masked."""
+    return [
+        Prompt(
+            instrument=instrument.id,
+            item=pair.id,
+            wording=side,
+            dimension=pair.type,
+            condition=setting.id,
+            group=setting.group,
+            category=f"{pair.stereotype}-referent",
+            text=with_masks(sentence, setting, stereotype=pair.stereotype, placement=placement),
+            answer=pair.referent,
+            other=pair.other,
+            pronoun=pronoun_as_written(sentence),
+        )
+        for pair in pairs
+        for setting in settings
+        for side, sentence in (("pro", pair.pro), ("anti", pair.anti))
+    ]
+
+
+def without_a_chat(instrument: Instrument) -> Instrument:
+    """The instrument of sentence pairs as models are asked it that do not chat.
+
+    Another construct, so another id: which pronoun a model would write, not whom it refers to.
+    """
+    if not isinstance(instrument.content, SentencePairs):
+        raise InputError(f"--pronouns does not go with {instrument.id}: it has no sentence pairs.")
+    return replace(
+        instrument,
+        id=f"{instrument.id}-pronouns",
+        title=f"Which pronoun would stand there? The sentences of {instrument.id}",
+        kind="prefer",
+        settings={**instrument.settings, "measure": "pronoun-preference", "top_k": 10},
+    )
 
 
 def generate_pairs(content: SentencePairs, *, count: int, seed: int) -> list[Pair]:
@@ -130,12 +183,17 @@ def _sentence(frame: Frame, first: Occupation, second: Occupation, *, pronoun: G
             text += first.name if name == "first" else second.name
         elif part.startswith("{"):
             asked = PRONOUNS[name][pronoun]
+            at["pronoun"] = len(text)
             text += asked
         else:
             text += part
     other = "second" if frame.referent == "first" else "first"
     return Sentence(
-        text=text, referent_at=(at[frame.referent],), other_at=(at[other],), pronoun=asked
+        text=text,
+        referent_at=(at[frame.referent],),
+        other_at=(at[other],),
+        pronoun=asked,
+        pronouns_at=(at["pronoun"],),
     )
 
 

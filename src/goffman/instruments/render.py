@@ -7,7 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from goffman.errors import InputError, did_you_mean
-from goffman.instruments.coreference import draw, generate_pairs, prompts_of
+from goffman.instruments.coreference import (
+    draw,
+    generate_pairs,
+    masked_prompts_of,
+    prompts_of,
+)
 from goffman.instruments.sentences import parse_placement, parse_setting
 from goffman.instruments.templates import put_in, slot_text
 from goffman.instruments.winobias import Reading, read_winobias
@@ -23,7 +28,7 @@ from goffman.records import (
     Setting,
 )
 
-_FOR_SENTENCE_PAIRS = {
+FOR_SENTENCE_PAIRS = {
     "adjectives": "--adjectives",
     "placement": "--placement",
     "winobias": "--winobias",
@@ -31,6 +36,7 @@ _FOR_SENTENCE_PAIRS = {
     "pairs": "--pairs",
     "seed": "--seed",
 }
+"""The options that mean something for sentence pairs alone."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,7 +76,7 @@ def render(instrument: Instrument, options: PromptOptions | None = None) -> Rend
     options = options or PromptOptions()
     content = instrument.content
     if isinstance(content, Questionnaire):
-        _refuse(instrument, options, _FOR_SENTENCE_PAIRS, because="it has no sentence pairs")
+        _refuse(instrument, options, FOR_SENTENCE_PAIRS, because="it has no sentence pairs")
         wordings = chosen_wordings(instrument, content, options.wordings)
         return Rendered(prompts=tuple(_questionnaire_prompts(instrument, content, wordings)))
     _refuse(instrument, options, {"wordings": "--wording"}, because="it has no wordings")
@@ -78,7 +84,14 @@ def render(instrument: Instrument, options: PromptOptions | None = None) -> Rend
     own = str(instrument.settings["placement"])
     placement = parse_placement(own if options.placement is None else options.placement)
     reading = _pairs(instrument, content, options)
-    prompts = prompts_of(instrument, content, reading.pairs, settings=settings, placement=placement)
+    if instrument.kind == "prefer":
+        prompts = masked_prompts_of(
+            instrument, reading.pairs, settings=settings, placement=placement
+        )
+    else:
+        prompts = prompts_of(
+            instrument, content, reading.pairs, settings=settings, placement=placement
+        )
     return Rendered(
         prompts=tuple(prompts),
         left_out=reading.left_out,

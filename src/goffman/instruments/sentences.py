@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from goffman.errors import SentenceError, did_you_mean
 from goffman.instruments.grammar import Gender, put_before
-from goffman.records import Setting
+from goffman.records import MASK, Setting
 
 Placement = Literal["by-stereotype", "by-position"]
+_HOLE = "\N{NULL}"
+"""What stands in the place of a pronoun while adjectives are put in."""
+
 PLACEMENTS: tuple[Placement, ...] = ("by-stereotype", "by-position")
 
 
@@ -29,6 +33,8 @@ class Sentence:
     """The pronoun that is asked about, in lower case; the last one where several are marked."""
     pronouns: int = 1
     """How many pronouns are marked."""
+    pronouns_at: tuple[int, ...] = ()
+    """Where each marked pronoun begins; the last is the one asked about."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,6 +78,27 @@ def with_adjectives(
         if words[at]:
             text = put_before(text, at, words[at])
     return text
+
+
+def with_masks(
+    sentence: Sentence, setting: Setting, *, stereotype: Gender, placement: Placement
+) -> str:
+    """The sentence with the setting's adjectives and a mask for each marked pronoun."""
+    text = sentence.text
+    for at in sentence.pronouns_at:
+        word = re.match(r"\w+", text[at:])
+        length = len(word[0]) if word else 0
+        # As long as the pronoun, so that everything else stays where it is.
+        text = text[:at] + _HOLE * length + text[at + length :]
+    holed = replace(sentence, text=text)
+    placed = with_adjectives(holed, setting, stereotype=stereotype, placement=placement)
+    return re.sub(f"{_HOLE}+", MASK, placed)
+
+
+def pronoun_as_written(sentence: Sentence) -> str:
+    """The pronoun that is asked about, in the case in which the sentence has it."""
+    at = sentence.pronouns_at[-1]
+    return sentence.text[at : at + len(sentence.pronoun)]
 
 
 def parse_setting(given: str) -> Setting:

@@ -203,6 +203,7 @@ class _Marked:
     in_brackets: list[_Noun]
     in_parentheses: list[_Noun]
     pronouns: list[str]
+    pronouns_at: list[int]
 
 
 @dataclass(frozen=True)
@@ -220,6 +221,7 @@ def _unmark(line: str) -> _Marked:
     in_brackets: list[_Noun] = []
     in_parentheses: list[_Noun] = []
     pronouns: list[str] = []
+    pronouns_at: list[int] = []
     for mark in _MARK.finditer(line):
         text += line[end : mark.start()]
         end = mark.end()
@@ -230,12 +232,13 @@ def _unmark(line: str) -> _Marked:
             content, article = content[article.end() :], None
         if mark[1] is not None and content.casefold() in GENDER_OF_PRONOUN:
             pronouns.append(content.casefold())
+            pronouns_at.append(len(text))
         else:
             skip = article.end() if article else 0
             noun = _Noun(len(text) + skip, content[skip:].removesuffix("'s"))
             (in_brackets if mark[1] is not None else in_parentheses).append(noun)
         text += content
-    return _Marked(text + line[end:], in_brackets, in_parentheses, pronouns)
+    return _Marked(text + line[end:], in_brackets, in_parentheses, pronouns, pronouns_at)
 
 
 def _read_pair(
@@ -372,6 +375,7 @@ def _sentence(line: _Marked, referent: _Found, other: _Found) -> Sentence:
         other_marked_at=None if marked is None else _mentions(line.text, marked),
         pronoun=line.pronouns[-1],
         pronouns=len(line.pronouns),
+        pronouns_at=tuple(line.pronouns_at),
     )
 
 

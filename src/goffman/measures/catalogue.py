@@ -28,7 +28,12 @@ MEASURES: Mapping[str, type[Measure]] = {
 }
 """Name → dataclass of parameters, in the order of the studies."""
 
-ANSWERS: Mapping[str, Reads] = {"fill": "fills", "classify": "labels", "ask": "replies"}
+ANSWERS: Mapping[str, Reads] = {
+    "fill": "fills",
+    "classify": "labels",
+    "ask": "replies",
+    "prefer": "fills",
+}
 """The kind of an instrument → the table that its answers are in."""
 
 FROM_INSTRUMENT = ("contrast", "against")

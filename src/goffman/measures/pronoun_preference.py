@@ -1,8 +1,8 @@
 """pronoun-preference: how much sooner a model writes the pronoun of the stereotype.
 
 At the masked pronoun of a sentence: log P(stereotypical form) − log P(other form), in the case in
-which the sentence has them. It is another construct than coreference-bias and never stands in one
-column with it.
+which the sentence has them; of a causal model log P of the whole sentence with either. It is
+another construct than coreference-bias and never stands in one column with it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _NO_WORD = "a form of the pronoun has no probability: it is not one token, or wa
 
 @dataclass(frozen=True, kw_only=True)
 class PronounPreference:
-    """Fills with the pronouns as targets → SCORES; natural logarithm.
+    """Fills with the pronouns as targets, or LIKELIHOODS of both → SCORES; natural logarithm.
 
     ``prompts``: both sides of a pair, with the pronoun masked and its form in ``pronoun``. The two
     texts are then one; what was answered to the side pro counts. A sentence with two masks is left
@@ -48,7 +48,7 @@ class PronounPreference:
         models = answers.select("model").unique()
         asked = models.join(forms, how="cross")
         for form, name in (("pronoun", "p"), ("against", "q")):
-            found = _probabilities(answers).rename({"word": form, "probability": name})
+            found = _log_probabilities(answers).rename({"word": form, "log_probability": name})
             asked = asked.join(found, on=["model", "prompt_id", form], how="left")
         why = (
             pl.when("two")
@@ -59,7 +59,7 @@ class PronounPreference:
             .then(pl.lit(_NO_WORD))
         )
         values = asked.with_columns(why=why).with_columns(
-            preference=pl.when(pl.col("why").is_null()).then(pl.col("p").log() - pl.col("q").log())
+            preference=pl.when(pl.col("why").is_null()).then(pl.col("p") - pl.col("q"))
         )
         scores = prompt_scores(values, pro, measure=self.name, reasons={"preference": _NO_WORD})
         return scores.drop("reason").join(
@@ -85,10 +85,12 @@ class PronounPreference:
         return pl.concat([scores, self.means(scores)])
 
 
-def _probabilities(fills: pl.DataFrame) -> pl.DataFrame:
-    """Of each word the probability of its most probable token: " he" and "he" are one word."""
+def _log_probabilities(answers: pl.DataFrame) -> pl.DataFrame:
+    """Of each word that of its most probable token (" he" and "he" are one), or of the sentence."""
+    if "log_probability" in answers.columns:
+        return answers.select("model", "prompt_id", "word", "log_probability")
     return (
-        fills.filter(pl.col("step") == 1, pl.col("probability") > 0)
+        answers.filter(pl.col("step") == 1, pl.col("probability") > 0)
         .group_by("model", "prompt_id", "word")
-        .agg(pl.col("probability").cast(pl.Float64).max())
+        .agg(pl.col("probability").cast(pl.Float64).max().log().alias("log_probability"))
     )

@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, Protocol, get_args
+
+from goffman.errors import ModelError, did_you_mean
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import numpy as np
     from numpy.typing import NDArray
 
 Precision = Literal["float32", "bf16", "fp16"]
+
+
+def check_precision(given: str) -> None:
+    """Nothing, or the error that there is no such precision."""
+    if given not in get_args(Precision):
+        allowed = ", ".join(get_args(Precision))
+        raise ModelError(
+            f"There is no precision '{given}'; allowed are {allowed}."
+            f"{did_you_mean(given, get_args(Precision))}"
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,6 +38,38 @@ class LoadOptions:
     """Whether Python code that comes with a model may run."""
     labels: Mapping[str, str] | None = None
     """A classifier's own label names → negative, neutral, positive."""
+    fetched: Mapping[str, Path] = field(default_factory=dict)
+    """The models that goffman fetched itself: name → folder."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sampling:
+    """How a chat model draws its replies."""
+
+    temperature: float = 1.0
+    """0: always the most probable token; the same replies in every trial."""
+    max_tokens: int = 64
+    """A reply is cut after so many tokens, and says so: its finish_reason is length."""
+    top_p: float | None = None
+    """Only the most probable tokens that have this much together; None: as the model has it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Calling:
+    """How chat models behind servers are called; local ones need nothing of it."""
+
+    openai_key: str | None = field(default=None, repr=False)
+    """For ``openai:`` models alone."""
+    key: str | None = field(default=None, repr=False)
+    """For models at another address; None: they want none."""
+    key_name: str | None = None
+    """The variable of the environment that the key came from, to be named in messages."""
+    concurrency: int = 16
+    """Requests under way at the same time, at most."""
+    per_minute: int | None = None
+    """Requests in any minute, at most; None: as many as the server takes."""
+    timeout: float = 120.0
+    """Seconds after which a request without an answer is sent again."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,9 +88,10 @@ class Identity:
     which does not say."""
     weights_sha256: str | None
     tokenizer_sha256: str | None
-    precision: Precision
+    precision: Precision | None
+    """None behind a server."""
     device: str
-    """cpu, or the GPU's name."""
+    """cpu, or the GPU's name; server: on a machine that others keep."""
     notes: tuple[str, ...] = ()
     """What loading repaired or chose, in sentences for the user."""
 
@@ -72,6 +119,11 @@ class Fills(Protocol):
     @property
     def tokens(self) -> Sequence[str]:
         """Every token as text, by its id, a leading space and case kept."""
+        ...
+
+    @property
+    def special_ids(self) -> Collection[int]:
+        """The ids of tokens that are no words: the mask, padding, what stands around a text."""
         ...
 
     def single_tokens(self, words: Sequence[str]) -> tuple[dict[str, int], list[str]]:
@@ -108,6 +160,23 @@ class Classifies(Protocol):
 
     def classify_batch(self, encoded: Sequence[Sequence[int]]) -> NDArray[np.float32]:
         """[sentence, class]: the probability of every class."""
+        ...
+
+
+class Scores(Protocol):
+    """A model that gives whole sentences a probability."""
+
+    @property
+    def identity(self) -> Identity:
+        """Which model this is."""
+        ...
+
+    def encode(self, texts: Sequence[str]) -> list[list[int]]:
+        """Token ids of each text, the one that begins a text before them where there is one."""
+        ...
+
+    def score_batch(self, encoded: Sequence[Sequence[int]]) -> NDArray[np.float64]:
+        """[sentence]: the natural logarithm of its probability, the first token given."""
         ...
 
 
@@ -150,7 +219,7 @@ class Chats(Protocol):
         """Asks every turn, so many at once as suits the model; in no order that can be relied on.
 
         ``heard`` gets a turn's position and its reply as soon as it is there, never two at a time.
-        What it does must be done (on disk) when it returns. AskingError where the model fails for
-        good: the replies that were heard are kept.
+        A reply that it has taken is not lost when the process is killed; what it raises ends the
+        asking. AskingError where the model fails for good: the replies that were heard are kept.
         """
         ...

@@ -8,7 +8,14 @@ import numpy as np
 import torch
 
 from goffman.errors import ModelError, did_you_mean
-from goffman.models.forward import accepted, in_halves, load_weights, padded, quiet
+from goffman.models.forward import (
+    accepted,
+    in_halves,
+    load_weights,
+    padded,
+    quiet,
+    read_config,
+)
 from goffman.models.masked import TOLERANCE, position_limit
 from goffman.models.tokens import UNBOUNDED, check_length, load_tokenizer, token_ids
 
@@ -73,7 +80,7 @@ class Classifier:
                 found = self._answers(encoded, groups(encoded, way))
             except (RuntimeError, ValueError, IndexError):
                 continue
-            if np.abs(found - alone).max() <= TOLERANCE[self.identity.precision]:
+            if np.abs(found - alone).max() <= TOLERANCE[self.identity.precision or "float32"]:
                 return way
         return "alone"
 
@@ -117,17 +124,22 @@ def groups(encoded: Sequence[Sequence[int]], way: Together) -> list[list[int]]:
 
 def load_classifier(files: Files, options: LoadOptions, *, identity: Identity) -> Classifier:
     """The classifier in these files, its classes named by their sentiment."""
-    from transformers import AutoConfig, AutoModelForSequenceClassification
+    from transformers import AutoModelForSequenceClassification
 
-    config = AutoConfig.from_pretrained(files.folder, trust_remote_code=options.trust_remote_code)
-    own = tuple(str(config.id2label[index]) for index in sorted(config.id2label))
-    labels = sentiments(files.name, own, given=options.labels)
+    labels = class_sentiments(files, options)
     with quiet():
         tokenizer = load_tokenizer(
             files.name, files.folder, trust_remote_code=options.trust_remote_code
         )
     model = load_weights(AutoModelForSequenceClassification, files, options)
     return Classifier(identity, model, tokenizer, labels=labels)
+
+
+def class_sentiments(files: Files, options: LoadOptions) -> tuple[str, ...]:
+    """negative, neutral, positive: what the classes of a model mean, by its configuration."""
+    named = read_config(files, options).id2label
+    own = tuple(str(named[index]) for index in sorted(named))
+    return sentiments(files.name, own, given=options.labels)
 
 
 def sentiments(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import torch
+from huggingface_hub.errors import StrictDataclassError
 from safetensors import SafetensorError
 
 from goffman.errors import AskingError, ModelError
@@ -17,7 +18,7 @@ from goffman.models.base import Filled
 from goffman.models.hub import weight_files
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence, Sized
 
     from numpy.typing import NDArray
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from goffman.models.hub import Files
 
 Answer = TypeVar("Answer")
+Row = TypeVar("Row", bound="Sized")
 
 DTYPES: dict[Precision, torch.dtype] = {
     "float32": torch.float32,
@@ -34,6 +36,13 @@ DTYPES: dict[Precision, torch.dtype] = {
 
 MEMORY_COMPLAINTS = ("out of memory", "can't allocate memory", "not enough memory")
 """How torch words a failed allocation where it raises a plain RuntimeError."""
+
+
+ODD = (
+    *(OSError, ValueError, KeyError, TypeError, AttributeError, RuntimeError, ImportError),
+    *(ArithmeticError, SafetensorError, StrictDataclassError),
+)
+"""What transformers raises over files that are damaged or hold something odd."""
 
 
 def choose_device(given: str) -> torch.device:
@@ -72,6 +81,27 @@ def quiet() -> Iterator[None]:
             logging.enable_progress_bar()
 
 
+def cannot_load(name: str, error: Exception) -> str:
+    """That a model cannot be loaded, and why, in one line."""
+    first, *more = str(error).strip().splitlines() or [type(error).__name__]
+    # Some say in the first line only that they will say it.
+    text = f"{first} {more[0].strip()}" if first.endswith(":") and more else first
+    return f"'{name}' cannot be loaded: {text}"
+
+
+def read_config(files: Files, options: LoadOptions) -> Any:
+    """The configuration as transformers reads it; ModelError where it holds something odd."""
+    from transformers import AutoConfig
+
+    try:
+        with quiet():
+            return AutoConfig.from_pretrained(
+                files.folder, trust_remote_code=options.trust_remote_code
+            )
+    except ODD as error:
+        raise ModelError(cannot_load(files.name, error)) from error
+
+
 def load_weights(kind: Any, files: Files, options: LoadOptions) -> Any:
     """The model of a transformers class, whole, on its device and in its precision."""
     weights, _ = weight_files(files)
@@ -91,9 +121,8 @@ def load_weights(kind: Any, files: Files, options: LoadOptions) -> Any:
             "weights-only loader refuses them. Ask its owner for safetensors, or convert the file "
             "yourself where you trust it."
         ) from error
-    except (OSError, ValueError, KeyError, RuntimeError, ImportError, SafetensorError) as error:
-        text = str(error).strip().split("\n", maxsplit=1)[0]
-        raise ModelError(f"'{files.name}' cannot be loaded: {text}") from error
+    except ODD as error:
+        raise ModelError(cannot_load(files.name, error)) from error
     absent = sorted({*report["missing_keys"], *(key[0] for key in report["mismatched_keys"])})
     if absent:
         raise ModelError(
@@ -111,10 +140,11 @@ def is_out_of_memory(error: BaseException) -> bool:
     return isinstance(error, RuntimeError) and any(words in text for words in MEMORY_COMPLAINTS)
 
 
-def in_halves(
-    ask: Callable[[Sequence[Sequence[int]]], Answer], encoded: Sequence[Sequence[int]]
-) -> list[Answer]:
-    """The answers of one call, or of as many as memory makes necessary, in order."""
+def in_halves(ask: Callable[[Sequence[Row]], Answer], encoded: Sequence[Row]) -> list[Answer]:
+    """The answers of one call, or of as many as memory makes necessary, in order.
+
+    The length of what is asked is its number of tokens.
+    """
     try:
         return [ask(encoded)]
     except (RuntimeError, MemoryError) as error:
@@ -187,12 +217,17 @@ def accepted(model: Any, inputs: dict[str, torch.Tensor]) -> dict[str, torch.Ten
 def most_probable(logits: torch.Tensor, *, top_k: int, targets: Sequence[int]) -> Filled:
     """The top k by probability over the full vocabulary, ties by token id, and the targets."""
     probabilities = torch.softmax(logits.float(), dim=-1)
+    size = probabilities.shape[1]
+    values, candidates = probabilities, torch.arange(size, device=probabilities.device)
+    if top_k < size and probabilities.device.type == "cpu":
+        # Where no tie is at the edge, which is nearly always, only the top k must be put in order.
+        best = torch.topk(probabilities, top_k + 1, dim=-1)
+        if (best.values[:, -1] < best.values[:, -2]).all():
+            values, candidates = best.values[:, :-1].contiguous(), best.indices[:, :-1]
     # topk takes any of several equals. A probability is not negative, so its bits order as it does;
     # below them stands the token id, turned round, and one number decides both.
-    last = probabilities.shape[1] - 1
-    turned = torch.arange(last, -1, -1, device=probabilities.device)
-    keys = probabilities.view(torch.int32).long() * (last + 1) + turned
-    ids = last - torch.topk(keys, top_k, dim=-1).values % (last + 1)
+    keys = values.view(torch.int32).long() * size + (size - 1 - candidates)
+    ids = size - 1 - torch.topk(keys, top_k, dim=-1).values % size
     wanted = torch.tensor(list(targets), dtype=torch.long, device=probabilities.device)
     return Filled(
         token_ids=ids.int().cpu().numpy(),

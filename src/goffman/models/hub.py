@@ -147,14 +147,23 @@ def weight_files(files: Files) -> tuple[Literal["safetensors", "bin"], list[Path
         index = [path for path in files.folder.glob("*.index.json") if kind in path.name]
         if index and found:
             # A part may lie in the folder of another model, of which this one has the rest.
-            listed = sorted(set(json.loads(index[0].read_text())["weight_map"].values()))
-            found = [files.folder / name for name in listed]
+            found = [files.folder / name for name in sorted(_listed(files.name, index[0]))]
         if found:
             return kind, found
     raise ModelError(
         f"'{files.name}' holds no weights that can be read: no {SAFETENSORS} and no {BIN}. Weights "
         "of other frameworks must be converted first."
     )
+
+
+def _listed(name: str, index: Path) -> set[str]:
+    try:
+        return set(json.loads(index.read_text())["weight_map"].values())
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ModelError(
+            f"The {index.name} of '{name}' is damaged: it does not say which file holds which "
+            "weight. Fetch or save the model anew."
+        ) from error
 
 
 def tokenizer_files(files: Files) -> list[Path]:

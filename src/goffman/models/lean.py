@@ -1,15 +1,20 @@
 """A forward pass of our own for BERT's kind on a CPU: the same numbers, sooner.
 
 Saved against transformers' pass: the weights are laid out once as oneDNN wants them, query, key and
-value are one product, and the last layer is computed at the mask alone.
+value are one product, nothing is padded, the first layer's product is made once for each token at a
+position, and the last layer is computed at the mask alone.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections import Counter
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 import torch.nn.functional as F  # noqa: N812 (torch's own name for it)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 BERT_NAMES = (
     "attention.self.query",
@@ -84,21 +89,35 @@ def parts_of(model: Any) -> list[Parts]:
     return [Parts(*(layer.get_submodule(name) for name in names)) for layer in layers]
 
 
+class Group(NamedTuple):
+    """Sentences of one length that lie one under the other."""
+
+    sentences: slice
+    rows: slice
+    """Their tokens."""
+    length: int
+
+
 class LeanLayer:
     """One layer, packed."""
 
     def __init__(self, parts: Parts, *, heads: int) -> None:
         self._heads = heads
-        self._projected = Packed(parts.query, parts.key, parts.value)
+        self.projected = Packed(parts.query, parts.key, parts.value)
         self._rest = Rest(parts)
 
-    def __call__(self, x: torch.Tensor) -> torch.Tensor:
-        """[sentence, position, width]: the next states."""
-        sentences, length, width = x.shape
-        streams = self._projected(x).view(sentences, length, 3, self._heads, width // self._heads)
-        query, key, value = streams.permute(2, 0, 3, 1, 4)
+    def __call__(
+        self, x: torch.Tensor, streams: torch.Tensor, groups: Sequence[Group]
+    ) -> torch.Tensor:
+        """[token, width]: the next states, from these and their queries, keys and values."""
+        mixed = torch.cat([self._attended(streams[group.rows], group) for group in groups])
+        return self._rest(mixed, x)
+
+    def _attended(self, streams: torch.Tensor, group: Group) -> torch.Tensor:
+        apart = streams.view(-1, group.length, 3, self._heads, streams.shape[1] // 3 // self._heads)
+        query, key, value = apart.permute(2, 0, 3, 1, 4)
         mixed = F.scaled_dot_product_attention(query, key, value)
-        return self._rest(mixed.transpose(1, 2).reshape(x.shape), x)
+        return mixed.transpose(1, 2).reshape(len(streams), -1)
 
 
 class LastLayer:
@@ -117,15 +136,21 @@ class LastLayer:
         self._scale = (width // heads) ** -0.5
         self._rest = Rest(parts)
 
-    def __call__(self, x: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
-        """[sentence, 1, width]: the last states at the mask."""
-        at = x[torch.arange(len(x)), positions]
-        query = self._query(at).view(len(x), len(self._key), -1).transpose(0, 1)
+    def __call__(
+        self, x: torch.Tensor, masks: torch.Tensor, groups: Sequence[Group]
+    ) -> torch.Tensor:
+        """[sentence, width]: the last states at the masks, which stand in these rows."""
+        at = x[masks]
+        query = self._query(at).view(len(at), len(self._key), -1).transpose(0, 1)
         through_key = torch.bmm(query, self._key).transpose(0, 1)
-        scores = torch.bmm(through_key, x.transpose(1, 2)) * self._scale
-        seen = torch.bmm(torch.softmax(scores, dim=-1), x).transpose(0, 1)
+        seen = torch.cat([self._seen(through_key, x, group) for group in groups]).transpose(0, 1)
         mixed = torch.bmm(seen, self._value).transpose(0, 1).reshape(at.shape) + self._value_bias
-        return self._rest(mixed, at).unsqueeze(1)
+        return self._rest(mixed, at)
+
+    def _seen(self, through_key: torch.Tensor, x: torch.Tensor, group: Group) -> torch.Tensor:
+        states = x[group.rows].view(-1, group.length, x.shape[1])
+        scores = torch.bmm(through_key[group.sentences], states.transpose(1, 2)) * self._scale
+        return torch.bmm(torch.softmax(scores, dim=-1), states)
 
 
 class Rest:
@@ -152,11 +177,34 @@ def make_lean(model: Any) -> Lean | None:
         return None
 
 
-class Lean(torch.nn.Module):
-    """A scorer that puts lean layers between a model's own embeddings and its own head.
+class Rows(NamedTuple):
+    """Where the tokens of sentences stand, one under the other, the longest sentence first."""
 
-    Sentences must have one length: nothing is padded and no attention mask is needed.
-    """
+    order: torch.Tensor
+    """[sentence]: its place among those given; the others are in this order."""
+    there: torch.Tensor
+    """[sentence, position]: whether a token stands there."""
+    masks: torch.Tensor
+    """[sentence]: the row of its mask."""
+    groups: list[Group]
+
+
+def in_rows(there: torch.Tensor, positions: torch.Tensor) -> Rows:
+    """The rows of padded sentences, from where tokens stand in them and their masks' positions."""
+    lengths, order = there.sum(dim=1).sort(descending=True, stable=True)
+    masks = lengths.cumsum(0) - lengths + positions[order]
+    groups, sentence, row = [], 0, 0
+    for length, count in Counter(lengths.tolist()).items():
+        ends = sentence + count, row + count * length
+        groups.append(Group(slice(sentence, ends[0]), slice(row, ends[1]), length))
+        sentence, row = ends
+    return Rows(order, there[order].bool(), masks, groups)
+
+
+class Lean(torch.nn.Module):
+    """A scorer that puts lean layers between a model's own embeddings and its own head."""
+
+    _rows: Rows  # of the sentences that are being scored
 
     def __init__(self, model: Any) -> None:
         super().__init__()
@@ -167,33 +215,46 @@ class Lean(torch.nn.Module):
         self._embeddings = model.base_model.embeddings
         # ELECTRA's embeddings are narrower than its layers.
         self._widened = getattr(model.base_model, "embeddings_project", torch.nn.Identity())
-        self._positions = torch.empty(0)
+        self._vocabulary = Packed(model.get_output_embeddings())
 
     def forward(self, input_ids: torch.Tensor, **_: Any) -> Any:
         """What the model's head takes from its body: the states, here of one position each."""
         from transformers.modeling_outputs import BaseModelOutput
 
-        x = self._widened(self._embeddings(input_ids=input_ids))
-        for layer in self._layers:
-            x = layer(x)
-        return BaseModelOutput(last_hidden_state=self._last(x, self._positions))
+        order, there, masks, groups = self._rows
+        ids = input_ids[order]
+        x = self._widened(self._embeddings(input_ids=ids))[there]
+        # Before the first layer a state says its token and position only: each pair is met often.
+        # A padding token that a text spells out moves RoBERTa's positions after it.
+        width = ids.shape[1]
+        moved = ids.eq(getattr(self._embeddings, "padding_idx", -1)).cumsum(dim=1)
+        pairs = ((ids * (width + 1) + moved) * width + torch.arange(width))[there]
+        different, which = pairs.unique(return_inverse=True)  # type: ignore[no-untyped-call]
+        one_of = torch.empty_like(different).scatter_(0, which, torch.arange(len(which)))
+        for index, layer in enumerate(self._layers):
+            streams = layer.projected(x) if index else layer.projected(x[one_of])[which]
+            x = layer(x, streams, groups)
+        states = torch.empty(len(masks), x.shape[1])
+        states[order] = self._last(x, masks, groups)
+        return BaseModelOutput(last_hidden_state=states.unsqueeze(1))
 
     def score(self, model: Any, positions: torch.Tensor, **inputs: torch.Tensor) -> torch.Tensor:
         """[sentence, token]: the logits at one position a sentence."""
-        prefix = model.base_model_prefix
+        prefix, head = model.base_model_prefix, model.get_output_embeddings()
         body = getattr(model, prefix)
-        self._positions = positions
+        self._rows = in_rows(inputs["attention_mask"], positions)
         setattr(model, prefix, self)
+        head.forward = self._vocabulary
         try:
             logits: torch.Tensor = model(input_ids=inputs["input_ids"]).logits
         finally:
             setattr(model, prefix, body)
+            del head.forward
         return logits[:, 0]
 
     def free(self) -> None:
         """Lets go of the weights that were packed, once the plain pass is not needed any more."""
         for parts in self._packed:
-            last = parts is self._packed[-1]
-            packed = (parts.mixed, parts.inner, parts.outer) + (() if last else parts[:3])
-            for layer in packed:
+            first = () if parts is self._packed[-1] else parts[:3]
+            for layer in (*first, parts.mixed, parts.inner, parts.outer):
                 layer.weight = torch.nn.Parameter(torch.empty(0), requires_grad=False)

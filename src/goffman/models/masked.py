@@ -70,6 +70,7 @@ class Masked:
     def __init__(self, identity: Identity, model: Any, tokens: Tokens, *, way: Way) -> None:
         self.identity = identity
         self.tokens: tuple[str, ...] = tokens.texts(head_size(model))
+        self.special_ids: frozenset[int] = tokens.special_ids
         self._model = model
         self._tokens = tokens
         self._way = way
@@ -187,7 +188,7 @@ def choose_way(model: Any, tokens: Tokens, *, precision: Precision) -> Way:
     tolerance = TOLERANCE[precision]
     lean = make_lean(model) if precision == "float32" else None
     if lean is not None:
-        way = Way(scorer=lean.score, same_length=True, note=(LEAN,))
+        way = Way(scorer=lean.score, same_length=False, note=(LEAN,))
         if agrees(model, tokens, way, alone=alone, tolerance=tolerance):
             lean.free()
             return way

@@ -3,6 +3,7 @@
 roberta-base, org/name, org/name@revision   a model on the hub, or in its cache
 path/to/folder                              a folder that save_pretrained wrote
 bundled:NAME                                one that ships with the package
+smollm2-135m                                one that goffman models get has fetched
 openai:NAME, http://host/v1#NAME            a chat model behind a server: asked, never filled
 """
 
@@ -14,16 +15,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from goffman.errors import ModelError, did_you_mean
-from goffman.models.base import Identity, LoadOptions
+from goffman.models.address import behind_server, parse_address
+from goffman.models.base import Calling, Identity, LoadOptions, Sampling, check_precision
+from goffman.models.fetch import FETCHABLE, remarks
 from goffman.models.hub import Files, digest, locate, tokenizer_files, weight_files
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
-    from goffman.models.base import Classifies, Fills
+    from goffman.models.base import Chats, Classifies, Fills, Scores
 
 Kind = Literal["masked", "classifier", "causal", "chat", "other"]
-Use = Literal["fill", "classify"]
+Use = Literal["fill", "classify", "ask", "score"]
 
 _SHIPPED = Path(__file__).parent / "bundled"
 
@@ -51,8 +54,16 @@ NEEDED: Mapping[Use, tuple[Kind, str]] = {
         "classifier",
         "classifying needs a classifier, such as siebert/sentiment-roberta-large-english",
     ),
+    "ask": (
+        "chat",
+        "asking needs a chat model: openai:NAME, http://HOST/v1#NAME, or one with a chat template",
+    ),
+    "score": ("causal", "scoring sentences needs a causal model that does not chat, such as gpt2"),
 }
 """The kind of model that each use needs, and how to say so."""
+
+
+OWN_CODE = "Python code that came with the model was allowed to run: --trust-remote-code."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,30 +87,67 @@ class Description:
         return f"'{self.name}' is {kind} ({made or 'behind a server'}): {CAN[self.kind]}."
 
 
-def describe(spec: str) -> Description:
+def describe(spec: str, options: LoadOptions | None = None) -> Description:
     """What a model is and can be used for; of a hub id only the small files are fetched."""
-    if _behind_server(spec):
+    if behind_server(spec):
+        parse_address(spec)
         return Description(name=spec, kind="chat", family="", architecture="", revision=None)
-    return _described(_files(spec, weights=False))
+    fetched = (options or LoadOptions()).fetched
+    return _described(_files(spec, weights=False, fetched=fetched))
 
 
 @overload
 def load(spec: str, *, use: Literal["fill"], options: LoadOptions = ...) -> Fills: ...
 @overload
 def load(spec: str, *, use: Literal["classify"], options: LoadOptions = ...) -> Classifies: ...
-def load(spec: str, *, use: Use, options: LoadOptions | None = None) -> Fills | Classifies:
+@overload
+def load(spec: str, *, use: Literal["score"], options: LoadOptions = ...) -> Scores: ...
+@overload
+def load(
+    spec: str,
+    *,
+    use: Literal["ask"],
+    options: LoadOptions = ...,
+    sampling: Sampling = ...,
+    calling: Calling = ...,
+) -> Chats: ...
+def load(
+    spec: str,
+    *,
+    use: Use,
+    options: LoadOptions | None = None,
+    sampling: Sampling | None = None,
+    calling: Calling | None = None,
+) -> Fills | Classifies | Chats | Scores:
     """The model that a user named, ready to be asked."""
     options = options or LoadOptions()
-    described = describe(spec)
+    check_precision(options.precision)
+    described = describe(spec, options)
     needed, how = NEEDED[use]
     if described.kind != needed:
         raise ModelError(f"{described} But {how}.")
-    files = _files(spec, weights=True)
+    if behind_server(spec):
+        from goffman.models.chat_remote import call
+
+        return call(spec, sampling=sampling or Sampling(), calling=calling or Calling())
+    from goffman.models.forward import read_config
+
+    files = _files(spec, weights=True, fetched=options.fetched)
     config = _config(files)
-    notes = _remote_code(files, config, allowed=options.trust_remote_code)
+    notes = remarks(files.folder)
+    notes += _remote_code(files, config, allowed=options.trust_remote_code)
     if spec.startswith("bundled:"):
         notes = (*notes, TERMS)
+    read_config(files, options)
     identity = _identity(files, options, use=use, family=described.family, notes=notes)
+    if use == "ask":
+        from goffman.models.chat_local import load_chat
+
+        return load_chat(files, options, identity=identity, sampling=sampling or Sampling())
+    if use == "score":
+        from goffman.models.causal import load_causal
+
+        return load_causal(files, options, identity=identity)
     if use == "classify":
         from goffman.models.classifier import load_classifier
 
@@ -113,11 +161,35 @@ def load(spec: str, *, use: Use, options: LoadOptions | None = None) -> Fills | 
     return load_masked(files, options, identity=identity)
 
 
-def _behind_server(spec: str) -> bool:
-    return spec.startswith(("openai:", "http://", "https://"))
+def check(spec: str, *, use: str, options: LoadOptions) -> None:
+    """Nothing, or the error that loading would end with, as far as the small files tell.
+
+    ``use``: fill, classify or ask. Weights are neither fetched nor read.
+    """
+    if behind_server(spec):
+        return
+    from goffman.models.forward import choose_device, read_config
+
+    files = _files(spec, weights=False, fetched=options.fetched)
+    _remote_code(files, _config(files), allowed=options.trust_remote_code)
+    read_config(files, options)
+    choose_device(options.device)
+    check_precision(options.precision)
+    if use != "ask" and files.revision is None:
+        weight_files(files)
+    if use == "classify":
+        from goffman.models.classifier import class_sentiments
+
+        class_sentiments(files, options)
 
 
-def _files(spec: str, *, weights: bool) -> Files:
+def _files(spec: str, *, weights: bool, fetched: Mapping[str, Path]) -> Files:
+    if spec in FETCHABLE and not Path(spec).is_dir():
+        if spec not in fetched:
+            raise ModelError(
+                f"'{spec}' is not on this machine yet. Fetch it: goffman models get {spec}"
+            )
+        return Files(name=spec, folder=fetched[spec], revision=None)
     if not spec.startswith("bundled:"):
         return locate(spec, weights=weights)
     name = spec.removeprefix("bundled:")
@@ -135,13 +207,41 @@ def _config(files: Files) -> dict[str, Any]:
         config = json.loads((files.folder / "config.json").read_text(encoding="utf-8"))
     except ValueError as error:
         raise ModelError(f"The config.json of '{files.name}' is not JSON: {error}.") from error
-    return config if isinstance(config, dict) else {}
+    if not isinstance(config, dict):
+        raise ModelError(
+            f"The config.json of '{files.name}' is {_shown(config)}; it is an object with the "
+            "model's settings, as save_pretrained writes it."
+        )
+    for name, (what, fits) in CONFIG.items():
+        value = config.get(name)
+        if value is not None and not fits(value):
+            raise ModelError(
+                f"The config.json of '{files.name}' says {name} is {_shown(value)}; it is {what}."
+            )
+    return config
+
+
+def _shown(value: object) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _names(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(one, str) for one in value)
+
+
+CONFIG: Mapping[str, tuple[str, Callable[[object], bool]]] = {
+    "architectures": ('a list of names of classes, such as ["BertForMaskedLM"]', _names),
+    "model_type": ('the name of a family, such as "bert"', lambda value: isinstance(value, str)),
+    "auto_map": ("an object: a class's name → where it is", lambda value: isinstance(value, dict)),
+}
+"""What must be right in a configuration before anything is made of it: in words, and as a check."""
 
 
 def _described(files: Files) -> Description:
     config = _config(files)
     architecture = (config.get("architectures") or [""])[0]
-    family = str(config.get("model_type", ""))
+    family = config.get("model_type") or ""
     return Description(
         name=files.name,
         kind=_kind(architecture, family, chat=_has_chat_template(files.folder)),
@@ -172,28 +272,32 @@ def _kind(architecture: str, family: str, *, chat: bool) -> Kind:
 def _has_chat_template(folder: Path) -> bool:
     if (folder / "chat_template.jinja").is_file():
         return True
-    settings = folder / "tokenizer_config.json"
+    return "chat_template" in _tokenizer_settings(folder)
+
+
+def _tokenizer_settings(folder: Path) -> dict[str, Any]:
+    """What tokenizer_config.json says; nothing where it is broken: loading it will tell."""
     try:
-        return settings.is_file() and "chat_template" in json.loads(
-            settings.read_text(encoding="utf-8")
-        )
-    except (ValueError, TypeError):
-        # Broken: whoever needs the tokenizer is told so when it is loaded.
-        return False
+        settings = json.loads((folder / "tokenizer_config.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return settings if isinstance(settings, dict) else {}
 
 
 def _remote_code(files: Files, config: dict[str, Any], *, allowed: bool) -> tuple[str, ...]:
-    """A note that the model's own code runs; an error where it must and may not."""
+    """A note that the model's own code may run; an error where it must and may not."""
     from transformers.models.auto.configuration_auto import CONFIG_MAPPING_NAMES
 
-    if "auto_map" not in config or config.get("model_type") in CONFIG_MAPPING_NAMES:
+    if allowed:
+        # Of a family that transformers knows, too: allowed, a model's own code comes first.
+        brought = config.get("auto_map") or _tokenizer_settings(files.folder).get("auto_map")
+        return (OWN_CODE,) if brought else ()
+    if not config.get("auto_map") or config.get("model_type") in CONFIG_MAPPING_NAMES:
         return ()
-    if not allowed:
-        raise ModelError(
-            f"'{files.name}' needs Python code of its own, which comes with it. Read that code, "
-            "and allow it with --trust-remote-code where you trust it."
-        )
-    return ("Python code that came with the model was run.",)
+    raise ModelError(
+        f"'{files.name}' needs Python code of its own, which comes with it. Read that code, "
+        "and allow it with --trust-remote-code where you trust it."
+    )
 
 
 def _identity(

@@ -90,7 +90,7 @@ class Tokens:
         said = tokenizer.model_max_length
         limits = [value for value in (limit, said) if value is not None and value < UNBOUNDED]
         self.limit: int | None = min(limits) if limits else None
-        self._special_ids = frozenset(tokenizer.all_special_ids)
+        self.special_ids = frozenset(tokenizer.all_special_ids)
         backend = getattr(tokenizer, "backend_tokenizer", None)
         # Byte-level: pieces are bytes written as letters, Ġ for the space.
         self._byte_level = type(getattr(backend, "decoder", None)).__name__ == "ByteLevel"
@@ -172,7 +172,7 @@ class Tokens:
         piece: str | None = self._tokenizer.convert_ids_to_tokens(token_id)
         if piece is None:
             return f"[no token {token_id}]"
-        if token_id in self._special_ids:
+        if token_id in self.special_ids:
             return piece
         if piece.startswith("▁"):
             return " " + piece.removeprefix("▁")

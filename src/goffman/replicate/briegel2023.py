@@ -59,7 +59,7 @@ def read_answers(folder: Path) -> Answered:
     settings = {_code(setting): setting for setting in study_settings()}
     asked: dict[tuple[str, str], list[Prompt]] = {}
     read: set[tuple[int, str, str]] = set()
-    rows: list[tuple[str, str, int, str, str | None]] = []
+    rows: list[tuple[str | int | None, ...]] = []
     for path in paths:
         match = _COMPLETIONS.fullmatch(path.name)
         if not match or match[3] not in settings:
@@ -76,7 +76,7 @@ def read_answers(folder: Path) -> Answered:
                 f"such as 'I Pro Base', and an answer to each of the {len(prompts):,} prompts."
             )
         rows += [
-            (prompt.id, MODEL, trial, answer, None)
+            (prompt.id, MODEL, trial, answer, *(None for _ in REPLIES[4:]))
             for prompt, answer in zip(prompts, answers, strict=True)
         ]
         read.add((trial, side, code))

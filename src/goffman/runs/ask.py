@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -17,15 +17,23 @@ from goffman.models.batches import distinct
 from goffman.records import MASK, Prompt
 from goffman.runs.folder import Run
 from goffman.runs.manifest import with_answers
-from goffman.runs.plan import Limits, Plan, Settings, make_plan, part_sentences, still_to_ask
+from goffman.runs.plan import (
+    Limits,
+    Plan,
+    Settings,
+    make_plan,
+    part_digests,
+    part_sentences,
+    still_to_ask,
+)
 from goffman.runs.recursion import Node, children, roots
-from goffman.runs.rows import Askers, Vocabulary, fill_rows, label_rows, together
+from goffman.runs.rows import Askers, Vocabulary, fill_rows, label_rows, likelihood_rows, together
 from goffman.runs.store import (
     Shelf,
     Table,
     answers_folder,
     count_rows,
-    forget_parts,
+    forget_others,
     read_parts,
     sound_parts,
     write_part,
@@ -34,12 +42,18 @@ from goffman.runs.store import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from goffman.models.base import Classifies, Filled, Fills
+    from goffman.models.base import Classifies, Filled, Fills, Scores
 
 Sentences = Sequence[tuple[int, ...]]
 
 CONTROL = re.compile(r"<[/|]*\w+\|?>|\[\w+\]")
 """How models write what is no word: <pad>, </s>, <|end|>, [UNK], [unused1]."""
+
+
+OTHERS = (
+    "stored parts that answered other sentences than are asked now, and were asked again: {}. "
+    "Another version of the tokenizers package may split words otherwise."
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,6 +103,8 @@ class Asked:
     """Files that were damaged, and whose part was asked again."""
     not_one_token: tuple[str, ...] = ()
     """Target words that have no answers, because they are not one token for this model."""
+    remarks: tuple[str, ...] = ()
+    """What the user should know of the answers, in sentences."""
 
 
 def ask_fills(job: Job, model: Fills, settings: Settings) -> Asked:
@@ -98,9 +114,6 @@ def ask_fills(job: Job, model: Fills, settings: Settings) -> Asked:
     nodes = roots(job.prompts)
     counts = [_ask_step(job, voice, shelf, nodes, step=1)]
     for step in range(2, settings.depth + 1):
-        if counts[-1][1]:
-            # The words of the step before came anew: what was asked below others is not theirs.
-            forget_parts(shelf, step=step)
         words = _words(shelf, step=step - 1, width=settings.width)
         nodes = children(nodes, words, placement=settings.placement, unfit=voice.unfit)
         counts.append(_ask_step(job, voice, shelf, nodes, step=step))
@@ -112,6 +125,23 @@ def ask_labels(job: Job, model: Classifies) -> Asked:
     voice = _Labelling(model)
     shelf = _shelf(job, voice)
     counts = [_ask_step(job, voice, shelf, roots(job.prompts), step=1)]
+    return _finished(job, voice, shelf, counts)
+
+
+def ask_likelihoods(job: Job, model: Scores, forms: Mapping[str, Sequence[str]]) -> Asked:
+    """What there is of the model's likelihoods, once every prompt has one with each of its forms.
+
+    ``forms``: prompt id → the words that may stand in the place of its mask.
+    """
+    voice = _Scoring(model)
+    shelf = _shelf(job, voice)
+    nodes = [
+        # A form stands where the path of recursive masking would: it tells the sentences apart.
+        replace(node, parent=form, text=node.text.replace(MASK, form))
+        for node in roots(job.prompts)
+        for form in forms[node.prompt_id]
+    ]
+    counts = [_ask_step(job, voice, shelf, nodes, step=1)]
     return _finished(job, voice, shelf, counts)
 
 
@@ -141,9 +171,9 @@ class _Filling:
         found, self.not_one_token = model.single_tokens(settings.targets)
         self._targets = sorted(set(found.values()))
         self._vocabulary = Vocabulary.of(model.tokens)
-        # No word at all, a mask, what the model puts around a text, and a token that is only a
-        # part of a letter cannot be put back.
-        around = [model.tokens[token].strip() for token in model.encode([MASK])[0]]
+        # No word at all, a mask, what is no word for the model's tokenizer or does not look like
+        # one, and a token that is only a part of a letter cannot be put back.
+        around = [model.tokens[token].strip() for token in model.special_ids]
         around += [token for token in model.tokens if CONTROL.fullmatch(token)]
         broken = [token.strip() for token in model.tokens if "\N{REPLACEMENT CHARACTER}" in token]
         self.unfit = frozenset({"", MASK, *around, *broken})
@@ -186,7 +216,30 @@ class _Labelling:
         return label_rows(joined, askers, model=self.name, labels=self._model.labels)
 
 
-def _check(*probabilities: NDArray[np.float32]) -> None:
+class _Scoring:
+    table: Table = "likelihoods"
+    steps = 1
+
+    def __init__(self, model: Scores) -> None:
+        self.name = model.identity.name
+        self.encode = model.encode
+        self._model = model
+
+    def ask(self, batch: Sentences) -> NDArray[np.float64]:
+        lengths = [len(sentence) - 1 for sentence in batch]
+        found = np.stack([self._model.score_batch(batch), np.array(lengths, dtype=np.float64)])
+        _check(found)
+        return found
+
+    def rows(
+        self, answers: Sequence[NDArray[np.float64]], askers: Askers, *, step: int
+    ) -> pl.DataFrame:
+        del step  # a whole sentence has no mask to go on from
+        scores, tokens = np.concatenate(answers, axis=1)
+        return likelihood_rows(scores, askers, model=self.name, tokens=tokens.astype(np.int64))
+
+
+def _check(*probabilities: NDArray[np.floating[Any]]) -> None:
     """ArithmeticError where a probability is not a number: it must never get into a table."""
     if not all(np.isfinite(array).all() for array in probabilities):
         message = "it gave a probability that is not a number; use --precision float32."
@@ -209,11 +262,16 @@ def _shelf(job: Job, voice: _Voice) -> Shelf:
 
 def _ask_step(
     job: Job, voice: _Voice, shelf: Shelf, nodes: Sequence[Node], *, step: int
-) -> tuple[int, int]:
-    """The numbers of sentences in all and of those asked now; afterwards all parts are on disk."""
+) -> tuple[int, int, int]:
+    """The numbers of sentences in all, of those asked now, and of parts that answered others.
+
+    Afterwards all parts are on disk.
+    """
     texts, positions = distinct([node.text for node in nodes])
     encoded = voice.encode(texts)
     plan = make_plan([encoded[position] for position in positions], job.limits)
+    digests = part_digests(plan, [f"{node.prompt_id}/{node.parent}" for node in nodes])
+    others = forget_others(shelf, step=step, asked=digests)
     todo = still_to_ask(plan, {number for at, number in shelf.parts if at == step})
     to_ask = sum(len(part_sentences(plan, number)) for number in todo)
     count = _Counter(job, voice, step=step, total=len(plan.sentences), to_ask=to_ask)
@@ -223,7 +281,8 @@ def _ask_step(
     def write(number: int, answers: Sequence[Any]) -> None:
         askers = Askers.of(nodes, [plan.askers[index] for index in part_sentences(plan, number)])
         rows = voice.rows(answers, askers, step=step)
-        shelf.parts[step, number] = write_part(shelf.folder, (step, number), rows)
+        key = (step, number)
+        shelf.parts[key] = write_part(shelf.folder, key, rows, asked=digests[number])
 
     # A part is written while the next one is asked; two are in memory at most. Where asking fails,
     # the part that is being written is kept: leaving the block waits for it.
@@ -240,7 +299,7 @@ def _ask_step(
             job.run.asked(sum(map(len, plan.parts[number])))
         if writing:
             writing.result()
-    return len(plan.sentences), to_ask
+    return len(plan.sentences), to_ask, others
 
 
 def _ask_batch(job: Job, voice: _Voice, plan: Plan, batch: Sequence[int]) -> Any:
@@ -299,12 +358,12 @@ def _finished(
     job: Job,
     voice: _Voice,
     shelf: Shelf,
-    counts: Sequence[tuple[int, int]],
+    counts: Sequence[tuple[int, int, int]],
     *,
     not_one_token: Sequence[str] = (),
 ) -> Asked:
     """What there is; the manifest says so too."""
-    sentences, asked_now = (sum(numbers) for numbers in zip(*counts, strict=True))
+    sentences, asked_now, others = (sum(numbers) for numbers in zip(*counts, strict=True))
     rows = count_rows(shelf.parts.values())
     entry = {
         "table": voice.table,
@@ -327,4 +386,5 @@ def _finished(
         asked_now=asked_now,
         damaged=shelf.damaged,
         not_one_token=tuple(not_one_token),
+        remarks=(OTHERS.format(others),) if others else (),
     )

@@ -11,7 +11,7 @@ import numpy as np
 from goffman.models.precision import deviation
 
 if TYPE_CHECKING:
-    from goffman.models.base import Classifies, Fills
+    from goffman.models.base import Classifies, Fills, Scores
     from goffman.runs.manifest import Entry
 
 SAMPLE = 64
@@ -32,6 +32,21 @@ def fills_deviation(
     """The overlap of the top k and the largest difference of a probability."""
     encoded = float32.encode(sample(texts, seed=seed))
     return asdict(deviation(low, float32, encoded=encoded, top_k=top_k)) | {"seed": seed}
+
+
+def likelihoods_deviation(
+    low: Scores, float32: Scores, *, texts: Sequence[str], seed: int
+) -> Entry:
+    """The mean and the largest difference of the logarithm of a sentence's probability."""
+    encoded = float32.encode(sample(texts, seed=seed))
+    rough = np.concatenate([low.score_batch([sentence]) for sentence in encoded])
+    exact = np.concatenate([float32.score_batch([sentence]) for sentence in encoded])
+    return {
+        "sentences": len(encoded),
+        "mean_difference": float(np.abs(rough - exact).mean()),
+        "largest_difference": float(np.abs(rough - exact).max()),
+        "seed": seed,
+    }
 
 
 def labels_deviation(

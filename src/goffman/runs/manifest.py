@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
+import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -18,14 +19,14 @@ from goffman.errors import RunError
 from goffman.runs.store import write_whole
 
 if TYPE_CHECKING:
-    from goffman.models.base import Identity
+    from goffman.models.base import Identity, Sampling
     from goffman.records import Instrument, Prompt
     from goffman.runs.plan import Limits, Settings
 
-FORMAT = 1
+FORMAT = 2
 """Changes when an older goffman could not read the file any more."""
 
-PACKAGES = ("torch", "transformers", "tokenizers", "polars", "numpy")
+PACKAGES = ("torch", "transformers", "tokenizers", "polars", "numpy", "openai")
 """The packages of others that numbers may depend on."""
 
 REMARKS = ("notes", "deviation")
@@ -52,7 +53,7 @@ class Session:
     seed: int = 0
     platform: str = ""
     threads: int = 0
-    """Of the CPU, within one sum: another number may change the last digit."""
+    """Of the CPU, within one sum: another number may change the last digit; 0: no sums here."""
     versions: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -68,6 +69,8 @@ class Manifest:
     """Model → instrument → table, sentences, rows, parts; all three null until it is finished."""
     lexicons: Mapping[str, Any] = field(default_factory=dict)
     """By what they say of words: the files, or the words, that the scores were made with."""
+    measuring: Mapping[str, Any] = field(default_factory=dict)
+    """What else scores and estimates were last made with: the seed, pairs of models, goffman."""
     sessions: tuple[Session, ...] = ()
 
     def as_json(self) -> str:
@@ -103,6 +106,7 @@ def read_manifest(run: Path) -> Manifest | None:
             instruments=content["instruments"],
             answers=content["answers"],
             lexicons=content.get("lexicons", {}),
+            measuring=content.get("measuring", {}),
             sessions=tuple(Session(**session) for session in content["sessions"]),
         )
     except (ValueError, KeyError, TypeError) as error:
@@ -120,14 +124,14 @@ def write_manifest(run: Path, manifest: Manifest) -> None:
 
 def new_session(seed: int) -> Session:
     """A session that begins now, with the versions of everything that numbers may depend on."""
-    import torch
-
+    # Loaded with the first model that calculates here; one behind a server does not need it.
+    torch = sys.modules.get("torch")
     versions = {package: version(package) for package in PACKAGES}
     return Session(
         started=_now(),
         seed=seed,
         platform=platform.platform(),
-        threads=torch.get_num_threads(),
+        threads=torch.get_num_threads() if torch else 0,
         versions={"goffman": __version__, "python": platform.python_version(), **versions},
     )
 
@@ -159,6 +163,13 @@ def model_entry(identity: Identity, limits: Limits, *, labels: Sequence[str] = (
     entry = asdict(identity) | {"notes": list(identity.notes), "batches": asdict(limits)}
     del entry["name"]
     return entry | ({"labels": list(labels)} if labels else {})
+
+
+def chat_entry(identity: Identity, sampling: Sampling, *, seed: int) -> Entry:
+    """What the manifest says of a chat model; ``seed``: each reply's own is made from it."""
+    entry = asdict(identity) | {"notes": list(identity.notes), "sampling": asdict(sampling)}
+    del entry["name"]
+    return entry | {"seed": seed}
 
 
 def instrument_entry(
@@ -204,6 +215,12 @@ def with_answers(manifest: Manifest, *, model: str, instrument: str, entry: Entr
 def with_lexicons(manifest: Manifest, lexicons: Mapping[str, Any]) -> Manifest:
     """The manifest with the lexicons that the scores are now made with."""
     return replace(manifest, lexicons=dict(lexicons))
+
+
+def with_measuring(manifest: Manifest, *, seed: int, pairs: Sequence[tuple[str, str]]) -> Manifest:
+    """The manifest with what else the scores and estimates are now made with."""
+    entry = {"seed": seed, "pairs": [list(pair) for pair in pairs], "goffman": __version__}
+    return replace(manifest, measuring=entry)
 
 
 def with_session(manifest: Manifest, session: Session, *, first: bool = False) -> Manifest:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import get_args
@@ -56,11 +58,13 @@ def settings_of(
 ) -> Settings:
     """The instrument's own settings, with the user's top k and target words."""
     own = instrument.settings
+    # In sentence pairs it is adjectives that are placed, not masks.
+    masks = own.get("placement", "before-first") if instrument.kind == "fill" else "before-first"
     settings = Settings(
         top_k=top_k if top_k is not None else int(own.get("top_k", 50)),
         depth=int(own.get("depth", 1)),
         width=int(own.get("width", own.get("top_k", 10))),
-        placement=_placement(instrument.id, str(own.get("placement", "before-first"))),
+        placement=_placement(instrument.id, str(masks)),
         targets=tuple(sorted(set(targets))),
     )
     if min(settings.top_k, settings.depth, settings.width) < 1:
@@ -145,6 +149,22 @@ def _parts(
 def still_to_ask(plan: Plan, present: Collection[int]) -> list[int]:
     """The numbers of the parts that are not there yet, in their order."""
     return [number for number in range(len(plan.parts)) if number not in present]
+
+
+def part_digests(plan: Plan, names: Sequence[str]) -> list[str]:
+    """For each part 16 digits that change with its sentences, its batches and who asks them.
+
+    ``names``: one for each of the given texts. An answer belongs to a sentence as the model read
+    it: a tokenizer that splits a word otherwise makes another one.
+    """
+    parts = (
+        [
+            [(plan.sentences[i], [names[at] for at in plan.askers[i]]) for i in batch]
+            for batch in part
+        ]
+        for part in plan.parts
+    )
+    return [hashlib.sha256(json.dumps(part).encode()).hexdigest()[:16] for part in parts]
 
 
 def part_sentences(plan: Plan, number: int) -> list[int]:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def read_answers(
     run: Path, table: Table, *, model: str | None = None, instrument: str | None = None
 ) -> pl.DataFrame:
-    """Every row of the run's fills or labels; RunError where some are missing or damaged.
+    """Every row of the run's fills, labels or replies; RunError where some are missing or damaged.
 
     ``model``, ``instrument``: only those of this one.
 

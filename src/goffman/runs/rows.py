@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from goffman.models.base import Filled
-from goffman.tables import FILLS, LABELS, schema
+from goffman.tables import FILLS, LABELS, LIKELIHOODS, schema
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -120,6 +120,25 @@ def _fills(
             "probability": probabilities,
         }
     )
+
+
+def likelihood_rows(
+    log_probabilities: NDArray[np.float64],
+    askers: Askers,
+    *,
+    model: str,
+    tokens: NDArray[np.int64],
+) -> pl.DataFrame:
+    """LIKELIHOODS: for each asker the word that it puts in, and the sentence's probability."""
+    rows = pl.DataFrame(
+        {
+            "prompt_id": askers.prompt_ids,
+            "word": askers.parents,
+            "log_probability": log_probabilities[askers.sentences],
+            "tokens": tokens[askers.sentences],
+        }
+    )
+    return rows.with_columns(model=pl.lit(model)).select(schema(LIKELIHOODS).names())
 
 
 def label_rows(

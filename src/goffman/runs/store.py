@@ -3,10 +3,13 @@
 runs/<name>/
   manifest.json
   prompts.parquet  scores.parquet  estimates.parquet
-  answers/fills|labels/<model>/<instrument>/<step>-<number>-<sha256>.parquet
+  answers/fills|labels|likelihoods|replies/<model>/<instrument>/
+    <step>-<number>-<asked>-<sha256>.parquet
+    journal   of replies
 
 A part's checksum stands in its name, so that both come to be in one rename: there is no moment at
-which one is there without the other.
+which one is there without the other. So does a digest of what was asked: answers are never taken
+for those to other sentences.
 """
 
 from __future__ import annotations
@@ -16,22 +19,25 @@ import hashlib
 import io
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from goffman.errors import AskingError, RunError
-from goffman.tables import FILLS, LABELS, Column, complaints
+from goffman.tables import FILLS, LABELS, LIKELIHOODS, REPLIES, Column, complaints
 
 if TYPE_CHECKING:
     import polars as pl
 
-Table = Literal["fills", "labels"]
+Table = Literal["fills", "labels", "replies", "likelihoods"]
 
-PART = re.compile(r"(\d+)-(\d{5})-([0-9a-f]{64})\.parquet")
-"""A part's name: step, number, sha256 of its bytes."""
+PART = re.compile(r"(\d+)-(\d{5})-([0-9a-f]{16})-([0-9a-f]{64})\.parquet")
+"""A part's name: step, number, digest of what was asked, sha256 of its bytes."""
+
+UNSAID = "0" * 16
+"""The digest of a part that is known by its rows alone."""
 
 TEMPORARY = ".tmp"
 """How the name of a file ends that is being written."""
@@ -53,7 +59,8 @@ class Shelf:
 
 def columns_of(table: Table) -> tuple[Column, ...]:
     """The columns of a table of answers."""
-    return FILLS if table == "fills" else LABELS
+    tables = {"fills": FILLS, "labels": LABELS, "replies": REPLIES, "likelihoods": LIKELIHOODS}
+    return tables[table]
 
 
 def slug(name: str) -> str:
@@ -87,7 +94,7 @@ def make_folder(folder: Path) -> None:
     missing = [path for path in (folder, *folder.parents) if not path.exists()]
     for path in reversed(missing):
         path.mkdir(exist_ok=True)
-        _sync(path.parent)
+        sync_folder(path.parent)
 
 
 def write_whole(path: Path, content: bytes) -> None:
@@ -104,7 +111,7 @@ def write_whole(path: Path, content: bytes) -> None:
         except OSError:
             temporary.unlink(missing_ok=True)
             raise
-        _sync(path.parent)
+        sync_folder(path.parent)
 
 
 def write_changed(path: Path, content: bytes) -> None:
@@ -113,7 +120,7 @@ def write_changed(path: Path, content: bytes) -> None:
         write_whole(path, content)
 
 
-def _sync(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """The folder's names are on the disk."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
@@ -129,11 +136,13 @@ def parquet(frame: pl.DataFrame) -> bytes:
     return buffer.getvalue()
 
 
-def write_part(folder: Path, key: tuple[int, int], frame: pl.DataFrame) -> Path:
-    """The file that now holds the part (step, number)."""
+def write_part(
+    folder: Path, key: tuple[int, int], frame: pl.DataFrame, *, asked: str = UNSAID
+) -> Path:
+    """The file that now holds the part (step, number); ``asked``: the digest of its questions."""
     content = parquet(frame)
     step, number = key
-    path = folder / f"{step}-{number:05d}-{hashlib.sha256(content).hexdigest()}.parquet"
+    path = folder / f"{step}-{number:05d}-{asked}-{hashlib.sha256(content).hexdigest()}.parquet"
     write_whole(path, content)
     return path
 
@@ -148,7 +157,7 @@ def sound_parts(folder: Path, *, clear: bool) -> Shelf:
     for path in sorted(folder.glob("*.parquet*")):
         name = PART.fullmatch(path.name)
         key = (int(name[1]), int(name[2])) if name else None
-        if name and key and key not in parts and _sha256(path) == name[3]:
+        if name and key and key not in parts and _sha256(path) == name[4]:
             parts[key] = path
             continue
         if not path.name.endswith(TEMPORARY):
@@ -158,10 +167,21 @@ def sound_parts(folder: Path, *, clear: bool) -> Shelf:
     return Shelf(folder=folder, parts=parts, damaged=tuple(damaged))
 
 
-def forget_parts(shelf: Shelf, *, step: int) -> None:
-    """The parts of a step and those after it are gone, from the shelf and from the disk."""
-    for key in [key for key in shelf.parts if key[0] >= step]:
+def forget_others(shelf: Shelf, *, step: int, asked: Sequence[str]) -> int:
+    """How many parts of a step answer something else than these digests, by number, say.
+
+    They are gone, from the shelf and from the disk.
+    """
+    wanted = {(step, number): digest for number, digest in enumerate(asked)}
+    of_step = [key for key in shelf.parts if key[0] == step]
+    others = [key for key in of_step if _asked(shelf.parts[key]) != wanted.get(key)]
+    for key in others:
         shelf.parts.pop(key).unlink()
+    return len(others)
+
+
+def _asked(part: Path) -> str:
+    return part.name.split("-")[2]
 
 
 def _sha256(path: Path) -> str:

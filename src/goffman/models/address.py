@@ -1,0 +1,90 @@
+"""Where a chat model behind a server is: ``openai:NAME`` or ``http://HOST/v1#NAME``."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from ipaddress import ip_address
+from urllib.parse import urlsplit
+
+from goffman.errors import ModelError
+
+OPENAI = "https://api.openai.com/v1"
+"""Where ``openai:`` models are."""
+
+HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?\.?")
+"""A host's name, or its IPv4 address."""
+
+HOW = "Write it so: http://HOST:PORT/v1#MODEL"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Address:
+    """A model's place on a server."""
+
+    url: str
+    """Up to the version, with no credentials: http://localhost:8000/v1."""
+    model: str
+    """The model's name there."""
+    host: str
+    """Of the url, without the port."""
+    openai: bool = False
+    """Whether it was written as ``openai:NAME``."""
+
+    @property
+    def loopback(self) -> bool:
+        """Whether the server is on this machine."""
+        if self.host == "localhost" or self.host.endswith(".localhost"):
+            return True
+        try:
+            return ip_address(self.host).is_loopback
+        except ValueError:
+            return False
+
+    @property
+    def safe(self) -> bool:
+        """Whether no one on the way can read along."""
+        return self.url.startswith("https://") or self.loopback
+
+
+def behind_server(spec: str) -> bool:
+    """Whether the model is asked over a connection, not loaded."""
+    return spec.lower().startswith(("openai:", "http://", "https://"))
+
+
+def address_entry(spec: str) -> dict[str, str]:
+    """What a manifest says of where a model is; nothing for one that is loaded here."""
+    if not behind_server(spec):
+        return {}
+    address = parse_address(spec)
+    return {"address": address.url, "asked_as": address.model}
+
+
+def parse_address(spec: str) -> Address:
+    """The place that a user named; ModelError where it is none, or where it holds a secret."""
+    if spec.lower().startswith("openai:"):
+        name = spec[len("openai:") :]
+        if not name:
+            raise ModelError("'openai:' names no model. Write it so: openai:MODEL")
+        host = str(urlsplit(OPENAI).hostname)
+        return Address(url=OPENAI, model=name, host=host, openai=True)
+    place, _, name = spec.partition("#")
+    # Before anything of it can get into a message.
+    if "@" in place or "?" in place:
+        raise ModelError(
+            "The address of a model holds a user, a password or a query (@ or ?), which would be "
+            "kept with the run. Take it out; a key goes into a variable of the environment, and "
+            f"--key-env names that. {HOW}"
+        )
+    if not name:
+        raise ModelError(f"'{spec}' names no model. {HOW}")
+    try:
+        parts = urlsplit(place)
+        host, port = parts.hostname or "", parts.port
+        shown = f"[{ip_address(host)}]" if ":" in host else host
+    except ValueError as error:
+        raise ModelError(f"'{spec}' is no address: {error}. {HOW}") from error
+    if not (":" in host or HOST.fullmatch(host)):
+        raise ModelError(f"'{spec}' is no address: it has no host that can be called. {HOW}")
+    where = f"{parts.scheme}://{shown}{f':{port}' if port is not None else ''}"
+    return Address(url=where + parts.path.rstrip("/"), model=name, host=host)

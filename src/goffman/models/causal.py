@@ -1,0 +1,78 @@
+"""Causal models that do not chat: how probable a whole sentence is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+
+from goffman.errors import ModelError
+from goffman.models.forward import accepted, in_halves, load_weights, padded, quiet
+from goffman.models.masked import position_limit
+from goffman.models.tokens import check_length, load_tokenizer, token_ids
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from goffman.models.base import Identity, LoadOptions
+    from goffman.models.hub import Files
+
+WITH_START = "A sentence's probability is that of all its tokens, after {}."
+WITHOUT_START = (
+    "A sentence's probability is that of its tokens from the second on: the model has no token "
+    "that stands before the first."
+)
+
+
+class Causal:
+    """A causal model and its tokenizer."""
+
+    def __init__(self, identity: Identity, model: Any, tokenizer: Any) -> None:
+        self._model = model
+        self._tokenizer = tokenizer
+        self._limit = position_limit(model)
+        self._start: int | None = tokenizer.bos_token_id
+        start = tokenizer.bos_token
+        note = WITHOUT_START if self._start is None else WITH_START.format(start)
+        self.identity = replace(identity, notes=(*identity.notes, note))
+
+    def encode(self, texts: Sequence[str]) -> list[list[int]]:
+        """Token ids of each text, the one that begins a text before them where there is one."""
+        first = [] if self._start is None else [self._start]
+        encoded = [[*first, *ids] for ids in token_ids(self._tokenizer, texts, specials=False)]
+        for text, ids in zip(texts, encoded, strict=True):
+            check_length(self.identity.name, text, length=len(ids), limit=self._limit)
+            if len(ids) < 2:
+                raise ModelError(f'A text has no token that can be predicted: "{text}".')
+        return encoded
+
+    def score_batch(self, encoded: Sequence[Sequence[int]]) -> NDArray[np.float64]:
+        """[sentence]: the logarithm of its probability; out of memory, in halves."""
+        return np.concatenate(in_halves(self._ask, encoded))
+
+    @torch.inference_mode()
+    def _ask(self, encoded: Sequence[Sequence[int]]) -> NDArray[np.float64]:
+        # On the right: no token sees what comes after it.
+        ids, there = padded(encoded, pad_id=encoded[0][0], device=self._model.device)
+        inputs = {"input_ids": ids, "attention_mask": there}
+        logits = self._model(**accepted(self._model, inputs)).logits[:, :-1].float()
+        wanted = ids[:, 1:].unsqueeze(2)
+        log_p = logits.gather(2, wanted).squeeze(2) - logits.logsumexp(dim=2)
+        summed: NDArray[np.float64] = (log_p.double() * there[:, 1:]).sum(dim=1).cpu().numpy()
+        return summed
+
+
+def load_causal(files: Files, options: LoadOptions, *, identity: Identity) -> Causal:
+    """The causal model in these files."""
+    from transformers import AutoModelForCausalLM
+
+    with quiet():
+        tokenizer = load_tokenizer(
+            files.name, files.folder, trust_remote_code=options.trust_remote_code
+        )
+    model = load_weights(AutoModelForCausalLM, files, options)
+    return Causal(identity, model, tokenizer)

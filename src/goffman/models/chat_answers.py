@@ -1,0 +1,55 @@
+"""A chat server's answer → the reply in it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from goffman.models.base import Reply
+from goffman.models.chat_failures import Failed, words_of
+
+
+def reply_of(text: str, hidden: Callable[[str], str]) -> Reply:
+    """What a server's answer says; Failed where it is no reply."""
+    try:
+        body = json.loads(text)
+    except (ValueError, RecursionError):
+        raise Failed("the server's answer is not JSON.") from None
+    body = body if isinstance(body, dict) else {}
+    choices = body.get("choices")
+    first = choices[0] if isinstance(choices, list) and choices else None
+    message = first.get("message") if isinstance(first, dict) else None
+    if not (isinstance(first, dict) and isinstance(message, dict) and _says(message)):
+        error = body.get("error")
+        words = words_of(error if isinstance(error, dict) else {}, "")
+        raise Failed(f"the server's answer holds no reply{words}.")
+
+    def text_at(told: dict[str, Any], name: str) -> str | None:
+        value = told.get(name)
+        return hidden(value) if isinstance(value, str) else None
+
+    usage = body.get("usage")
+    counts = usage if isinstance(usage, dict) else {}
+    # A model that declines may say so in a field of its own.
+    said = text_at(message, "content")
+    return Reply(
+        text=text_at(message, "refusal") if said is None else said,
+        finish_reason=text_at(first, "finish_reason"),
+        prompt_tokens=_count(counts.get("prompt_tokens")),
+        completion_tokens=_count(counts.get("completion_tokens")),
+        fingerprint=text_at(body, "system_fingerprint"),
+        served_by=text_at(body, "model"),
+    )
+
+
+def _says(message: dict[str, Any]) -> bool:
+    """Whether this is a message, be it that nothing is said in it."""
+    known = "content" in message or "refusal" in message
+    return known and isinstance(message.get("content"), str | None)
+
+
+def _count(value: object) -> int | None:
+    """The number of tokens, where it is one."""
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    return value if whole and 0 <= value < 2**62 else None  # type: ignore[operator,return-value]

@@ -1,0 +1,159 @@
+"""What can go wrong with a server: whether to ask again, and what to tell the user."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+from goffman.errors import did_you_mean
+from goffman.models.rates import server_wait
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from goffman.models.address import Address
+
+TRIES = 8
+"""A question is put so often before it is given up."""
+
+QUICK_TRIES = 3
+"""As above, where nothing is heard at all: no connection yet, or no answer in time."""
+
+LONGEST_WAIT = 600.0
+"""Seconds that a server may ask to wait; where it asks for more, the user decides."""
+
+LONGEST_WORDS = 200
+"""Signs of a server's own words that are told."""
+
+AGAIN = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
+"""HTTP codes that may pass by themselves."""
+
+BUSY = frozenset({429, 503, 529})
+"""Of these the ones that say that there is too much to do."""
+
+FILTERED = ("content_filter", "content_policy_violation")
+"""How servers name a question that their filter did not let through: it has no reply."""
+
+NO_CREDIT = "insufficient_quota"
+
+
+class Failed(Exception):  # noqa: N818
+    """A request without a reply that counts; its text says what happened, as part of a sentence."""
+
+    def __init__(
+        self,
+        what: str,
+        *,
+        tries: int = TRIES,
+        wait: float | None = None,
+        busy: bool = False,
+        nobody: bool = False,
+        no_model: bool = False,
+    ) -> None:
+        self.tries = tries
+        """So many failures end the asking; 1: this one does."""
+        self.wait = wait
+        """Seconds that the server asks for; None: it does not say."""
+        self.busy = busy
+        """The server has too much to do."""
+        self.nobody = nobody
+        """There was no one to talk to."""
+        self.no_model = no_model
+        """The server does not know the model."""
+        self.times = 1
+        """So often the question was put."""
+        super().__init__(what)
+
+    def __str__(self) -> str:
+        often = f" The question was put {self.times} times." if self.times > 1 else ""
+        return f"{super().__str__()}{often}"
+
+
+class Filtered(Exception):  # noqa: N818
+    """The server's filter did not let the question through."""
+
+
+def failure_of(
+    status: int, text: str, headers: Mapping[str, str], *, address: Address, key_name: str | None
+) -> Failed | Filtered:
+    """What an answer with this HTTP code means."""
+    told = _error(text)
+    words = words_of(told, text)
+    if str(told.get("code")) in FILTERED:
+        return Filtered()
+    if status in AGAIN and NO_CREDIT not in (told.get("code"), told.get("type")):
+        wait = server_wait(headers)
+        if wait is None or wait <= LONGEST_WAIT:
+            what = f"the server answered with HTTP {status}{words}."
+            return Failed(what, wait=wait, busy=status in BUSY)
+        what = f"the server asks to wait {wait:,.0f} seconds (HTTP {status}{words})."
+    elif status == 401:
+        what = _about_key(key_name)
+    elif status == 404:
+        what = (
+            f"the server at {address.url} has no model '{address.model}', or no chat at this "
+            f"address (HTTP 404{words})."
+        )
+    elif 300 <= status < 400:
+        what = (
+            f"the server at {address.url} sends us on to {headers.get('location', 'elsewhere')} "
+            f"(HTTP {status}). Questions go only where you say: give that address."
+        )
+    elif status == 429:
+        what = f"the account has no credit left (HTTP 429{words})."
+    else:
+        what = f"the server refused a question (HTTP {status}{words})."
+    return Failed(what, tries=1, no_model=status == 404)
+
+
+def unknown_model(failed: Failed, address: Address, names: Sequence[str]) -> Failed:
+    """The failure with what the server has instead."""
+    if not names:
+        return failed
+    shown = ", ".join(names[:10]) + (" …" if len(names) > 10 else "")
+    return Failed(f"{failed} It has: {shown}.{did_you_mean(address.model, names)}", tries=1)
+
+
+def unconnected(address: Address, cause: BaseException | None) -> Failed:
+    """What a connection that failed means: nobody there, or cut."""
+    if type(cause).__name__ not in {"ConnectError", "ConnectTimeout"}:
+        return Failed(f"the server at {address.url} cut the connection.")
+    if "certificate" in str(cause).lower():
+        return Failed(f"the certificate of {address.url} is not to be trusted ({cause}).", tries=1)
+    return Failed(
+        f"no connection to {address.url}. Start the server, or correct the address.", nobody=True
+    )
+
+
+def too_late(address: Address, seconds: float) -> Failed:
+    """What it means that an answer did not come in time."""
+    what = f"the server at {address.url} did not answer within {seconds:g} seconds (--timeout)."
+    return Failed(what, tries=QUICK_TRIES)
+
+
+def words_of(told: Mapping[str, Any], text: str) -> str:
+    """The server's own words, short and on one line, after a colon; or nothing."""
+    said = told.get("message")
+    plain = said if isinstance(said, str) else "" if text.lstrip().startswith("<") else text
+    line = re.sub(r"\s+", " ", plain).strip().rstrip(".")
+    return f": {line[:LONGEST_WORDS]}" if line else ""
+
+
+def _error(text: str) -> dict[str, Any]:
+    """The error object of an answer, or an empty one."""
+    try:
+        body = json.loads(text)
+    except ValueError:
+        return {}
+    error = body.get("error", body) if isinstance(body, dict) else {}
+    return error if isinstance(error, dict) else {"message": error}
+
+
+def _about_key(name: str | None) -> str:
+    if name is None:
+        return (
+            "the server wants a key (HTTP 401). Put it into a variable of the environment, and "
+            "name that with --key-env."
+        )
+    return f"the server did not take the key in {name} (HTTP 401). Put a valid one there."

@@ -1,0 +1,287 @@
+"""Chat models on this machine: asked in batches, through their own chat template.
+
+A reply depends on its turn alone (its text, its seed), never on what is asked beside it; only where
+two tokens tie to the last digits of a float can another batch decide otherwise.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+
+from goffman.errors import AskingError, ModelError
+from goffman.models.base import Reply
+from goffman.models.batches import distinct, plan_batches
+from goffman.models.forward import accepted, in_halves, load_weights, quiet
+from goffman.models.masked import position_limit
+from goffman.models.tokens import check_length, load_tokenizer, token_ids
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from goffman.models.base import Identity, LoadOptions, Sampling, Turn
+    from goffman.models.hub import Files
+
+TEMPLATE = (
+    "Asked through the model's own chat template, one user message a chat; replies are drawn at "
+    "the temperature and top p given, whatever its generation_config.json says."
+)
+
+BATCHES = {"cpu": (2_048, 32), "gpu": (65_536, 512)}
+"""Tokens of the questions, and chats, that are asked together."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question as token ids, and the seeds with which it is asked."""
+
+    ids: tuple[int, ...]
+    seeds: tuple[int, ...]
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+@dataclass(frozen=True)
+class Said:
+    """The tokens of one reply."""
+
+    tokens: tuple[int, ...]
+    """With the one that ended it, where one did."""
+    ended: bool
+    """False: it was cut after the most tokens that are allowed."""
+
+
+class LocalChat:
+    """A causal model with a chat template, and how it chooses its words."""
+
+    def __init__(self, identity: Identity, model: Any, tokenizer: Any, sampling: Sampling) -> None:
+        self.identity = identity
+        self._model = model
+        self._tokenizer = tokenizer
+        self._sampling = sampling
+        self._ends = _end_tokens(model, tokenizer)
+        self._limit = position_limit(model)
+        if not self._ends:
+            raise ModelError(
+                f"'{identity.name}' does not say which token ends a reply: neither "
+                "generation_config.json nor its tokenizer has an eos token."
+            )
+
+    def chat(self, turns: Sequence[Turn], heard: Callable[[int, Reply], None]) -> None:
+        """Asks every turn, those of alike length together; ``heard`` gets each reply once."""
+        texts, of_turn = distinct([turn.text for turn in turns])
+        encoded = self.encode(texts)
+        # Without sampling every trial of a text has the same reply, and it is asked for once.
+        keys = [
+            (text, turn.seed if self._sampling.temperature > 0 else 0)
+            for text, turn in zip(of_turn, turns, strict=True)
+        ]
+        askers: dict[tuple[int, int], list[int]] = {}
+        for position, key in enumerate(keys):
+            askers.setdefault(key, []).append(position)
+        # So many of one text at a time that a batch of chats stays one.
+        tokens, size = BATCHES["cpu" if self.identity.device == "cpu" else "gpu"]
+        different = sorted(askers, key=lambda key: (-len(encoded[key[0]]), key))
+        lengths = [len(encoded[text]) for text, _ in different]
+        for batch in plan_batches(lengths, max_tokens=tokens, max_size=size):
+            chosen = [different[index] for index in batch]
+            for key, reply in zip(chosen, self._replies(chosen, encoded), strict=True):
+                for position in askers[key]:
+                    heard(position, reply)
+
+    def encode(self, texts: Sequence[str]) -> list[list[int]]:
+        """The token ids of each question in a chat of its own, up to where the reply begins."""
+        chats = [[{"role": "user", "content": text}] for text in texts]
+        written = [
+            self._tokenizer.apply_chat_template(chat, tokenize=False, add_generation_prompt=True)
+            for chat in chats
+        ]
+        encoded = token_ids(self._tokenizer, written, specials=False)
+        for text, ids in zip(texts, encoded, strict=True):
+            check_length(self.identity.name, text, length=len(ids) + 1, limit=self._limit)
+        return encoded
+
+    def _replies(
+        self, keys: Sequence[tuple[int, int]], encoded: Sequence[Sequence[int]]
+    ) -> list[Reply]:
+        """The reply to each (text, seed); keys of one text stand together."""
+        texts = dict.fromkeys(text for text, _ in keys)
+        questions = [
+            Question(tuple(encoded[text]), tuple(seed for key, seed in keys if key == text))
+            for text in texts
+        ]
+        try:
+            said = [one for part in in_halves(self._ask, questions) for one in part]
+        except (RuntimeError, ArithmeticError, ValueError, IndexError) as error:
+            longest = max(map(len, questions))
+            raise AskingError(
+                f"{self.identity.name} failed on {len(keys)} questions of up to {longest} tokens: "
+                f"{str(error).strip().splitlines()[0]} Everything answered before is kept; the "
+                "same command goes on from there."
+            ) from error
+        return [
+            self._reply(one, prompt_tokens=len(encoded[text]))
+            for one, (text, _) in zip(said, keys, strict=True)
+        ]
+
+    def _reply(self, said: Said, *, prompt_tokens: int) -> Reply:
+        return Reply(
+            text=self._tokenizer.decode(
+                said.tokens[:-1] if said.ended else said.tokens, skip_special_tokens=True
+            ),
+            finish_reason="stop" if said.ended else "length",
+            prompt_tokens=prompt_tokens,
+            completion_tokens=len(said.tokens),
+        )
+
+    def _most(self, asked: int) -> int:
+        """How many tokens the reply to a question of so many may have."""
+        room = self._sampling.max_tokens if self._limit is None else self._limit - asked
+        return min(self._sampling.max_tokens, room)
+
+    @torch.inference_mode()
+    def _ask(self, questions: Sequence[Question]) -> list[Said]:
+        """What is said to each question with each of its seeds, in their order."""
+        talk = _Talk(self._model, questions, pad_id=self._ends[0])
+        seeds = [seed for one in questions for seed in one.seeds]
+        most = [self._most(len(one)) for one in questions for _ in one.seeds]
+        choose = _Chooser(self._sampling, seeds)
+        said: list[list[int]] = [[] for _ in seeds]
+        going = list(range(len(seeds)))
+        logits = talk.logits
+        while True:
+            chosen = choose(logits, going)
+            for row, token in zip(going, chosen, strict=True):
+                said[row].append(token)
+            kept = [
+                at
+                for at, token in enumerate(chosen)
+                if token not in self._ends and len(said[going[at]]) < most[going[at]]
+            ]
+            if not kept:
+                break
+            going = [going[at] for at in kept]
+            logits = talk.go_on([chosen[at] for at in kept], kept)
+        return [Said(tuple(tokens), tokens[-1] in self._ends) for tokens in said]
+
+
+class _Talk:
+    """Several chats under way: what was said is kept, one token a step is added."""
+
+    def __init__(self, model: Any, questions: Sequence[Question], *, pad_id: int) -> None:
+        """Every question is read once, whatever the number of its seeds."""
+        self._model = model
+        longest = max(map(len, questions))
+        ids = torch.full((len(questions), longest), pad_id)
+        there = torch.zeros_like(ids)
+        # On the left, so that every question ends where its reply begins.
+        for row, question in enumerate(questions):
+            ids[row, longest - len(question) :] = torch.tensor(question.ids)
+            there[row, longest - len(question) :] = 1
+        rows = torch.repeat_interleave(
+            torch.arange(len(questions)), torch.tensor([len(one.seeds) for one in questions])
+        )
+        self._there = there.to(model.device)
+        self._positions = (self._there.cumsum(1) - 1).clamp(min=0)
+        self._past: Any = None
+        first = self._step(ids.to(model.device), self._positions)
+        self._keep(rows)
+        self.logits = first[rows.to(first.device)]
+
+    def go_on(self, tokens: Sequence[int], kept: Sequence[int]) -> torch.Tensor:
+        """[chat, token]: the logits after one more token in each chat that is kept."""
+        if len(kept) < len(self._there):
+            self._keep(torch.tensor(kept))
+        ids = torch.tensor(tokens, device=self._there.device).unsqueeze(1)
+        self._there = torch.cat([self._there, torch.ones_like(ids)], dim=1)
+        self._positions = self._positions[:, -1:] + 1
+        return self._step(ids, self._positions)
+
+    def _step(self, ids: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
+        inputs = {"input_ids": ids, "attention_mask": self._there, "position_ids": positions}
+        more: dict[str, Any] = {"past_key_values": self._past, "use_cache": True}
+        # The vocabulary projection at the last position only.
+        more["logits_to_keep"] = 1
+        found = self._model(**accepted(self._model, {**inputs, **more}))
+        self._past = found.past_key_values
+        logits: torch.Tensor = found.logits[:, -1]
+        return logits
+
+    def _keep(self, rows: torch.Tensor) -> None:
+        rows = rows.to(self._there.device)
+        self._there, self._positions = self._there[rows], self._positions[rows]
+        # The one way of picking rows that every kind of cache has, recurrent ones too.
+        self._past.reorder_cache(rows)
+
+
+class _Chooser:
+    """Chooses the next token of every chat: the most probable one, or drawn, by its own seed."""
+
+    def __init__(self, sampling: Sampling, seeds: Sequence[int]) -> None:
+        self._sampling = sampling
+        self._draws = [np.random.default_rng(seed) for seed in seeds]
+
+    def __call__(self, logits: torch.Tensor, going: Sequence[int]) -> list[int]:
+        """The token of each chat that goes on; one uniform number a token, the chat's own."""
+        if not torch.isfinite(logits.max(dim=1).values).all():
+            message = "it gave a probability that is not a number; use --precision float32."
+            raise ArithmeticError(message)
+        if self._sampling.temperature == 0:
+            found: list[int] = logits.argmax(dim=1).tolist()
+            return found
+        probabilities = torch.softmax(logits.double() / self._sampling.temperature, dim=1)
+        if self._sampling.top_p is not None:
+            probabilities = _nucleus(probabilities, self._sampling.top_p)
+        summed = probabilities.cumsum(dim=1)
+        drawn = torch.tensor([[self._draws[row].random()] for row in going], dtype=torch.float64)
+        wanted = drawn.to(summed.device) * summed[:, -1:]
+        last = summed.shape[1] - 1
+        chosen = torch.searchsorted(summed, wanted, right=True)[:, 0].clamp(max=last)
+        return [int(token) for token in chosen.tolist()]
+
+
+def _nucleus(probabilities: torch.Tensor, top_p: float) -> torch.Tensor:
+    """Only the fewest most probable tokens of each row that reach ``top_p``; others have 0."""
+    ordered, order = probabilities.sort(dim=1, descending=True, stable=True)
+    # What stands before a token: the first one always stays.
+    before = ordered.cumsum(dim=1) - ordered
+    return torch.zeros_like(probabilities).scatter(1, order, ordered * (before < top_p))
+
+
+def _end_tokens(model: Any, tokenizer: Any) -> tuple[int, ...]:
+    """Every token that ends a reply: those of generation_config.json, and the tokenizer's."""
+    settings = getattr(model, "generation_config", None)
+    said = getattr(settings, "eos_token_id", None)
+    several = said if isinstance(said, list | tuple) else [said]
+    found = [token for token in (*several, tokenizer.eos_token_id) if token is not None]
+    return tuple(dict.fromkeys(map(int, found)))
+
+
+def load_chat(
+    files: Files, options: LoadOptions, *, identity: Identity, sampling: Sampling
+) -> LocalChat:
+    """The chat model in these files."""
+    from dataclasses import replace
+
+    from jinja2 import TemplateError
+    from transformers import AutoModelForCausalLM
+
+    with quiet():
+        tokenizer = load_tokenizer(
+            files.name, files.folder, trust_remote_code=options.trust_remote_code
+        )
+    model = load_weights(AutoModelForCausalLM, files, options)
+    identity = replace(identity, notes=(*identity.notes, TEMPLATE))
+    chat = LocalChat(identity, model, tokenizer, sampling)
+    try:
+        chat.encode(["Who is there?"])
+    except (TemplateError, ValueError) as error:
+        raise ModelError(
+            f"The chat template of '{files.name}' cannot put a question: {error}. Its folder must "
+            "hold a chat_template.jinja for messages with role and content."
+        ) from error
+    return chat

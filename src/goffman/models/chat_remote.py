@@ -1,0 +1,315 @@
+"""Chat models behind OpenAI-compatible servers: many questions at once, each answered once."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from goffman.errors import AskingError, InputError
+from goffman.models.address import Address, parse_address
+from goffman.models.base import Calling, Identity, Reply, Sampling, Turn
+from goffman.models.chat_answers import reply_of
+from goffman.models.chat_failures import (
+    QUICK_TRIES,
+    Failed,
+    Filtered,
+    failure_of,
+    too_late,
+    unconnected,
+    unknown_model,
+)
+from goffman.models.rates import CONNECT_S, Pace, backoff, sleep
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+Heard = Callable[[int, Reply], None]
+
+HEADERS = frozenset(
+    {"accept", "accept-encoding", "connection", "content-length", "content-type", "host"}
+)
+"""What a server is told beside the question and its key: nothing from the environment."""
+
+OPENAI_HEADERS = frozenset({"openai-organization", "openai-project"})
+"""What ``openai:`` models are told too, where the user has set it."""
+
+SHORTEST_KEY = 8
+"""Signs of a key that is a secret."""
+
+LAST_S = 20.0
+"""Seconds that requests under way have to end in, once the asking is stopped."""
+
+
+def call(spec: str, *, sampling: Sampling, calling: Calling) -> RemoteChat:
+    """The model at an address; nothing is sent yet."""
+    address = parse_address(spec)
+    key, name = calling.key, calling.key_name
+    if address.openai:
+        key, name = calling.openai_key, "OPENAI_API_KEY"
+        if not key:
+            raise InputError(
+                f"'{spec}' needs a key: put it into the variable OPENAI_API_KEY of the environment."
+            )
+    if key is not None and not (key.isascii() and key.isprintable() and " " not in key and key):
+        raise InputError(
+            f"{name} is empty, or holds a space, a line's end or a sign that no key has. Put the "
+            "key alone there."
+        )
+    if key is not None and not address.safe:
+        raise InputError(
+            f"The key in {name} would go to {address.url} in plain text. Use https://, a server on "
+            "this machine, or no key."
+        )
+    return RemoteChat(spec, address, sampling=sampling, calling=calling, key=key)
+
+
+class RemoteChat:
+    """A chat model behind a server."""
+
+    def __init__(
+        self, spec: str, address: Address, *, sampling: Sampling, calling: Calling, key: str | None
+    ) -> None:
+        self.address = address
+        self.sampling = sampling
+        self.calling = calling
+        self.key_name = None if key is None else calling.key_name
+        if address.openai:
+            self.key_name = "OPENAI_API_KEY"
+        self._key = key
+        plain = f"Questions and replies go to {address.url} in plain text; others can read them."
+        self.identity = Identity(
+            name=spec,
+            use="ask",
+            family="",
+            revision=None,
+            weights=None,
+            weights_sha256=None,
+            tokenizer_sha256=None,
+            precision=None,
+            device="server",
+            notes=() if address.safe else (plain,),
+        )
+
+    def chat(self, turns: Sequence[Turn], heard: Heard) -> None:
+        """Every turn's reply is heard, each once."""
+        if not turns:
+            return
+        talk = _Talk(self, turns, heard)
+        # In a thread of its own, so that it also runs where a loop runs already (a notebook).
+        with ThreadPoolExecutor(max_workers=1) as thread:
+            ended = thread.submit(asyncio.run, talk.run())
+            try:
+                # A thread that waits without an end may not hear that the user stops it.
+                while not ended.done():
+                    wait([ended], timeout=0.2)
+                ended.result()
+            except KeyboardInterrupt:
+                # What is under way is paid for: it may end.
+                talk.stop_soon()
+                raise
+        if isinstance(talk.failed, Failed):
+            raise AskingError(
+                f"{self.identity.name}: {self.hidden(str(talk.failed))} Everything answered before "
+                "is kept; the same command goes on from there."
+            ) from None
+        if talk.failed is not None:
+            raise talk.failed
+
+    def body(self, turn: Turn) -> dict[str, Any]:
+        """The request that puts the question in a fresh chat."""
+        sampling = self.sampling
+        # OpenAI's newer models know the second name alone, many other servers the first.
+        most = "max_completion_tokens" if self.address.openai else "max_tokens"
+        top_p = {} if sampling.top_p is None else {"top_p": sampling.top_p}
+        return {
+            "model": self.address.model,
+            "messages": [{"role": "user", "content": turn.text}],
+            "temperature": sampling.temperature,
+            most: sampling.max_tokens,
+            "seed": turn.seed,
+            **top_p,
+        }
+
+    def client(self) -> AsyncOpenAI:
+        """A client that sends the key to this address alone, and nothing from the environment."""
+        from openai import AsyncOpenAI, DefaultAsyncHttpxClient, Timeout
+
+        key = self._key
+        allowed = HEADERS | (OPENAI_HEADERS if self.address.openai else frozenset())
+
+        async def only_ours(request: Any) -> None:
+            for name in [name for name in request.headers if name.lower() not in allowed]:
+                del request.headers[name]
+            request.headers["user-agent"] = "goffman"
+            if key is not None:
+                request.headers["authorization"] = f"Bearer {key}"
+
+        async def unnamed(response: Any) -> None:
+            # The client can be told to log it as it came, whatever the server put there.
+            response.headers.pop("x-request-id", None)
+
+        http = DefaultAsyncHttpxClient(
+            # The whole request has a limit of its own, below; a connection has this one.
+            timeout=Timeout(None, connect=CONNECT_S),
+            follow_redirects=False,
+            # A proxy would read what is not encrypted, and the key with it.
+            trust_env=self.address.url.startswith("https://"),
+            event_hooks={"request": [only_ours], "response": [unnamed]},
+        )
+        # The client wants a key; what is sent is said above.
+        return AsyncOpenAI(
+            api_key="none", base_url=self.address.url, max_retries=0, http_client=http
+        )
+
+    def hidden(self, text: str) -> str:
+        """The text without the key, and without halves of signs, which no file can hold."""
+        whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        # A short key is a word (ollama, none …), which may stand in a reply by itself.
+        secret = self._key is not None and len(self._key) >= SHORTEST_KEY
+        return whole.replace(str(self._key), "[key]") if secret else whole
+
+
+class _Talk:
+    """The asking of some turns, by so many workers as may ask at once."""
+
+    def __init__(self, model: RemoteChat, turns: Sequence[Turn], heard: Heard) -> None:
+        self.failed: BaseException | None = None
+        """What ended the asking before its time."""
+        self._model = model
+        self._turns = turns
+        self._heard = heard
+        self._heard_count = 0
+        self._served_by: str | None = None
+        self._draw = random.Random(0)  # noqa: S311
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._told_to_stop = False
+        self._stopped = asyncio.Event()
+        self._pace = Pace(model.calling.per_minute)
+
+    async def run(self) -> None:
+        """Afterwards all is heard, or ``failed`` says why not, or it was told to stop."""
+        self._loop = asyncio.get_running_loop()
+        if self._told_to_stop:
+            self._stopped.set()
+        todo = iter(range(len(self._turns)))
+        async with self._model.client() as client:
+            count = min(self._model.calling.concurrency, len(self._turns))
+            workers = [asyncio.create_task(self._work(client, todo)) for _ in range(count)]
+            watching = asyncio.create_task(self._give_up(workers))
+            # What was sent when all is stopped may end: it is paid for.
+            await asyncio.gather(*workers, return_exceptions=True)
+            watching.cancel()
+            if isinstance(self.failed, Failed) and self.failed.no_model:
+                names = await _names(client)
+                self.failed = unknown_model(self.failed, self._model.address, names)
+
+    async def _give_up(self, workers: Sequence[asyncio.Task[None]]) -> None:
+        """Once all is stopped, no worker goes on for long."""
+        await self._stopped.wait()
+        await asyncio.sleep(LAST_S)
+        for worker in workers:
+            worker.cancel()
+
+    def stop_soon(self) -> None:
+        """No further request goes out; called from another thread."""
+        self._told_to_stop = True
+        if self._loop is not None:
+            with suppress(RuntimeError):
+                self._loop.call_soon_threadsafe(self._stopped.set)
+
+    async def _work(self, client: AsyncOpenAI, todo: Iterator[int]) -> None:
+        """Turn after turn, until none is left or all is stopped."""
+        try:
+            for position in todo:
+                reply = await self._reply(client, self._turns[position])
+                if reply is not None:
+                    self._heard(position, reply)
+                    self._heard_count += 1
+                if self._stopped.is_set():
+                    return
+        except asyncio.CancelledError:
+            raise
+        except BaseException as error:  # noqa: BLE001 - it comes out of chat()
+            self._end(error)
+
+    async def _reply(self, client: AsyncOpenAI, turn: Turn) -> Reply | None:
+        """The reply to a turn, asked for as often as it takes; None where all is stopped."""
+        failures = in_vain = heard = 0
+        while True:
+            sent = await self._pace.go(self._stopped)
+            if self._stopped.is_set():
+                return None
+            try:
+                return self._checked(await self._ask(client, turn))
+            except Filtered:
+                return Reply(text=None, finish_reason="content_filter")
+            except Failed as failed:
+                failure = failed
+            finally:
+                sent.end = time.monotonic()
+            failures += 1
+            # A busy server that has answered others meanwhile will answer this one too.
+            in_vain = 1 if failure.busy and self._heard_count > heard else in_vain + 1
+            heard = self._heard_count
+            # Where no one has answered so far, waiting long is not worth while.
+            gone = failure.nobody and not self._heard_count
+            if in_vain >= (QUICK_TRIES if gone else failure.tries):
+                failure.times = failures
+                self._end(failure)
+                return None
+            self._pace.pause(failure.wait or 0.0)
+            await sleep(max(failure.wait or 0.0, backoff(failures, self._draw)), self._stopped)
+
+    async def _ask(self, client: AsyncOpenAI, turn: Turn) -> Reply:
+        """The reply to one request; Failed or Filtered where there is none."""
+        import openai
+
+        model = self._model
+        try:
+            async with asyncio.timeout(model.calling.timeout):
+                answer = await client.post("/chat/completions", cast_to=str, body=model.body(turn))
+        except TimeoutError:
+            raise too_late(model.address, model.calling.timeout) from None
+        except openai.APIConnectionError as error:
+            raise unconnected(model.address, error.__cause__) from None
+        except openai.APIStatusError as error:
+            raise failure_of(
+                error.status_code,
+                model.hidden(error.response.text),
+                error.response.headers,
+                address=model.address,
+                key_name=model.key_name,
+            ) from None
+        return reply_of(answer, model.hidden)
+
+    def _checked(self, reply: Reply) -> Reply:
+        """The reply, where the model that answered is the one that did so before."""
+        if reply.served_by is not None and self._served_by is None:
+            self._served_by = reply.served_by
+        if reply.served_by not in {None, self._served_by}:
+            raise Failed(
+                f"the server answered as '{reply.served_by}', and before as '{self._served_by}': "
+                "two models never stand under one name."
+            )
+        return reply
+
+    def _end(self, error: BaseException) -> None:
+        """Nothing more is asked, because of this; of several the first counts."""
+        self.failed = self.failed or error
+        self._stopped.set()
+
+
+async def _names(client: AsyncOpenAI) -> list[str]:
+    """The names of the server's models; none where it does not say."""
+    try:
+        async with asyncio.timeout(CONNECT_S):
+            answer = await client.get("/models", cast_to=str)
+        return [str(model["id"]) for model in json.loads(answer)["data"]]
+    except Exception:  # noqa: BLE001 - it is only a help beside the failure that is told
+        return []

@@ -1,0 +1,97 @@
+"""How fast a server may be asked, and how long to wait before it is asked again."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections import deque
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+
+CONNECT_S = 5.0
+"""Seconds within which a request reaches the server, or is given up."""
+
+LONGEST_BACKOFF = 30.0
+"""Seconds; the server may ask for more."""
+
+
+@dataclass(kw_only=True)
+class Sent:
+    """A request on its way; it reached the server between the two moments."""
+
+    start: float
+    end: float | None = None
+
+    def reached(self, now: float) -> float:
+        """The last moment at which the server can have got it."""
+        return min(now if self.end is None else self.end, self.start + CONNECT_S)
+
+
+class Pace:
+    """Lets requests go one after another: so many in any minute, none while all must wait.
+
+    The minute is the server's own. A request counts there when it arrives, not when it is sent, so
+    its place is free again a minute after the last moment at which it can have arrived.
+    """
+
+    def __init__(self, per_minute: int | None, *, minute: float = 60.0) -> None:
+        self._sent: deque[Sent] = deque(maxlen=per_minute or 0)
+        self._minute = minute
+        self._between = minute / per_minute if per_minute else 0.0
+        self._next = 0.0
+        self._line = asyncio.Lock()
+
+    async def go(self, stopped: asyncio.Event) -> Sent:
+        """The request, once it may go; at once where all is stopped."""
+        async with self._line:
+            while (wait := self._earliest() - time.monotonic()) > 0 and not stopped.is_set():
+                await sleep(wait, stopped)
+            sent = Sent(start=time.monotonic())
+            self._next = max(self._next, sent.start + self._between)
+            if self._sent.maxlen:
+                self._sent.append(sent)
+            return sent
+
+    def pause(self, seconds: float) -> None:
+        """No request goes before so many seconds are over."""
+        self._next = max(self._next, time.monotonic() + seconds)
+
+    def _earliest(self) -> float:
+        if not self._sent or len(self._sent) != self._sent.maxlen:
+            return self._next
+        return max(self._next, self._sent[0].reached(time.monotonic()) + self._minute)
+
+
+async def sleep(seconds: float, stopped: asyncio.Event) -> None:
+    """So many seconds are over, or all is stopped."""
+    with suppress(TimeoutError):
+        await asyncio.wait_for(stopped.wait(), timeout=seconds)
+
+
+def backoff(failures: int, draw: random.Random) -> float:
+    """Seconds to wait after so many failures: twice as long each time, spread by chance.
+
+    Spread, because requests that failed together would else come back together.
+    """
+    longest: float = min(0.5 * 2.0 ** (failures - 1), LONGEST_BACKOFF)
+    return longest * draw.uniform(0.5, 1.0)
+
+
+def server_wait(
+    headers: Mapping[str, str], now: Callable[[], datetime] = lambda: datetime.now(UTC)
+) -> float | None:
+    """Seconds that the server asks to wait; None: it does not say, or not so that one can tell."""
+    with suppress(ValueError):
+        return max(0.0, float(headers.get("retry-after-ms", "")) / 1000)
+    said = headers.get("retry-after", "")
+    with suppress(ValueError):
+        return max(0.0, float(said))
+    with suppress(ValueError):
+        when = parsedate_to_datetime(said)
+        when = when if when.tzinfo else when.replace(tzinfo=UTC)
+        return max(0.0, (when - now()).total_seconds())
+    return None

@@ -1,0 +1,83 @@
+"""What an audit may be told: what to ask, how, what to measure with, and whom to tell."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from goffman.instruments.render import PromptOptions
+from goffman.measures.replies import DEFAULT_PARSER
+from goffman.models.base import Calling, Sampling
+from goffman.runs.ask import Progress
+from goffman.runs.forecast import Prices
+
+if TYPE_CHECKING:
+    from goffman.records import Instrument
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChatOptions:
+    """How chat models are asked."""
+
+    trials: int | None = None
+    """So often each prompt, in a fresh chat each time; None: as the instrument says."""
+    sampling: Sampling = field(default_factory=Sampling)
+    calling: Calling = field(default_factory=Calling)
+    prices: Prices | None = None
+    """What the server takes, to be told before it is asked; None: not known."""
+
+    def trials_of(self, instrument: Instrument) -> int:
+        """How often the instrument's prompts are asked."""
+        own = int(instrument.settings.get("trials", 1))
+        return own if self.trials is None else self.trials
+
+
+@dataclass(frozen=True, kw_only=True)
+class AskOptions:
+    """What is asked of every model."""
+
+    top_k: int | None = None
+    """So many words at each mask; None: as each instrument says."""
+    limit: int | None = None
+    """Only the first so many prompts of each instrument; None: all."""
+    batch_size: int | None = None
+    """Sentences a batch; None: what suits the device."""
+    seed: int = 0
+    """For the sample on which a lower precision is compared with float32, the sentence pairs that
+    are drawn, and the replies of chat models."""
+    targets: tuple[str, ...] = ()
+    """Words whose probability is kept wherever they rank."""
+    all_wordings: bool = False
+    """Also those wordings of an instrument that are off by default."""
+    sentences: PromptOptions | None = None
+    """Which sentence pairs with which adjectives are asked; None: as the instrument says."""
+    chats: ChatOptions = field(default_factory=ChatOptions)
+    """How chat models are asked."""
+    dry_run: bool = False
+    """Nobody is asked and nothing is written: the listener is told what would be asked."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeasureOptions:
+    """What the answers are measured with."""
+
+    ratings: tuple[Path, ...] = ()
+    """CSV files of one's own attitudes of words, over the shipped ones, the last strongest."""
+    gender_words: Path | None = None
+    """A CSV file of gendered words, in the place of the shipped lexicon."""
+    parser: str = DEFAULT_PARSER
+    """What replies are read by."""
+    pairs: tuple[tuple[str, str], ...] = ()
+    """A base model and the classifier fine-tuned from it, whose measures are correlated."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Listener:
+    """Who is told while it goes on."""
+
+    progress: Callable[[Progress], None] = lambda _: None
+    """After every batch."""
+    note: Callable[[str], None] = lambda _: None
+    """What the user should know: what was left out, repaired, asked again."""

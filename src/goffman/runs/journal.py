@@ -1,0 +1,167 @@
+"""Replies as they come: each on the disk before it counts, one line each, with its checksum.
+
+A line that the process has written outlives it, however it ends. The disk itself is waited for
+behind the replies, for many at once: a power cut loses the last moment, as it loses the requests
+that are under way. A line that came to harm is not read, and its question is asked again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from goffman.models.base import Reply
+from goffman.runs.store import disk_trouble, make_folder, sync_folder
+
+NAME = "journal"
+"""The file's, beside the parts that are made from it."""
+
+SYNC_S = 0.05
+"""Seconds for which lines are gathered before the disk is waited for."""
+
+DIGITS = 16
+"""Of a line's sha256, which stand before it."""
+
+
+class Line(NamedTuple):
+    """What one line says: who answered what."""
+
+    key: str
+    """Of the question's text."""
+    trial: int
+    reply: Reply
+
+
+def key_of(text: str) -> str:
+    """What a question is known by in the journal."""
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+class Journal:
+    """A journal that is open for writing."""
+
+    def __init__(self, path: Path, descriptor: int) -> None:
+        self._path = path
+        self._descriptor = descriptor
+        self._written = threading.Event()
+        self._ending = False
+        self._failure: OSError | None = None
+        self._syncing = threading.Thread(target=self._sync, daemon=True)
+        self._syncing.start()
+
+    def add(self, line: Line) -> None:
+        """The line outlives the process; AskingError where the disk fails."""
+        content = line_of(line)
+        with disk_trouble(self._path):
+            self._check()
+            size = os.fstat(self._descriptor).st_size
+            try:
+                while content:
+                    content = content[os.write(self._descriptor, content) :]
+            except OSError:
+                # Half a line must not stay before the next one.
+                with suppress(OSError):
+                    os.ftruncate(self._descriptor, size)
+                raise
+        self._written.set()
+
+    def end(self) -> None:
+        """Every line is on the disk."""
+        self._ending = True
+        self._written.set()
+        self._syncing.join()
+        with disk_trouble(self._path):
+            self._check()
+            os.fsync(self._descriptor)
+
+    def _sync(self) -> None:
+        pause = threading.Event()
+        while not self._ending:
+            self._written.wait()
+            self._written.clear()
+            try:
+                os.fsync(self._descriptor)
+            except OSError as error:
+                self._failure = error
+                return
+            if not self._ending:
+                pause.wait(SYNC_S)
+
+    def _check(self) -> None:
+        if self._failure is not None:
+            raise self._failure
+
+
+@contextmanager
+def open_journal(folder: Path) -> Iterator[Journal]:
+    """The journal in the folder, new or continued; its caller holds the run's lock."""
+    path = folder / NAME
+    with disk_trouble(path):
+        make_folder(folder)
+        descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
+    try:
+        with disk_trouble(path):
+            _cut_torn_line(descriptor)
+            sync_folder(folder)
+        journal = Journal(path, descriptor)
+        try:
+            yield journal
+        except BaseException:
+            # What went wrong first is what the user must read.
+            with suppress(Exception):
+                journal.end()
+            raise
+        journal.end()
+    finally:
+        os.close(descriptor)
+
+
+def read_journal(folder: Path) -> Iterator[Line | None]:
+    """Line by line what was heard; None for a line that came to harm."""
+    path = folder / NAME
+    if not path.exists():
+        return
+    with path.open("rb") as file:
+        for content in file:
+            yield _line_in(content)
+
+
+def line_of(line: Line) -> bytes:
+    """The line as it stands in the file."""
+    told = {"key": line.key, "trial": line.trial, **asdict(line.reply)}
+    content = json.dumps(told, separators=(",", ":")).encode()
+    return b"%s %s\n" % (_checksum(content), content)
+
+
+def _line_in(content: bytes) -> Line | None:
+    checksum, _, told = content.rstrip(b"\n").partition(b" ")
+    if not content.endswith(b"\n") or _checksum(told) != checksum:
+        return None
+    fields: dict[str, Any] = json.loads(told)
+    return Line(fields.pop("key"), fields.pop("trial"), Reply(**fields))
+
+
+def _checksum(content: bytes) -> bytes:
+    return hashlib.sha256(content).hexdigest()[:DIGITS].encode()
+
+
+def _cut_torn_line(descriptor: int) -> None:
+    """The file ends with a whole line: what a killed process had half written is gone."""
+    size = os.fstat(descriptor).st_size
+    end = size
+    while end > 0:
+        start = max(0, end - 65536)
+        found = os.pread(descriptor, end - start, start).rfind(b"\n")
+        if found >= 0:
+            end = start + found + 1
+            break
+        end = start
+    if end < size:
+        os.ftruncate(descriptor, end)

@@ -1,0 +1,109 @@
+"""Where a model behind a server is; what must not stand in an address."""
+
+from __future__ import annotations
+
+import pytest
+
+from goffman.errors import ModelError
+from goffman.models.address import (
+    OPENAI,
+    Address,
+    address_entry,
+    behind_server,
+    parse_address,
+)
+from goffman.models.spec import describe
+
+
+@pytest.mark.parametrize(
+    ("spec", "url", "model", "loopback", "safe"),
+    [
+        ("openai:gpt-4o-mini", OPENAI, "gpt-4o-mini", False, True),
+        ("http://localhost:8000/v1#mini", "http://localhost:8000/v1", "mini", True, True),
+        ("http://127.0.0.9/v1/#a/b:8", "http://127.0.0.9/v1", "a/b:8", True, True),
+        ("http://[::1]:99/v1#m#2", "http://[::1]:99/v1", "m#2", True, True),
+        ("https://example.org/v1#m", "https://example.org/v1", "m", False, True),
+        ("HTTP://Example.org:80/v1#M", "http://example.org:80/v1", "M", False, False),
+        ("http://10.0.0.1#m", "http://10.0.0.1", "m", False, False),
+        ("http://localhost.example.org/v1#m", "http://localhost.example.org/v1", "m", False, False),
+        ("http://127.0.0.1.example.org/#m", "http://127.0.0.1.example.org", "m", False, False),
+    ],
+)
+def test_an_address_is_a_place_and_a_model(spec, url, model, loopback, safe):
+    address = parse_address(spec)
+    assert behind_server(spec)
+    assert (address.url, address.model) == (url, model)
+    assert (address.loopback, address.safe) == (loopback, safe)
+    assert address.openai is spec.startswith("openai:")
+    assert address_entry(spec) == {"address": url, "asked_as": model}
+
+
+def test_a_model_that_is_loaded_here_has_no_address():
+    assert not behind_server("roberta-base")
+    assert address_entry("roberta-base") == {}
+    assert isinstance(parse_address("openai:x"), Address)
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "http://user:s3cret@localhost/v1#m",
+        "https://s3cret@example.org/v1#m",
+        "http://localhost/v1?api_key=s3cret#m",
+        "http://127.0.0.1\\@s3cret.example.org/v1#m",
+        "http://user:s3cret@localhost/v1",
+    ],
+)
+@pytest.mark.parametrize("read", [parse_address, describe])
+def test_a_secret_in_an_address_is_refused_and_not_repeated(spec, read):
+    with pytest.raises(ModelError) as refusal:
+        read(spec)
+    assert str(refusal.value) == (
+        "The address of a model holds a user, a password or a query (@ or ?), which would be kept "
+        "with the run. Take it out; a key goes into a variable of the environment, and --key-env "
+        "names that. Write it so: http://HOST:PORT/v1#MODEL"
+    )
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("openai:", "'openai:' names no model. Write it so: openai:MODEL"),
+        (
+            "http://localhost/v1",
+            "'http://localhost/v1' names no model. Write it so: http://HOST:PORT/v1#MODEL",
+        ),
+        (
+            "http:///v1#m",
+            (
+                "'http:///v1#m' is no address: it has no host that can be called. Write it so: "
+                "http://HOST:PORT/v1#MODEL"
+            ),
+        ),
+        (
+            "http://a b/v1#m",
+            (
+                "'http://a b/v1#m' is no address: it has no host that can be called. Write it so: "
+                "http://HOST:PORT/v1#MODEL"
+            ),
+        ),
+        (
+            "http://localhost:80000/v1#m",
+            (
+                "'http://localhost:80000/v1#m' is no address: Port out of range 0-65535. Write it "
+                "so: http://HOST:PORT/v1#MODEL"
+            ),
+        ),
+        (
+            "http://[::1/v1#m",
+            (
+                "'http://[::1/v1#m' is no address: Invalid IPv6 URL. Write it so: "
+                "http://HOST:PORT/v1#MODEL"
+            ),
+        ),
+    ],
+)
+def test_what_is_no_address_is_said(spec, message):
+    with pytest.raises(ModelError) as refusal:
+        parse_address(spec)
+    assert str(refusal.value) == message

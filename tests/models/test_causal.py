@@ -1,0 +1,104 @@
+"""The likelihood of whole sentences against a plain computation, one sentence at a time."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+import transformers
+
+from goffman.errors import AskingError, ModelError
+from goffman.models.spec import load
+from tiny_chat import CAUSAL, make_causal
+from tiny_models import sentences
+
+TEXTS = [
+    *(text.replace("<mask>", "likely") for text in sentences()[::97]),
+    "The nurse met the driver because she was late.",
+    "He left.",
+]
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory):
+    torch.set_num_threads(1)
+    transformers.utils.logging.disable_progress_bar()
+    return cache(lambda family: make_causal(family, tmp_path_factory.mktemp(family), chat=False))
+
+
+def naive(folder: Path, text: str) -> float:
+    """The sum of log p of each token given those before it: one forward pass for each prefix."""
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    model = transformers.AutoModelForCausalLM.from_pretrained(folder).eval()
+    ids = [tokenizer.bos_token_id, *tokenizer(text, add_special_tokens=False)["input_ids"]]
+    total = 0.0
+    with torch.no_grad():
+        for length in range(1, len(ids)):
+            logits = model(torch.tensor([ids[:length]])).logits[0, -1].double()
+            total += float(torch.log_softmax(logits, dim=-1)[ids[length]])
+    return total
+
+
+@pytest.mark.parametrize("family", CAUSAL)
+def test_sentences_of_many_lengths_together_are_as_probable_as_each_alone(family, folders) -> None:
+    model = load(str(folders(family)), use="score")
+    found = model.score_batch(model.encode(TEXTS))
+    expected = [naive(folders(family), text) for text in TEXTS]
+    np.testing.assert_allclose(found, expected, rtol=1e-5)
+    assert len({len(ids) for ids in model.encode(TEXTS)}) > 3
+
+
+def test_it_is_said_what_a_sentence_s_probability_is_over(folders, tmp_path) -> None:
+    model = load(str(folders("llama")), use="score")
+    assert model.identity.notes == (
+        "A sentence's probability is that of all its tokens, after <|endoftext|>.",
+    )
+    assert model.encode(["He left."])[0][0] == 0
+
+
+def test_a_model_without_a_start_token_is_scored_from_the_second_token_on(tmp_path) -> None:
+    folder = make_causal("gpt2", tmp_path, chat=False)
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    tokenizer.bos_token = None
+    tokenizer.save_pretrained(folder)
+    model = load(str(folder), use="score")
+    assert "from the second on" in model.identity.notes[0]
+    ids = model.encode(["He left."])[0]
+    plain = transformers.AutoModelForCausalLM.from_pretrained(folder).eval()
+    with torch.no_grad():
+        log_p = torch.log_softmax(plain(torch.tensor([ids])).logits[0].double(), dim=-1)
+    expected = sum(float(log_p[at, token]) for at, token in enumerate(ids[1:]))
+    assert model.score_batch([ids])[0] == pytest.approx(expected, rel=1e-5)
+    with pytest.raises(ModelError) as error:
+        model.encode(["H"])
+    assert str(error.value) == 'A text has no token that can be predicted: "H".'
+
+
+def test_out_of_memory_halves_the_batch_and_one_sentence_too_many_is_said(folders) -> None:
+    model = load(str(folders("llama")), use="score")
+    encoded = model.encode(TEXTS)
+    expected = model.score_batch(encoded)
+    most = [4]
+
+    def refuse(_: object, given: tuple[object, ...], named: dict[str, torch.Tensor]) -> None:
+        if len(named["input_ids"]) > most[0]:
+            torch.empty(2**55)  # a true failure of the allocator
+
+    model._model.register_forward_pre_hook(refuse, with_kwargs=True)  # type: ignore[attr-defined]
+    np.testing.assert_allclose(model.score_batch(encoded), expected, rtol=1e-6)
+    most[0] = 0
+    with pytest.raises(AskingError, match="Memory ran out on a single sentence"):
+        model.score_batch(encoded)
+
+
+def test_a_chat_model_and_a_masked_one_are_not_scored(tmp_path, tiny) -> None:
+    folder = make_causal("llama", tmp_path)
+    with pytest.raises(ModelError) as error:
+        load(str(folder), use="score")
+    assert str(error.value) == (
+        f"'{folder}' is a chat model (LlamaForCausalLM, llama): it can answer questions. But "
+        "scoring sentences needs a causal model that does not chat, such as gpt2."
+    )

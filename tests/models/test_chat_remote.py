@@ -1,0 +1,563 @@
+"""A chat model behind a server, a real one on loopback that misbehaves in every way we know."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import random
+import socket
+import time
+from collections import Counter
+
+import pytest
+
+from chat_server import CUT, HALF, Answer, ChatServer, at_once, completion, most_in_any, said
+from goffman.errors import AskingError, InputError
+from goffman.models import chat_failures
+from goffman.models.base import Calling, Sampling, Turn
+from goffman.models.chat_remote import call
+from goffman.models.spec import load
+
+KEPT = " Everything answered before is kept; the same command goes on from there."
+KEY = "sk-goffman-test-4d1f"
+
+
+def turns_of(count, *, trial=1):
+    return [Turn(text=f"Question {n}?", trial=trial, seed=1000 * trial + n) for n in range(count)]
+
+
+def ask(server, turns, *, sampling=None, name="mini", **calling):
+    """Every reply that was heard, in the order in which they came."""
+    heard = []
+    calling.setdefault("concurrency", 64)
+    spec = f"{server.url}#{name}"
+    model = load(spec, use="ask", sampling=sampling or Sampling(), calling=Calling(**calling))
+    model.chat(turns, lambda position, reply: heard.append((position, reply)))
+    return heard
+
+
+def failure(server, turns, **calling):
+    with pytest.raises(AskingError) as refusal:
+        ask(server, turns, **calling)
+    assert refusal.value.__cause__ is None
+    return str(refusal.value)
+
+
+def texts(server, turns, heard):
+    """What was heard to each turn, checked against what the server says to it."""
+    assert Counter(position for position, _ in heard) == Counter(range(len(turns)))
+    for position, reply in heard:
+        turn = turns[position]
+        request = next(r for r in server.asked if (r.text, r.seed) == (turn.text, turn.seed))
+        assert reply.text == said(request)
+
+
+def test_a_question_is_a_fresh_chat_and_a_reply_is_kept_as_it_came():
+    with ChatServer() as server:
+        turn = Turn(text="Who?", trial=1, seed=7)
+        sampling = Sampling(temperature=0.5, max_tokens=9, top_p=0.9)
+        ((position, reply),) = ask(server, [turn], sampling=sampling)
+    (request,) = server.asked
+    assert request.path == "/v1/chat/completions"
+    assert request.body == {
+        "model": "mini",
+        "messages": [{"role": "user", "content": "Who?"}],
+        "temperature": 0.5,
+        "max_tokens": 9,
+        "seed": 7,
+        "top_p": 0.9,
+    }
+    assert position == 0
+    assert vars(reply) == {
+        "text": said(request),
+        "finish_reason": "stop",
+        "prompt_tokens": 40,
+        "completion_tokens": 3,
+        "fingerprint": "fp_1",
+        "served_by": "mini",
+    }
+
+
+def test_many_are_under_way_at_once_and_never_more_than_allowed():
+    async def slowly(request):
+        await asyncio.sleep(0.05)
+        return await at_once(request)
+
+    for concurrency in (1, 5, 64):
+        with ChatServer(slowly) as server:
+            turns = turns_of(3 * concurrency)
+            texts(server, turns, ask(server, turns, concurrency=concurrency))
+            assert server.most_at_once == concurrency
+
+
+def misbehaving(seed):
+    """A server that does everything wrong now and then, but each thing only a few times in a row."""
+    draw = random.Random(seed)
+    done = Counter()
+
+    async def behave(request):
+        kind = draw.choice(
+            ["well"] * 8
+            + ["slow", "429", "429 wait", "500", "503", CUT, HALF, "no json", "no choices", "other"]
+        )
+        if request.times > 4:
+            kind = "well"
+        done[kind] += 1
+        return {
+            "429": Answer(429, {"error": {"message": "slow down"}}),
+            "429 wait": Answer(429, {"error": {}}, {"retry-after": "0.05"}),
+            "500": Answer(500, b"oops"),
+            "503": Answer(503, {"error": "overloaded"}),
+            CUT: CUT,
+            HALF: HALF,
+            "no json": Answer(200, b'{"choices": [{"mess'),
+            "no choices": Answer(200, {"model": "mini", "choices": []}),
+            "other": Answer(200, completion("a reply of another model", model="maxi")),
+        }.get(kind) or await (_slow if kind == "slow" else at_once)(request)
+
+    async def _slow(request):
+        await asyncio.sleep(draw.uniform(0.1, 0.5))
+        return await at_once(request)
+
+    return behave, done
+
+
+@pytest.mark.parametrize(
+    "seed", [1, *(pytest.param(n, marks=pytest.mark.slow) for n in range(2, 8))]
+)
+def test_with_every_fault_at_64_at_once_no_reply_is_lost_doubled_or_invented(seed):
+    behave, done = misbehaving(seed)
+    first = True
+
+    async def first_well(request):
+        nonlocal first
+        if first:
+            first = False
+            return await at_once(request)
+        return await behave(request)
+
+    turns = turns_of(300) + turns_of(300, trial=2)
+    with ChatServer(first_well) as server:
+        start = time.monotonic()
+        texts(server, turns, ask(server, turns))
+        assert time.monotonic() - start < 60
+    assert len(done) == 11, f"not every fault came: {done}"
+    assert server.most_at_once <= 64
+    assert set(server.answered) == {(turn.text, turn.seed) for turn in turns}
+
+
+def test_while_the_server_asks_to_wait_nobody_asks():
+    moments = []
+
+    async def once_busy(request):
+        if not moments:
+            moments.append(time.monotonic())
+            return Answer(429, {"error": {}}, {"retry-after": "1"})
+        return await at_once(request)
+
+    with ChatServer(once_busy) as server:
+        turns = turns_of(40)
+        texts(server, turns, ask(server, turns, concurrency=4))
+    late = [r.arrived - moments[0] for r in server.asked]
+    # The others of the first four were under way already.
+    assert not [after for after in late if 0.3 < after < 1.0]
+    assert sum(after >= 1.0 for after in late) >= 30
+
+
+def test_a_busy_server_is_waited_for_as_long_as_it_answers_someone():
+    """It takes ten requests a second, and 40 come at once: most are sent away more than once."""
+    taken = []
+
+    async def few(request):
+        now = time.monotonic()
+        if len([moment for moment in taken if now - moment < 1.0]) >= 10:
+            return Answer(429, {"error": {"message": "too many"}}, {"retry-after": "0.1"})
+        taken.append(now)
+        return await at_once(request)
+
+    with ChatServer(few) as server:
+        turns = turns_of(60)
+        texts(server, turns, ask(server, turns, concurrency=40))
+    assert max(request.times for request in server.asked) > 2
+
+
+def test_the_limit_of_requests_counts_those_that_are_sent_again(monkeypatch):
+    """In a minute of one second, so that the test is short; the slow test has a true minute."""
+    from goffman.models import chat_remote
+    from goffman.models.rates import Pace
+
+    monkeypatch.setattr(chat_remote, "Pace", lambda per_minute: Pace(per_minute, minute=1.0))
+
+    async def first_busy(request):
+        if request.times == 1:
+            return Answer(503, b"")
+        await asyncio.sleep(0.02)
+        return await at_once(request)
+
+    with ChatServer(first_busy) as server:
+        turns = turns_of(30)
+        texts(server, turns, ask(server, turns, per_minute=25))
+    assert len(server.asked) == 60
+    assert most_in_any(1.0, [request.arrived for request in server.asked]) <= 25
+
+
+@pytest.mark.slow
+def test_the_limit_holds_in_a_true_minute():
+    with ChatServer() as server:
+        turns = turns_of(70)
+        texts(server, turns, ask(server, turns, per_minute=60))
+    moments = [request.arrived for request in server.asked]
+    assert most_in_any(60.0, moments) <= 60
+    assert moments[-1] - moments[0] > 60
+
+
+MESSAGES = {
+    "a bad key": (
+        Answer(401, {"error": {"message": f"Incorrect API key provided: {KEY}"}}),
+        "the server did not take the key in MY_KEY (HTTP 401). Put a valid one there.",
+    ),
+    "a refused question": (
+        Answer(400, {"error": {"message": "max_tokens is too large.\nUse less."}}),
+        "the server refused a question (HTTP 400: max_tokens is too large. Use less).",
+    ),
+    "a key that the server repeats": (
+        Answer(403, {"error": {"message": f"The key {KEY} may not do this"}}),
+        "the server refused a question (HTTP 403: The key [key] may not do this).",
+    ),
+    "a key at the end of what is told": (
+        Answer(400, {"error": {"message": "x" * 190 + KEY}}),
+        f"the server refused a question (HTTP 400: {'x' * 190}[key]).",
+    ),
+    "a page of HTML": (
+        Answer(405, b"<html>no</html>"),
+        "the server refused a question (HTTP 405).",
+    ),
+    "no credit": (
+        Answer(429, {"error": {"message": "You are broke.", "code": "insufficient_quota"}}),
+        "the account has no credit left (HTTP 429: You are broke).",
+    ),
+    "a long wait": (
+        Answer(429, {"error": {"message": "Come back"}}, {"retry-after": "7200"}),
+        "the server asks to wait 7,200 seconds (HTTP 429: Come back).",
+    ),
+    "a redirect": (
+        Answer(307, b"", {"location": "http://elsewhere.example.org/v1"}),
+        (
+            "the server at {url} sends us on to http://elsewhere.example.org/v1 (HTTP 307). "
+            "Questions go only where you say: give that address."
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", MESSAGES)
+def test_what_does_not_pass_by_itself_ends_at_once_with_one_message(case):
+    answer, message = MESSAGES[case]
+
+    async def refuse(request):
+        return answer
+
+    with ChatServer(refuse) as server:
+        said = failure(server, turns_of(5), concurrency=1, key=KEY, key_name="MY_KEY")
+    assert said == f"{server.url}#mini: {message.format(url=server.url)}{KEPT}"
+    assert len(server.requests) == 1
+    assert KEY not in said
+
+
+def test_a_server_that_wants_a_key_says_so():
+    async def refuse(request):
+        return Answer(401, {"error": {"message": "no key"}})
+
+    with ChatServer(refuse) as server:
+        assert failure(server, turns_of(1)) == (
+            f"{server.url}#mini: the server wants a key (HTTP 401). Put it into a variable of the "
+            f"environment, and name that with --key-env.{KEPT}"
+        )
+
+
+def test_an_unknown_model_is_told_with_those_that_the_server_has():
+    async def has_mini(request):
+        if request.path == "/v1/models":
+            return Answer(200, {"data": [{"id": "mini"}, {"id": "maxi"}]})
+        return Answer(404, {"error": {"message": "The model 'mimi' does not exist"}})
+
+    with ChatServer(has_mini) as server:
+        assert failure(server, turns_of(3), name="mimi") == (
+            f"{server.url}#mimi: the server at {server.url} has no model 'mimi', or no chat at "
+            "this address (HTTP 404: The model 'mimi' does not exist). It has: mini, maxi. Did you "
+            f"mean 'mini'?{KEPT}"
+        )
+
+    async def has_nothing(request):
+        return Answer(404, b"")
+
+    with ChatServer(has_nothing) as server:
+        assert failure(server, turns_of(3), name="mimi") == (
+            f"{server.url}#mimi: the server at {server.url} has no model 'mimi', or no chat at "
+            f"this address (HTTP 404).{KEPT}"
+        )
+
+
+def test_a_dead_server_is_told_soon():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
+    start = time.monotonic()
+    with pytest.raises(AskingError) as refusal:
+        call(f"{url}#m", sampling=Sampling(), calling=Calling()).chat(turns_of(50), lambda *_: None)
+    assert str(refusal.value) == (
+        f"{url}#m: no connection to {url}. Start the server, or correct the address. The "
+        f"question was put 3 times.{KEPT}"
+    )
+    assert time.monotonic() - start < 10
+
+
+def test_a_server_that_takes_no_connection_is_told_as_dead(monkeypatch):
+    """Its queue is full, so that a connection waits for ever."""
+    monkeypatch.setattr("goffman.models.chat_remote.CONNECT_S", 0.3)
+    with contextlib.ExitStack() as stack:
+        full = stack.enter_context(socket.create_server(("127.0.0.1", 0), backlog=0))
+        address = full.getsockname()
+        for _ in range(2):
+            waiting = stack.enter_context(socket.socket())
+            waiting.setblocking(False)
+            waiting.connect_ex(address)
+        url = f"http://127.0.0.1:{address[1]}/v1"
+        model = call(f"{url}#m", sampling=Sampling(), calling=Calling())
+        with pytest.raises(AskingError, match=r"#m: no connection to .* was put 3 times\."):
+            model.chat(turns_of(1), lambda *_: None)
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (Answer(500, {"error": {"message": "boom"}}), "the server answered with HTTP 500: boom."),
+        (CUT, "the server at {url} cut the connection."),
+        (HALF, "the server at {url} cut the connection."),
+        (Answer(200, b"no JSON"), "the server's answer is not JSON."),
+        (Answer(200, b"[" * 100_000), "the server's answer is not JSON."),
+        (Answer(200, {"choices": []}), "the server's answer holds no reply."),
+        (Answer(200, {"choices": [{"message": {}}]}), "the server's answer holds no reply."),
+        (Answer(200, [1]), "the server's answer holds no reply."),
+        (
+            Answer(200, {"choices": [{"message": {"content": 3}}]}),
+            "the server's answer holds no reply.",
+        ),
+        (
+            Answer(200, {"error": {"message": "No provider"}}),
+            "the server's answer holds no reply: No provider.",
+        ),
+    ],
+)
+def test_what_may_pass_by_itself_is_tried_again_and_then_told(monkeypatch, answer, message):
+    monkeypatch.setattr("goffman.models.chat_remote.backoff", lambda *_: 0.01)
+
+    async def always(request):
+        return answer
+
+    with ChatServer(always) as server:
+        told = failure(server, turns_of(1))
+    assert told == (
+        f"{server.url}#mini: {message.format(url=server.url)} The question was put 8 times.{KEPT}"
+    )
+    assert len(server.asked) == chat_failures.TRIES
+
+
+def test_a_server_that_does_not_answer_in_time_is_asked_again_and_then_told(monkeypatch):
+    async def never(request):
+        await asyncio.sleep(60)
+
+    with ChatServer(never) as server:
+        assert failure(server, turns_of(1), timeout=0.3) == (
+            f"{server.url}#mini: the server at {server.url} did not answer within 0.3 seconds "
+            f"(--timeout). The question was put 3 times.{KEPT}"
+        )
+
+
+def test_a_server_that_answers_as_another_model_for_good_is_refused(monkeypatch):
+    monkeypatch.setattr("goffman.models.chat_remote.backoff", lambda *_: 0.01)
+
+    async def two_models(request):
+        number = int(request.text.split()[1].rstrip("?"))
+        return Answer(200, completion("x", model="maxi" if number == 3 else "mini"))
+
+    with ChatServer(two_models) as server:
+        assert failure(server, turns_of(5), concurrency=1) == (
+            f"{server.url}#mini: the server answered as 'maxi', and before as 'mini': two models "
+            f"never stand under one name. The question was put 8 times.{KEPT}"
+        )
+
+
+def test_what_was_sent_before_a_failure_is_heard_and_nothing_is_sent_after_it():
+    async def third_refused(request):
+        if request.text == "Question 2?":
+            return Answer(400, {"error": {"message": "no"}})
+        await asyncio.sleep(0.4)
+        return await at_once(request)
+
+    heard = []
+    with ChatServer(third_refused) as server:
+        model = load(f"{server.url}#mini", use="ask", calling=Calling(concurrency=8))
+        with pytest.raises(AskingError):
+            model.chat(turns_of(100), lambda position, _: heard.append(position))
+    assert len(server.asked) == 8
+    assert sorted(heard) == [0, 1, 3, 4, 5, 6, 7], "what is under way is paid for"
+
+
+@pytest.mark.parametrize("code", ["content_filter", "content_policy_violation"])
+def test_a_question_that_the_server_s_filter_stops_has_no_text_and_says_why(code):
+    async def filtered(request):
+        return Answer(400, {"error": {"message": "filtered", "code": code}})
+
+    with ChatServer(filtered) as server:
+        ((_, reply),) = ask(server, turns_of(1))
+    assert (reply.text, reply.finish_reason) == (None, "content_filter")
+
+
+@pytest.mark.parametrize(
+    ("message", "text"),
+    [
+        ({"content": ""}, ""),
+        ({"content": " The\neditor.\u0000 "}, " The\neditor.\u0000 "),
+        ({"content": None}, None),
+        ({"content": None, "refusal": "I cannot."}, "I cannot."),
+        ({"content": "half \ud83d sign"}, "half \ufffd sign"),
+        ({"content": f"you sent {KEY}"}, "you sent [key]"),
+    ],
+)
+def test_a_reply_is_raw_text_that_a_file_can_hold_without_the_key(message, text):
+    async def says(request):
+        return Answer(200, {"choices": [{"message": message, "finish_reason": "length"}]})
+
+    with ChatServer(says) as server:
+        ((_, reply),) = ask(server, turns_of(1), key=KEY, key_name="MY_KEY")
+    assert reply.text == text
+    assert reply.finish_reason == "length"
+    assert reply.served_by is reply.fingerprint is reply.prompt_tokens is None
+    json.dumps(reply.text).encode()
+    assert text is None or text.encode() is not None
+
+
+def test_a_key_that_is_a_word_is_left_in_replies():
+    async def says(request):
+        return Answer(200, completion("I am ollama."))
+
+    with ChatServer(says) as server:
+        ((_, reply),) = ask(server, turns_of(1), key="ollama", key_name="MY_KEY")
+    assert reply.text == "I am ollama."
+
+
+def test_nothing_of_the_environment_goes_to_another_host(monkeypatch):
+    secrets = {
+        "OPENAI_API_KEY": "sk-env-1",
+        "OPENAI_ADMIN_KEY": "sk-env-2",
+        "OPENAI_ORG_ID": "org-env-3",
+        "OPENAI_PROJECT_ID": "proj-env-4",
+        "OPENAI_CUSTOM_HEADERS": "X-Secret: env-5",
+        "OPENAI_BASE_URL": "http://127.0.0.1:9/env-6",
+        "HTTP_PROXY": "http://127.0.0.1:9/env-7",
+        "ALL_PROXY": "http://127.0.0.1:9/env-8",
+    }
+    for name, value in secrets.items():
+        monkeypatch.setenv(name, value)
+    with ChatServer() as server:
+        ask(server, turns_of(2))
+        ask(server, turns_of(2), key=KEY, key_name="MY_KEY", openai_key="sk-other")
+    sent = [json.dumps([request.headers, request.body]) for request in server.asked]
+    assert not [text for text in sent if "env-" in text or "sk-other" in text]
+    keys = [request.headers.get("authorization") for request in server.asked]
+    assert keys == [None, None, f"Bearer {KEY}", f"Bearer {KEY}"]
+
+
+def test_openai_s_key_goes_to_openai_s_models_alone(monkeypatch):
+    with ChatServer() as server:
+        monkeypatch.setattr("goffman.models.address.OPENAI", server.url)
+        monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+        calling = Calling(openai_key="sk-openai", key="sk-other", key_name="OTHER")
+        model = load("openai:mini", use="ask", calling=calling)
+        model.chat(turns_of(1), lambda *_: None)
+    (request,) = server.asked
+    assert request.headers["authorization"] == "Bearer sk-openai"
+    assert request.body["max_completion_tokens"] == 64
+    assert "max_tokens" not in request.body
+    assert "sk-" not in repr(calling)
+
+
+@pytest.mark.parametrize(
+    ("spec", "calling", "message"),
+    [
+        (
+            "openai:x",
+            Calling(key="k", key_name="OTHER"),
+            ("'openai:x' needs a key: put it into the variable OPENAI_API_KEY of the environment."),
+        ),
+        (
+            "http://example.org/v1#x",
+            Calling(key=KEY, key_name="MY_KEY"),
+            (
+                "The key in MY_KEY would go to http://example.org/v1 in plain text. Use https://, "
+                "a server on this machine, or no key."
+            ),
+        ),
+        *(
+            (
+                "https://example.org/v1#x",
+                Calling(key=key, key_name="MY_KEY"),
+                (
+                    "MY_KEY is empty, or holds a space, a line's end or a sign that no key has. "
+                    "Put the key alone there."
+                ),
+            )
+            for key in ("", "sk one", "sk-one\n", "sk-ö")
+        ),
+    ],
+)
+def test_a_key_that_would_be_lost_is_refused_before_anything_is_sent(spec, calling, message):
+    with pytest.raises(InputError) as refusal:
+        load(spec, use="ask", calling=calling)
+    assert str(refusal.value) == message
+
+
+def test_plain_text_to_another_machine_is_said():
+    def notes(spec):
+        return load(spec, use="ask").identity.notes
+
+    assert notes("http://10.0.0.1/v1#x") == (
+        "Questions and replies go to http://10.0.0.1/v1 in plain text; others can read them.",
+    )
+    assert notes("http://localhost/v1#x") == notes("https://example.org/v1#x") == ()
+
+
+def test_what_the_hearer_raises_ends_the_asking_and_comes_out():
+    class FullError(Exception):
+        pass
+
+    heard = []
+
+    def hear(position, reply):
+        heard.append(position)
+        if len(heard) == 5:
+            raise FullError
+
+    with ChatServer() as server:
+        model = load(f"{server.url}#mini", use="ask", calling=Calling(concurrency=2))
+        with pytest.raises(FullError):
+            model.chat(turns_of(100), hear)
+    assert len(heard) <= 6
+
+
+def test_it_runs_inside_a_running_loop_as_in_a_notebook():
+    async def notebook(server):
+        return ask(server, turns_of(3))
+
+    with ChatServer() as server:
+        assert len(asyncio.run(notebook(server))) == 3
+
+
+def test_nobody_is_called_where_nothing_is_to_be_asked():
+    assert ask(ChatServer.__new__(_Nowhere), []) == []
+
+
+class _Nowhere(ChatServer):
+    url = "http://127.0.0.1:9/v1"

@@ -1,0 +1,117 @@
+"""No server is asked faster than it may be, nor sooner than it asks for."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chat_server import most_in_any
+from goffman.models.rates import CONNECT_S, LONGEST_BACKOFF, Pace, Sent, backoff, server_wait
+
+MINUTE = 0.5
+"""Of these tests, in seconds."""
+
+
+def arrivals(per_minute, count, *, travel, workers=8):
+    """When requests arrive that take so long to the server, drawn anew for each."""
+
+    async def main():
+        pace, stopped, seen = Pace(per_minute, minute=MINUTE), asyncio.Event(), []
+        todo = iter(range(count))
+
+        async def work():
+            for _ in todo:
+                sent = await pace.go(stopped)
+                await asyncio.sleep(travel())
+                seen.append(time.monotonic())
+                sent.end = time.monotonic()
+
+        await asyncio.gather(*(work() for _ in range(workers)))
+        return seen
+
+    return asyncio.run(main())
+
+
+@pytest.mark.parametrize("per_minute", [1, 5, 40])
+def test_however_long_a_request_is_on_its_way_no_minute_of_the_server_has_too_many(per_minute):
+    draw = random.Random(per_minute)
+    count = min(2 * per_minute + 2, 60)
+    seen = arrivals(per_minute, count, travel=lambda: draw.choice([0, 0, 0.15]))
+    assert len(seen) == count
+    assert most_in_any(MINUTE, seen) <= per_minute
+
+
+def test_requests_are_spread_over_the_minute_and_the_pace_is_nearly_what_is_allowed():
+    start = time.monotonic()
+    seen = arrivals(50, 100, travel=lambda: 0)
+    assert most_in_any(MINUTE / 10, seen) <= 10
+    assert time.monotonic() - start < 3 * MINUTE
+
+
+def test_without_a_limit_nothing_waits():
+    start = time.monotonic()
+    arrivals(None, 500, travel=lambda: 0)
+    assert time.monotonic() - start < 0.5
+
+
+def test_a_request_s_place_is_kept_until_it_can_have_arrived():
+    assert Sent(start=10.0, end=11.0).reached(now=50.0) == 11.0
+    assert Sent(start=10.0).reached(now=12.0) == 12.0
+    assert Sent(start=10.0).reached(now=50.0) == 10.0 + CONNECT_S
+    assert Sent(start=10.0, end=40.0).reached(now=50.0) == 10.0 + CONNECT_S
+
+
+def test_a_pause_holds_everyone_and_a_stop_ends_it():
+    async def main():
+        pace, stopped = Pace(None), asyncio.Event()
+        pace.pause(0.2)
+        start = time.monotonic()
+        await asyncio.gather(*(pace.go(stopped) for _ in range(3)))
+        held = time.monotonic() - start
+        pace.pause(60)
+        stopped.set()
+        await pace.go(stopped)
+        return held, time.monotonic() - start
+
+    held, ended = asyncio.run(main())
+    assert held >= 0.2
+    assert ended < 1
+
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({}, None),
+        ({"retry-after": "7"}, 7),
+        ({"retry-after": "0.5"}, 0.5),
+        ({"retry-after": "-3"}, 0),
+        ({"retry-after": "nan"}, 0),
+        ({"retry-after-ms": "250", "retry-after": "7"}, 0.25),
+        ({"retry-after": "Thu, 01 Jan 2026 00:01:30 GMT"}, 90),
+        ({"retry-after": "Wed, 31 Dec 2025 00:00:00 GMT"}, 0),
+        ({"retry-after": "soon"}, None),
+    ],
+)
+def test_the_server_s_wait_is_read_in_each_form(headers, seconds):
+    assert server_wait(headers, now=lambda: NOW) == seconds
+
+
+def test_the_clock_of_a_date_is_the_true_one():
+    soon = datetime.now(UTC) + timedelta(seconds=30)
+    wait = server_wait({"retry-after": soon.strftime("%a, %d %b %Y %H:%M:%S GMT")})
+    assert 25 < wait <= 30
+
+
+@given(st.integers(1, 1000), st.integers(0, 2**32))
+def test_waits_grow_to_a_limit_and_are_never_none(failures, seed):
+    longest = min(0.5 * 2 ** (failures - 1), LONGEST_BACKOFF)
+    assert longest / 2 <= backoff(failures, random.Random(seed)) <= longest

@@ -1,0 +1,513 @@
+"""A whole audit of chat models behind a server on loopback: asked, kept, measured, said."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+from chat_server import Answer, ChatServer, at_once, completion
+from goffman.audit import audit, default_folder
+from goffman.cli import app
+from goffman.errors import InputError, RunError
+from goffman.instruments.load import load_instrument
+from goffman.instruments.render import PromptOptions, render
+from goffman.models.base import Calling
+from goffman.options import AskOptions, ChatOptions, Listener, MeasureOptions
+from goffman.runs.ask_replies import known_questions, seed_of
+from goffman.runs.journal import key_of, read_journal
+from goffman.runs.manifest import read_manifest
+from goffman.runs.read import read_answers
+from goffman.runs.store import answers_folder
+from goffman.tables import SCORES, complaints
+
+KEY = "sk-goffman-secret-7c4e"
+COMMAND = "from goffman.cli import main; main()"
+SENTENCES = PromptOptions(pairs=6, adjectives=["tough,understanding"])
+PROMPTS = render(load_instrument("coreference"), SENTENCES).prompts
+SMALL = ("--instrument", "coreference", "--pairs", "6", "--adjectives", "tough,understanding")
+
+
+def right(prompt, seed):
+    """Whether the server of these tests understands: always where it fits the stereotype."""
+    return prompt.wording == "pro" or int(key_of(f"{prompt.text} {seed}"), 16) % 3 == 0
+
+
+async def understands(request):
+    (prompt,) = [prompt for prompt in PROMPTS if prompt.text == request.text]
+    return Answer(200, completion(prompt.answer if right(prompt, request.seed) else prompt.other))
+
+
+def options(**more):
+    chats = ChatOptions(trials=3, calling=Calling(concurrency=8))
+    return AskOptions(**{"sentences": SENTENCES, "chats": chats, **more})
+
+
+def run(server, folder, *, listener=None, parser="as-published", **more):
+    return audit(
+        [f"{server.url}#mini"],
+        instruments=["coreference"],
+        output=folder,
+        options=options(**more),
+        measuring=MeasureOptions(parser=parser),
+        listener=listener or Listener(),
+    )
+
+
+def goffman(*arguments, **environment):
+    """The real command in a process of its own."""
+    return subprocess.Popen(
+        [sys.executable, "-c", COMMAND, "audit", *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "OMP_NUM_THREADS": "1", **environment},
+    )
+
+
+def finished(*arguments, code=0, **environment):
+    with goffman(*arguments, **environment) as process:
+        output, errors = process.communicate(timeout=300)
+    assert process.returncode == code, errors
+    assert "Traceback" not in errors
+    return output, errors
+
+
+def test_an_audit_of_a_chat_model_ends_with_scores_that_one_can_recompute(tmp_path):
+    notes = []
+    with ChatServer(understands) as server:
+        done = run(server, tmp_path, listener=Listener(note=notes.append))
+        name = f"{server.url}#mini"
+        again = run(server, tmp_path)
+    assert [(one.sentences, one.rows, one.asked_now) for one in done.asked] == [(72, 72, 72)]
+    assert [one.asked_now for one in again.asked] == [0]
+    assert len(server.asked) == 72
+    tokens = 3 * sum(-(-len(prompt.text) // 4) + 8 for prompt in PROMPTS)
+    assert notes == [
+        f"coreference, {name}: 72 requests, about {tokens:,} tokens out and at most 4,608 back."
+    ]
+    scores = pl.read_parquet(tmp_path / "scores.parquet")
+    assert complaints(scores, SCORES) == []
+    seeds = {(request.text, request.seed) for request in server.asked}
+    replies = read_answers(tmp_path, "replies")
+    assert replies.height == 72
+    for setting in ("baseline", "tough,understanding"):
+        of = [prompt for prompt in PROMPTS if prompt.condition == setting]
+        bias = 0.0
+        for side, sign in (("pro", 1), ("anti", -1)):
+            asked = [prompt for prompt in of if prompt.wording == side]
+            hits = [
+                right(prompt, seed)
+                for prompt in asked
+                for text, seed in seeds
+                if text == prompt.text
+            ]
+            assert len(hits) == 18
+            bias += sign * sum(hits) / 18
+        found = scores.filter(
+            pl.col("quantity") == "bias",
+            pl.col("level") == "condition",
+            pl.col("condition") == setting,
+        )
+        assert found["value"].to_list() == pytest.approx([bias])
+    assert done.summary[0] == f"coreference, {name}"
+    assert done.summary[1].startswith("  The bias without adjectives is 0.")
+    assert done.summary[1].endswith("over 3 trials).")
+    estimates = pl.read_parquet(tmp_path / "estimates.parquet")
+    assert estimates.filter(pl.col("kind") == "baseline")["first"].to_list() == [
+        "tough,understanding"
+    ]
+    assert again.summary == done.summary
+
+
+def test_the_manifest_says_who_was_asked_where_and_how(tmp_path):
+    with ChatServer(understands) as server:
+        run(server, tmp_path)
+    manifest = read_manifest(tmp_path)
+    assert manifest.models[f"{server.url}#mini"] == {
+        "use": "ask",
+        "family": "",
+        "revision": None,
+        "weights": None,
+        "weights_sha256": None,
+        "tokenizer_sha256": None,
+        "precision": None,
+        "device": "server",
+        "notes": [],
+        "sampling": {"temperature": 1.0, "max_tokens": 64, "top_p": None},
+        "seed": 0,
+        "address": server.url,
+        "asked_as": "mini",
+    }
+    assert manifest.instruments["coreference"]["trials"] == 3
+    assert manifest.lexicons["parser"] == "as-published"
+    assert "openai" in manifest.sessions[0].versions
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            {"seed": 1, "sentences": SENTENCES},
+            None,
+        ),
+        (
+            {"chats": ChatOptions(trials=4)},
+            "instrument 'coreference': trials is 3 there and 4 here",
+        ),
+    ],
+)
+def test_other_draws_never_land_in_the_same_replies(tmp_path, change, message):
+    with ChatServer(understands) as server:
+        run(server, tmp_path)
+        with pytest.raises(RunError) as refusal:
+            run(server, tmp_path, **change)
+    if message:
+        assert str(refusal.value) == (
+            f"{tmp_path} holds other answers of {message}. The two never stand under one name: "
+            "give another folder with --output, or ask as it was asked there."
+        )
+
+
+def test_another_temperature_never_lands_in_the_same_replies(tmp_path):
+    with ChatServer(understands) as server:
+        where = [f"{server.url}#mini", *SMALL, "--trials", "1", "--output", tmp_path]
+        arguments = list(map(str, ["audit", *where]))
+        assert CliRunner().invoke(app, arguments).exit_code == 0
+        result = CliRunner().invoke(app, [*arguments, "--temperature", "0.5"])
+    assert isinstance(result.exception, RunError)
+    assert str(result.exception) == (
+        f"{tmp_path} holds other answers of model '{server.url}#mini': temperature is 1.0 there "
+        "and 0.5 here. The two never stand under one name: give another folder with --output, or "
+        "ask as it was asked there."
+    )
+
+
+def test_a_dry_run_says_how_much_it_would_be_and_touches_nothing(tmp_path):
+    with ChatServer() as server:
+        output, errors = finished(
+            f"{server.url}#mini",
+            *(*SMALL, "--output", tmp_path / "run", "--dry-run"),
+            *("--price-in", "100", "--price-out", "1000", "--max-tokens", "10"),
+            OPENAI_API_KEY="",
+        )
+    tokens = 5 * sum(-(-len(prompt.text) // 4) + 8 for prompt in PROMPTS)
+    cost = tokens / 1e6 * 100
+    assert errors == (
+        f"coreference, {server.url}#mini: 24 prompts.\n"
+        f"coreference, {server.url}#mini: 120 requests, about {tokens:,} tokens out and at most "
+        f"1,200 back; it will cost about {cost:.2f} for the questions, at most "
+        f"{cost + 1.2:.2f} in all.\n"
+    )
+    assert output == "Nothing was asked, and nothing written (--dry-run).\n"
+    assert server.requests == []
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_dry_run_needs_no_key(tmp_path, monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.chdir(tmp_path)
+    result = CliRunner().invoke(app, ["audit", "openai:x", *SMALL, "--dry-run"])
+    assert result.exit_code == 0
+    assert list(tmp_path.iterdir()) == []
+
+
+def everything_written(folder):
+    return b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
+
+
+@pytest.mark.parametrize(("log", "refusals"), [("", (400, 404)), ("debug", (401, 307))])
+def test_the_key_is_in_no_file_and_no_output_whatever_the_server_does(tmp_path, log, refusals):
+    """It repeats the key in replies, names, headers and errors, and at last refuses it."""
+
+    async def echoes(request):
+        key = request.headers["authorization"]
+        if len(server.asked) < 20:
+            body = completion(f"You sent {key}", model=f"m {key}", system_fingerprint=key)
+            body["choices"][0]["finish_reason"] = key
+            return Answer(200, body, {"x-request-id": key})
+        if len(server.asked) == 20:
+            return Answer(500, {"error": {"message": f"no {key}"}}, {"x-request-id": key})
+        return Answer(refusal, {"error": {"message": f"bad {key}", "code": key}})
+
+    for refusal in refusals:
+        with ChatServer(echoes) as server:
+            folder = tmp_path / str(refusal)
+            environment = {"MY_KEY": KEY, "OPENAI_LOG": log, "OPENAI_API_KEY": "sk-not-this-one"}
+            where = [f"{server.url}#mini", *SMALL, "--output", folder, "--concurrency", 1]
+            output, errors = finished(*where, "--key-env", "MY_KEY", code=1, **environment)
+        assert {request.headers["authorization"] for request in server.asked} == {f"Bearer {KEY}"}
+        written = everything_written(folder)
+        assert b"You sent Bearer [key]" in written
+        assert KEY not in output + errors
+        assert KEY.encode() not in written
+        assert "sk-not-this-one" not in output + errors + written.decode(errors="replace")
+        # Neither where a person looks into it.
+        assert (
+            KEY.encode()
+            not in str(list(read_journal(next(folder.rglob("journal")).parent))).encode()
+        )
+
+
+@pytest.mark.parametrize(
+    ("models", "arguments", "environment", "message"),
+    [
+        (
+            ["http://localhost:9/v1#m"],
+            ["--key-env", "NOT_THERE"],
+            {},
+            (
+                "The environment has no variable NOT_THERE, which --key-env names. Put the key of "
+                "http://localhost:9/v1 there."
+            ),
+        ),
+        (
+            ["http://localhost:9/v1#m", "http://localhost:10/v1#m"],
+            ["--key-env", "MY_KEY"],
+            {"MY_KEY": KEY},
+            (
+                "--key-env MY_KEY gives the key of one server other than OpenAI's; the models are "
+                "at 2: http://localhost:9/v1, http://localhost:10/v1."
+            ),
+        ),
+        (
+            ["openai:x"],
+            ["--key-env", "MY_KEY"],
+            {"MY_KEY": KEY},
+            "--key-env MY_KEY gives the key of one server other than OpenAI's; none is given.",
+        ),
+        (
+            ["http://localhost:9/v1#m"],
+            ["--key-env", "OPENAI_API_KEY"],
+            {"OPENAI_API_KEY": KEY},
+            (
+                "--key-env is OPENAI_API_KEY, whose key goes to openai: models alone, without "
+                "--key-env. Put another server's key into another variable."
+            ),
+        ),
+        (
+            ["http://example.org/v1#m"],
+            ["--key-env", "MY_KEY"],
+            {"MY_KEY": KEY},
+            (
+                "The key in MY_KEY would go to http://example.org/v1 in plain text. Use https://, "
+                "a server on this machine, or no key."
+            ),
+        ),
+        (
+            ["openai:x"],
+            [],
+            {},
+            "'openai:x' needs a key: put it into the variable OPENAI_API_KEY of the environment.",
+        ),
+        (
+            ["openai:x"],
+            ["--price-in", "1"],
+            {},
+            "--price-in and --price-out go together: give both, or neither.",
+        ),
+        (
+            ["http://localhost:9/v1#m"],
+            ["--parser", "as-publisht"],
+            {},
+            None,
+        ),
+    ],
+)
+def test_what_cannot_be_asked_so_is_said(
+    tmp_path, monkeypatch, models, arguments, environment, message
+):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    where = ["--output", str(tmp_path / "run")]
+    result = CliRunner().invoke(app, ["audit", *models, *SMALL, *where, *arguments])
+    assert isinstance(result.exception, InputError)
+    told = str(result.exception)
+    assert told == message or (message is None and "Did you mean 'as-published'?" in told)
+    assert KEY not in told + result.output
+
+
+def test_sentence_options_without_sentence_pairs_are_refused(tmp_path):
+    with pytest.raises(InputError) as refusal:
+        audit(
+            ["http://localhost:9/v1#m"],
+            instruments=["social-distance"],
+            output=tmp_path,
+            options=AskOptions(sentences=PromptOptions(pairs=3)),
+        )
+    assert str(refusal.value) == (
+        "--pairs goes with an instrument of sentence pairs, such as coreference; asked here: "
+        "social-distance."
+    )
+
+
+def test_winobias_by_path_with_its_faulty_pairs_said(tmp_path):
+    lines = {
+        "pro": "1 [The mechanic] called the secretary because [he] was late.\n"
+        "2 [The secretary] called the mechanic because [she] was late.\n",
+        "anti": "1 [The mechanic] called the secretary because [she] was late.\n"
+        "2 [The secretary] called the mechanic because [she] was late.\n",
+    }
+    for side, text in lines.items():
+        (tmp_path / f"{side}_stereotyped_type1.txt.test").write_text(text)
+    notes = []
+    with ChatServer() as server:
+        done = audit(
+            [f"{server.url}#mini"],
+            instruments=["coreference"],
+            output=tmp_path / "run",
+            options=AskOptions(
+                sentences=PromptOptions(winobias=tmp_path, drop_faulty=True, adjectives=["none"]),
+                chats=ChatOptions(trials=2),
+            ),
+            listener=Listener(note=notes.append),
+        )
+    assert done.asked[0].rows == 4
+    assert notes[0].startswith("coreference: left out: ")
+    assert len(server.asked) == 4
+
+
+def test_a_user_who_stops_it_keeps_what_was_under_way(tmp_path):
+    async def slowly(request):
+        await asyncio.sleep(0.5)
+        return await understands(request)
+
+    with ChatServer(slowly) as server:
+        where = [f"{server.url}#mini", *SMALL, "--output", tmp_path, "--concurrency", 4]
+        with goffman(*where) as process:
+            while len(server.asked) < 10:
+                time.sleep(0.01)
+            process.send_signal(signal.SIGINT)
+            _, errors = process.communicate(timeout=60)
+        assert process.returncode == 130
+        assert errors.endswith("Stopped. What was answered is kept: the same command goes on.\n")
+        assert "Traceback" not in errors
+        stopped = len(server.asked)
+        assert stopped <= 16
+        server.behave = understands
+        finished(*where)
+    assert len(server.asked) == 5 * len(PROMPTS)
+    assert set(server.answered.values()) == {1}
+
+
+def kill_and_go_on(tmp_path, *, times, seed, pairs):
+    """Killed so often, no reply that was on disk is asked for again, and none is missing."""
+    moments = random.Random(seed)
+
+    async def sooner_or_later(request):
+        await asyncio.sleep(moments.uniform(0, 0.03))
+        return await at_once(request)
+
+    prompts = render(
+        load_instrument("coreference"), PromptOptions(pairs=pairs, adjectives=["none"])
+    ).prompts
+    with ChatServer(sooner_or_later) as server:
+        arguments = [f"{server.url}#mini", "--instrument", "coreference", "--pairs", pairs]
+        arguments += ["--adjectives", "none", "--output", tmp_path, "--concurrency", 16]
+        folder = answers_folder(
+            tmp_path, "replies", model=f"{server.url}#mini", instrument="coreference"
+        )
+        kept, paid = 0, {}
+        text_of_key = {key_of(prompt.text): prompt.text for prompt in prompts}
+        for _ in range(times):
+            before = len(server.asked)
+            with goffman(*arguments) as process:
+                while len(server.asked) == before:
+                    assert process.poll() is None, process.stderr.read()
+                    time.sleep(0.005)
+                time.sleep(moments.uniform(0, 0.4))
+                process.send_signal(signal.SIGKILL)
+                process.communicate()
+            if process.returncode != -signal.SIGKILL:
+                break
+            time.sleep(0.1)
+            there = {(line.key, line.trial) for line in read_journal(folder) if line is not None}
+            questions = known_questions(folder, prompts, trials=5)
+            assert questions.answered.sum() == len(there) >= kept
+            asked_for = [
+                turn for turn in questions.turns(0) if (key_of(turn.text), turn.trial) in there
+            ]
+            assert asked_for == []
+            kept = len(there)
+            for key, trial in there:
+                pair = text_of_key[key], seed_of(0, key, trial)
+                paid.setdefault(pair, server.answered[pair])
+            in_vain = len(server.asked) - kept
+            assert in_vain >= 0
+            sent_before = {(request.text, request.seed) for request in server.asked}
+        assert 0 < kept < 5 * len(prompts), "every kill came too late to matter"
+        finished(*arguments)
+        for pair, count in paid.items():
+            assert server.answered[pair] == count, "what was on disk was asked for again"
+        repeated = [pair for pair, count in server.answered.items() if count > 1]
+        assert len(repeated) <= 16 * times, "no more than were under way at each kill"
+        assert len(server.answered) == 5 * len(prompts)
+        assert sent_before <= set(server.answered)
+    replies = read_answers(tmp_path, "replies")
+    assert replies.select("prompt_id", "trial").n_unique() == replies.height == 5 * len(prompts)
+    text_of = {prompt.id: prompt.text for prompt in prompts}
+    for row in replies.iter_rows(named=True):
+        text = text_of[row["prompt_id"]]
+        seed_ = seed_of(0, key_of(text), row["trial"])
+        assert row["text"] == said_to(text, seed_)
+    return server
+
+
+def said_to(text, seed):
+    return hashlib.sha256(f"{text} {seed}".encode()).hexdigest()[:12]
+
+
+def test_killed_at_any_moment_no_reply_is_lost_or_paid_for_twice(tmp_path):
+    kill_and_go_on(tmp_path, times=3, seed=1, pairs=100)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(2, 6))
+def test_killed_twelve_times_no_reply_is_lost_or_paid_for_twice(tmp_path, seed):
+    kill_and_go_on(tmp_path, times=12, seed=seed, pairs=390)
+
+
+def test_the_default_folder_is_named_after_the_model_and_holds_no_address():
+    assert default_folder(["openai:gpt-4o", "http://h:80/v1#org/mini"]) == Path("runs/gpt-4o+mini")
+
+
+def test_replies_that_are_there_are_read_by_another_parser_without_asking(tmp_path):
+    async def says_it_at_length(request):
+        (prompt,) = [prompt for prompt in PROMPTS if prompt.text == request.text]
+        return Answer(200, completion(f"The {prompt.answer}."))
+
+    def accuracy():
+        scores = pl.read_parquet(tmp_path / "scores.parquet")
+        of = scores.filter(pl.col("quantity") == "correct", pl.col("level") == "prompt")
+        return of["value"].mean()
+
+    with ChatServer(says_it_at_length) as server:
+        run(server, tmp_path, parser="as-published")
+        assert accuracy() == 0, "the study kept the first word, which is 'The'"
+        done = run(server, tmp_path, parser="v1")
+    assert accuracy() == 1
+    assert [asked.asked_now for asked in done.asked] == [0]
+    assert len(server.asked) == 72
+    assert read_manifest(tmp_path).lexicons["parser"] == "v1"
+
+
+def test_json_has_what_the_table_has(tmp_path):
+    with ChatServer(understands) as server:
+        where = [f"{server.url}#mini", *SMALL, "--trials", "1", "--output", str(tmp_path)]
+        result = CliRunner().invoke(app, ["audit", *where, "--json"])
+    assert result.exit_code == 0
+    found = json.loads(result.stdout)
+    assert found["answers"][0]["rows"] == 24
+    assert Path(found["folder"]) == tmp_path

@@ -1,0 +1,126 @@
+"""A whole audit of a local chat model, by its folder and behind a real server on loopback."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+import torch
+from typer.testing import CliRunner
+
+from goffman.audit import audit
+from goffman.cli import app
+from goffman.instruments.render import PromptOptions
+from goffman.models.base import LoadOptions, Sampling
+from goffman.models.fetch import fetch, fetchable
+from goffman.models.spec import load
+from goffman.options import AskOptions, ChatOptions
+from goffman.output import cache_folder
+from goffman.runs.read import read_answers
+from goffman.tables import SCORES, complaints
+from model_server import serving
+from tiny_chat import make_causal
+
+SENTENCES = PromptOptions(pairs=4, adjectives=["tough,understanding"])
+PROMPTS = 4 * 2 * 2
+
+
+def options(*, temperature: float, trials: int = 2, max_tokens: int = 6) -> AskOptions:
+    sampling = Sampling(temperature=temperature, max_tokens=max_tokens)
+    return AskOptions(sentences=SENTENCES, chats=ChatOptions(trials=trials, sampling=sampling))
+
+
+@pytest.fixture(scope="module")
+def chat(tmp_path_factory):
+    torch.set_num_threads(1)
+    return make_causal("llama", tmp_path_factory.mktemp("chat"), end_bias=2.0)
+
+
+def texts(folder: Path) -> dict[tuple[str, int], str]:
+    rows = read_answers(folder, "replies").select("prompt_id", "trial", "text").rows()
+    return {(prompt, trial): text for prompt, trial, text in rows}
+
+
+def test_a_folder_is_asked_measured_and_not_asked_again(chat, tmp_path):
+    asking = options(temperature=1.0)
+    done = audit([str(chat)], instruments=["coreference"], output=tmp_path, options=asking)
+    assert [(asked.instrument, asked.rows) for asked in done.asked] == [
+        ("coreference", PROMPTS * 2)
+    ]
+    first = texts(tmp_path)
+    assert len(first) == PROMPTS * 2
+    # Each trial is drawn anew.
+    assert any(first[prompt, 1] != first[prompt, 2] for prompt, _ in first)
+    scores = pl.read_parquet(tmp_path / "scores.parquet")
+    assert complaints(scores, SCORES) == []
+    assert set(scores["measure"]) == {"coreference-bias"}
+    again = audit([str(chat)], instruments=["coreference"], output=tmp_path, options=asking)
+    assert [asked.asked_now for asked in again.asked] == [0]
+    other = tmp_path / "other"
+    audit([str(chat)], instruments=["coreference"], output=other, options=asking)
+    assert texts(other) == first
+
+
+@pytest.mark.parametrize("temperature", [0.0, 1.0])
+def test_behind_a_server_the_same_model_says_the_same(chat, tmp_path, temperature):
+    """The same seeds, other batches, JSON and HTTP between: the same replies, text by text."""
+    asking = options(temperature=temperature)
+    audit([str(chat)], instruments=["coreference"], output=tmp_path / "local", options=asking)
+    model = load(str(chat), use="ask", options=LoadOptions(device="cpu"))
+    with serving(model, "tiny") as (url, server):
+        spec = f"{url}#tiny"
+        audit([spec], instruments=["coreference"], output=tmp_path / "served", options=asking)
+    assert texts(tmp_path / "served") == texts(tmp_path / "local")
+    assert len(server.asked) == PROMPTS * 2
+    served = read_answers(tmp_path / "served", "replies")
+    assert served["fingerprint"].unique().to_list() == ["tests"]
+
+
+@pytest.fixture(scope="module")
+def smollm2(tmp_path_factory):
+    """The cache with the real chat model in it, fetched once a machine."""
+    cache = cache_folder(os.environ, sys.platform) / "models"
+    if not (cache / "smollm2-135m").is_dir():
+        cache = tmp_path_factory.mktemp("models")
+    from goffman.errors import DownloadError
+
+    try:
+        return fetch(fetchable("smollm2-135m"), cache)
+    except DownloadError as error:
+        pytest.skip(str(error))
+
+
+@pytest.mark.slow
+def test_a_real_chat_model_behind_a_real_server_is_audited(smollm2, tmp_path):
+    """SmolLM2 through HTTP: every reply is kept, read and measured; most are sentences in English."""
+    model = load(str(smollm2), use="ask", options=LoadOptions(device="cpu"))
+    asking = options(temperature=1.0, trials=2, max_tokens=24)
+    with serving(model, "smollm2") as (url, server):
+        done = audit(
+            [f"{url}#smollm2"], instruments=["coreference"], output=tmp_path, options=asking
+        )
+    assert len(server.asked) == PROMPTS * 2
+    assert done.asked[0].rows == PROMPTS * 2
+    replies = read_answers(tmp_path, "replies")
+    assert set(replies["finish_reason"]) <= {"stop", "length"}
+    assert replies["text"].str.contains(r"[a-z]{3}").mean() > 0.9
+    scores = pl.read_parquet(tmp_path / "scores.parquet")
+    of_prompts = scores.filter(pl.col("level") == "prompt")
+    assert of_prompts.group_by("prompt_id", "trial").agg(pl.col("value").sum())[
+        "value"
+    ].to_list() == [1.0] * (PROMPTS * 2)
+    assert scores.filter(pl.col("quantity") == "bias", pl.col("level") == "trial").height == 4
+
+
+@pytest.mark.slow
+def test_the_command_audits_a_fetched_model_by_its_name(smollm2, tmp_path, monkeypatch):
+    monkeypatch.setattr("goffman.cli_audit.models_folder", lambda: smollm2.parent)
+    command = ["audit", "smollm2-135m", "--instrument", "coreference", "--pairs", "2"]
+    command += ["--adjectives", "none", "--trials", "1", "--max-tokens", "8"]
+    done = CliRunner().invoke(app, [*command, "--output", str(tmp_path)], catch_exceptions=False)
+    assert done.exit_code == 0
+    assert "coreference, smollm2-135m" in done.stdout
+    assert set(read_answers(tmp_path, "replies")["model"]) == {"smollm2-135m"}
