@@ -399,7 +399,7 @@ def test_the_command_says_where_the_answers_lie_and_how_many(masked, tmp_path):
     again = CliRunner().invoke(app, [*arguments, "--output", str(tmp_path)])
     assert again.stdout.endswith(
         "Nothing was left to ask. Answers, scores.parquet and estimates.parquet are in "
-        f"{tmp_path}.\n"
+        f"{tmp_path}.\nThe report is {tmp_path}/report.html: open it in any browser.\n"
     )
     *_, first, last = done.stderr.splitlines()
     assert first == f"care-seeking, {masked}: 0 of 3 sentences"

@@ -55,6 +55,8 @@ class Audit:
     asked: tuple[Asked, ...]
     summary: tuple[str, ...] = ()
     """What the answers say, in sentences with their uncertainty."""
+    report: Path | None = None
+    """The page that shows it; None: none was asked for."""
 
 
 def audit(
@@ -66,13 +68,15 @@ def audit(
     options: AskOptions | None = None,
     measuring: MeasureOptions | None = None,
     listener: Listener | None = None,
+    report: bool = False,
 ) -> Audit:
     """Every answer of the models to the instruments, and their scores, on disk.
 
     The same call again goes on where it was, and asks nothing that is there.
 
     ``models``: hub ids, folders, ``bundled:`` names, addresses of servers; ``instruments``: names
-    or folders, by default every built-in one that a model can answer.
+    or folders, by default every built-in one that a model can answer; ``report``: also
+    report.html, figures/ and tables/.
     """
     loading, options = loading or LoadOptions(), options or AskOptions()
     listener = listener or Listener()
@@ -96,7 +100,8 @@ def audit(
             _enter_instrument(run, question)
         asked = [answers for pair in pairs for answers in _ask_model(work, pair)]
         said = _measure(work, measuring)
-    return Audit(folder=folder, asked=tuple(asked), summary=said)
+        page = _report(work, measuring) if report else None
+    return Audit(folder=folder, asked=tuple(asked), summary=said, report=page)
 
 
 def default_folder(models: Sequence[str]) -> Path:
@@ -184,6 +189,18 @@ def _measure(work: _Work, measuring: MeasureOptions) -> tuple[str, ...]:
         run.manifest = manifest
         write_manifest(run.folder, manifest)
     return tuple(summary(scores, found))
+
+
+def _report(work: _Work, measuring: MeasureOptions) -> Path:
+    """The page; it is on disk, and the figures and tables beside it."""
+    # Only here: what draws figures takes its time to load.
+    from goffman.reports.write import write_report
+
+    words = load_words(measuring.ratings, measuring.gender_words, parser=measuring.parser)
+    written = write_report(work.run.folder, words=words)
+    for note in written.notes:
+        work.listener.note(note)
+    return written.page
 
 
 def _ask_model(work: _Work, pair: Asking) -> Iterator[Asked]:

@@ -20,6 +20,7 @@ from goffman.cli_compare import check, compare, export
 from goffman.cli_models import models_app
 from goffman.cli_ratings import agree, rate
 from goffman.cli_replicate import replicate
+from goffman.cli_report import report
 from goffman.errors import GoffmanError, InputError, InstrumentError
 from goffman.output import Format, format_for, rows_text, write_output
 from goffman.terminal import count_of, printable, say, table_text
@@ -184,6 +185,7 @@ app.command()(audit)
 app.command()(rate)
 app.command()(agree)
 app.command()(replicate)
+app.command()(report)
 app.command()(compare)
 app.command()(check)
 app.command()(export)

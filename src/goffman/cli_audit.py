@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -141,6 +141,9 @@ def audit(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Ask nobody: only say how much would be asked.")
     ] = False,
+    no_report: Annotated[
+        bool, typer.Option("--no-report", help="Only answers, scores and estimates.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Ask models, keep every answer, measure; the same command again goes on where it was."""
@@ -200,6 +203,7 @@ def audit(
                 pairs=_model_pairs(pair or ()),
             ),
             listener=Listener(progress=lines.show, note=lines.note),
+            report=not no_report,
         )
     _print(done, as_json=as_json, dry_run=dry_run)
 
@@ -208,7 +212,8 @@ def _print(done: Audit, *, as_json: bool, dry_run: bool) -> None:
     """The user reads what was asked, what it says, and where it lies."""
     rows = [vars(asked) for asked in done.asked]
     if as_json:
-        found = {"folder": str(done.folder), "answers": rows, "summary": done.summary}
+        found: dict[str, Any] = {"folder": str(done.folder), "answers": rows}
+        found |= {"summary": done.summary, "report": done.report and str(done.report)}
         print(json.dumps(found, ensure_ascii=False, indent=1))
         return
     if dry_run:
@@ -219,6 +224,8 @@ def _print(done: Audit, *, as_json: bool, dry_run: bool) -> None:
     nothing = "" if any(asked.asked_now for asked in done.asked) else "Nothing was left to ask. "
     where = printable(str(done.folder))
     print(f"{nothing}Answers, scores.parquet and estimates.parquet are in {where}.")
+    if done.report:
+        print(f"The report is {printable(str(done.report))}: open it in any browser.")
 
 
 def _keys(models: Sequence[str], key_env: str | None) -> Calling:

@@ -117,9 +117,10 @@ def ranked_conditions(
         "model", "condition", "group", "category", "n", "missing", "value", "sd", "low", "high",
         "over", "reason",
     )  # fmt: skip
+    rows = rows.filter(pl.col("condition") != BASELINE)
     if not rows.height:
         return
-    rows = _with_baseline(rows.rename(_MEAN), estimates).filter(pl.col("condition") != BASELINE)
+    rows = _with_baseline(rows.rename(_MEAN), estimates)
     # Of each model, and first of all together.
     rows = _named(
         rows.sort(

@@ -1,0 +1,42 @@
+"""The command about what people read: report."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from goffman.terminal import printable, say
+
+
+def report(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="A run's folder.")],
+    *,
+    all_figures: Annotated[
+        bool,
+        typer.Option("--all-figures", help="In figures/ also every choice that the page offers."),
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Write a run's report again: report.html, figures/ and tables/."""
+    from goffman.reports.write import write_report
+
+    written = write_report(run, every_choice=all_figures)
+    for note in written.notes:
+        say(note)
+    if as_json:
+        found = {
+            "report": str(written.page),
+            "figures": [str(path) for path in written.figures],
+            "tables": [str(path) for path in written.tables],
+        }
+        print(json.dumps(found, ensure_ascii=False, indent=1))
+        return
+    size = written.page.stat().st_size / 1e6
+    print(f"The report is {printable(str(written.page))} ({size:.1f} MB): open it in any browser.")
+    more = ["figures/"] if written.figures else []
+    more += ["tables/"] if written.tables else []
+    if more:
+        print(f"For a paper: {' and '.join(more)} beside it.")

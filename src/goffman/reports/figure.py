@@ -1,0 +1,260 @@
+"""What a figure is, and the parts that figures share: frames in, Vega-Lite out."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from goffman.records import BASELINE
+from goffman.reports.palette import WIDTH
+from goffman.terminal import printable
+
+if TYPE_CHECKING:
+    from goffman.reports.shown import Names
+
+Spec = dict[str, Any]
+
+SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
+"""The name of the format; nobody fetches it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """A control beside a figure, by which its reader chooses whose values are shown."""
+
+    field: str
+    """The field of the data, and the name of the parameter."""
+    label: str
+    options: tuple[str, ...]
+    """The first is shown at first."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figure:
+    """A figure of a report: what it shows, in words, and the specification with its numbers."""
+
+    id: str
+    """The name of its files; unique in a report."""
+    title: str
+    description: str
+    """How to read it; also what a screen reader says."""
+    spec: Spec
+    """Vega-Lite with its data inside; colours and type come from the palette."""
+    choices: tuple[Choice, ...] = ()
+    instrument: str | None = None
+    """Whose evidence lies behind its points; None: behind none of them."""
+
+    def drawn(self) -> Iterator[tuple[str, Spec]]:
+        """Every choice as a name and a specification without controls, for files."""
+        for options in itertools.product(*(choice.options for choice in self.choices)):
+            spec = copy.deepcopy(self.spec)
+            spec.pop("params", None)
+            if options:
+                chosen = dict(zip((one.field for one in self.choices), options, strict=True))
+                spec["params"] = [{"name": k, "value": v} for k, v in _params(chosen)]
+            yield "-".join(options), spec
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """What the figures of one instrument and measure are made from."""
+
+    instrument: str
+    measure: str
+    scores: pl.DataFrame
+    estimates: pl.DataFrame
+    names: Names
+    contrast: str = ""
+    against: str = ""
+    wordings: Sequence[str] = ()
+    """In the instrument's order."""
+    items: Sequence[str] = ()
+    dimensions: Sequence[str] = ()
+    prompts: pl.DataFrame = field(default_factory=pl.DataFrame)
+    placement: str = "before-first"
+    """Of the words put back in recursive masking."""
+
+    def models(self) -> list[str]:
+        """The models as they are shown, in the order in which they were asked."""
+        there = self.scores["model"].drop_nulls().unique(maintain_order=True).to_list()
+        order = [name for name in self.names.models if name in there]
+        return [self.names.model(name) for name in dict.fromkeys([*order, *there])]
+
+    def groups(self) -> list[str]:
+        """The groups of conditions, the two of the contrast first; the baseline is none."""
+        there = self.scores["group"].drop_nulls().unique(maintain_order=True).to_list()
+        order = [group for group in (self.contrast, self.against) if group in there]
+        every = [*order, *(one for one in there if one not in {*order, BASELINE})]
+        return [printable(one) for one in every]
+
+    def rows(self, level: str, quantity: str | Sequence[str]) -> pl.DataFrame:
+        """The scores of the level with a value, and with the names that are shown."""
+        wanted = [quantity] if isinstance(quantity, str) else list(quantity)
+        rows = self.scores.filter(
+            pl.col("level") == level,
+            pl.col("quantity").is_in(wanted),
+            pl.col("value").is_not_null(),
+        )
+        return self.shown(rows)
+
+    def contrasts(self, kind: str) -> pl.DataFrame:
+        """The estimates of the kind with a difference, and with the names that are shown."""
+        rows = self.estimates.filter(pl.col("kind") == kind, pl.col("difference").is_not_null())
+        return self.shown(rows)
+
+    def shown(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """The rows with models as they are shown, and numbers of six digits."""
+        return rows.with_columns(
+            pl.col("model").map_elements(
+                self.names.model, return_dtype=pl.String, skip_nulls=False
+            ),
+            pl.selectors.float().round_sig_figs(6),
+        )
+
+    def named(self, rows: pl.DataFrame, column: str = "condition") -> pl.DataFrame:
+        """The rows with the shown name of their condition in the column ``name``."""
+        known = {
+            one: self.names.condition(self.instrument, one)
+            for one in rows[column].drop_nulls().unique()
+        }
+        name = pl.col(column).replace_strict(known, default=None, return_dtype=pl.String)
+        return rows.with_columns(name=name)
+
+
+def figure(part: Part, kind: str, **about: Any) -> Figure:
+    """A figure of the part, named after its instrument."""
+    spec = {"$schema": SCHEMA, "description": about["description"], **about.pop("spec")}
+    choices = about.get("choices", ())
+    if choices:
+        binds = [
+            {
+                "name": name,
+                "value": choice.options[0],
+                "bind": {"input": "select", "options": list(choice.options), "name": choice.label},
+            }
+            for choice, (name, _) in zip(
+                choices, _params({one.field: "" for one in choices}), strict=True
+            )
+        ]
+        spec["params"] = binds
+    return Figure(id=f"{part.instrument}-{kind}", instrument=part.instrument, spec=spec, **about)
+
+
+def chosen(choices: Sequence[Choice]) -> list[Spec]:
+    """The transforms that leave what was chosen."""
+    return [{"filter": f"datum['{one.field}'] === {_param(one.field)}"} for one in choices]
+
+
+def choice(field_: str, label: str, options: Sequence[str]) -> tuple[Choice, ...]:
+    """A control where there is anything to choose."""
+    if len(options) < 2:
+        return ()
+    return (Choice(field=field_, label=label, options=tuple(options)),)
+
+
+def _param(name: str) -> str:
+    return f"chosen_{name}"
+
+
+def _params(options: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    for name, value in options.items():
+        yield _param(name), value
+
+
+def data(rows: pl.DataFrame, *columns: str) -> list[dict[str, Any]]:
+    """The rows as Vega-Lite has them, with nothing in their texts that plays tricks."""
+    chosen = rows.select(columns)
+    texts = [name for name, kind in chosen.schema.items() if kind == pl.String]
+    for name in texts:
+        known = {text: printable(text) for text in chosen[name].drop_nulls().unique()}
+        chosen = chosen.with_columns(pl.col(name).replace(known))
+    return chosen.to_dicts()
+
+
+def axis_x(title: str, *, domain: Sequence[float] | None = None, field_: str = "value") -> Spec:
+    """A quantitative x; ``domain``: its ends."""
+    scale: Spec = {"zero": False, "nice": True} if domain is None else {"domain": list(domain)}
+    return {"field": field_, "type": "quantitative", "title": title, "scale": scale}
+
+
+def axis_y(field_: str, order: Sequence[str] | Spec | None, title: str | None = None) -> Spec:
+    """Rows in the order given."""
+    return {"field": field_, "type": "nominal", "sort": order, "title": title}
+
+
+def coloured(field_: str, order: Sequence[str], *, legend: bool = True) -> Spec:
+    """Colour and shape together, so that no one depends on colour."""
+    about: Spec = {"field": field_, "type": "nominal", "scale": {"domain": list(order)}}
+    if not legend:
+        about["legend"] = None
+    return {"color": about, "shape": copy.deepcopy(about)}
+
+
+def tip(*fields: tuple[str, str]) -> list[Spec]:
+    """What is shown of the point under the pointer."""
+    return [
+        {"field": name, "title": title}
+        | ({"format": ".3~g", "type": "quantitative"} if name in NUMBERS else {"type": "nominal"})
+        for name, title in fields
+    ]
+
+
+NUMBERS = frozenset(
+    {"value", "difference", "low", "high", "p_adjusted", "effect", "n", "count", "from", "to"}
+    | {"other", "mean_first", "mean_second", "sd"}
+)
+
+
+def at(value: float, style: str) -> Spec:
+    """A vertical line."""
+    mark = {"type": "rule", "style": style, "tooltip": None, "aria": False}
+    x = {"field": "at", "type": "quantitative", "title": ""}
+    # Through all rows, whatever these are.
+    ends = {"y": {"value": 0}, "y2": {"value": "height"}}
+    return {"mark": mark, "data": {"values": [{"at": value}]}, "encoding": {"x": x, **ends}}
+
+
+def interval(rows: pl.DataFrame, **encoding: Spec) -> list[Spec]:
+    """The bar from low to high, where any row has one."""
+    if rows["low"].null_count() == rows.height:
+        return []
+    ends = {"x": axis_x("", field_="low"), "x2": {"field": "high"}}
+    return [{"mark": {"type": "rule", "style": "interval"}, "encoding": {**ends, **encoding}}]
+
+
+def view(
+    values: list[dict[str, Any]],
+    layers: Sequence[Spec],
+    *,
+    height: int | Spec,
+    encoding: Spec | None = None,
+    transform: Sequence[Spec] = (),
+    rows: str | None = None,
+    order: Sequence[str] = (),
+    apart: bool = False,
+) -> Spec:
+    """Layers over one set of data; ``rows``: one below the other for each value of a field.
+
+    ``apart``: each of them has rows of its own, in an order of its own.
+    """
+    inner: Spec = {"width": WIDTH, "height": height, "layer": list(layers)}
+    if encoding:
+        inner["encoding"] = encoding
+    outer: Spec = {"data": {"values": values}}
+    if transform:
+        outer["transform"] = list(transform)
+    if rows is None or len(order) < 2:
+        return {**outer, **inner}
+    if apart:
+        views = [
+            {"title": name, "transform": [{"filter": {"field": rows, "equal": name}}], **inner}
+            for name in order
+        ]
+        return {**outer, "vconcat": views, "resolve": {"scale": {"x": "shared"}}}
+    facet = {"row": {"field": rows, "type": "nominal", "sort": list(order), "title": None}}
+    return {**outer, "facet": facet, "spec": inner}

@@ -1,0 +1,349 @@
+"""Figures over conditions: social distance and sentiment, and the two together.
+
+Mei, Fereidooni & Caliskan (2023): boxes by model × wording × group, dots by category, conditions in
+order, how much of the probability was seen and rated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import polars as pl
+
+from goffman.records import BASELINE
+from goffman.reports.figure import (
+    Figure,
+    Part,
+    Spec,
+    at,
+    axis_x,
+    axis_y,
+    choice,
+    chosen,
+    coloured,
+    data,
+    figure,
+    interval,
+    tip,
+    view,
+)
+from goffman.reports.shown import ALL_MODELS, plain
+
+SHARE = {
+    "negative-attitude": "Share of negative words, P(negative)",
+    "negative-sentiment": "Share of negative outcomes",
+}
+"""Measure → what the value of a condition is."""
+
+BIN = 0.05
+"""Width of a histogram's bins."""
+
+
+def gaps(part: Part) -> Iterator[Figure]:
+    """The difference between the two groups in each model, with its interval."""
+    rows = part.contrasts("groups")
+    if not rows.height:
+        return
+    order = [*part.models(), ALL_MODELS]
+    values = data(rows, "model", "difference", "low", "high", "p_adjusted", "effect", "n")
+    dots = _of_wordings(part)
+    about = tip(
+        ("model", "Model"),
+        ("difference", "Difference"),
+        ("low", "Interval from"),
+        ("high", "to"),
+        ("p_adjusted", "p, corrected"),
+        ("n", "Conditions"),
+    )
+    ticks = " Thin marks are the single wordings." if dots else ""
+    names = f"{plain(part.contrast)} minus {plain(part.against)}"
+    yield figure(
+        part,
+        "gap",
+        title="How far apart the two groups are",
+        description=(
+            f"Of each model the mean over {plain(part.contrast)} conditions minus that over "
+            f"{plain(part.against)} ones, with its 95% interval over conditions. Right of 0, the "
+            f"{plain(part.contrast)} conditions are met with more negativity.{ticks}"
+        ),
+        spec=view(
+            values,
+            [
+                at(0, "zero"),
+                *dots,
+                *interval(rows),
+                {"mark": {"type": "point", "size": 80}, "encoding": {"tooltip": about}},
+            ],
+            height={"step": 30},
+            encoding={
+                "y": axis_y("model", order),
+                "x": axis_x(f"Difference: {names}", field_="difference"),
+            },
+        ),
+    )
+
+
+def _of_wordings(part: Part) -> list[Spec]:
+    """A thin mark for the difference in each wording, where there are several."""
+    rows = part.rows("model", "negative-gap").filter(pl.col("wording").is_not_null())
+    rows = rows.select("model", "wording", difference="value")
+    if not rows.height:
+        return []
+    about = tip(("model", "Model"), ("wording", "Wording"), ("difference", "Difference"))
+    return [
+        {
+            "data": {"values": data(rows, "model", "wording", "difference")},
+            "mark": {"type": "tick", "thickness": 2, "size": 14, "opacity": 0.45},
+            "encoding": {"tooltip": about},
+        }
+    ]
+
+
+def boxes(part: Part) -> Iterator[Figure]:
+    """The conditions' values by model × wording × group, with the baseline."""
+    rows = part.named(part.rows("wording", "negative"))
+    # The first prompts of a scale name no condition: asked alone, they make no box.
+    if not rows.filter(pl.col("condition") != BASELINE).height:
+        return
+    rows = rows.with_columns(pl.col("wording").replace({w: plain(w) for w in part.wordings}))
+    values = data(rows, "model", "wording", "group", "condition", "name", "value")
+    wordings = [plain(wording) for wording in part.wordings]
+    groups = part.groups()
+    baseline = rows.filter(pl.col("condition") == BASELINE).height
+    layers = _boxes(groups, baseline=baseline > 0)
+    said = " A diamond is the same sentence with no condition named." if baseline else ""
+    yield figure(
+        part,
+        "wordings",
+        title="By model, wording and group",
+        description=(
+            "Each box holds the middle half of a group's conditions, its line the median; whiskers "
+            f"reach 1.5 times as far, and dots lie beyond.{said}"
+        ),
+        spec=view(
+            values,
+            layers,
+            height=len(wordings) * (15 * len(groups) + 10),
+            encoding={
+                "y": axis_y("wording", wordings),
+                "x": axis_x(SHARE[part.measure], domain=(0, 1)),
+            },
+            rows="model",
+            order=part.models(),
+        ),
+    )
+
+
+def _boxes(groups: list[str], *, baseline: bool) -> list[Spec]:
+    """A box for each group; a diamond for the sentences that name no condition."""
+    box: Spec = {
+        "transform": [{"filter": f"datum.condition !== '{BASELINE}'"}],
+        "mark": {"type": "boxplot", "ticks": False},
+        "encoding": {
+            "color": coloured("group", groups)["color"],
+            "yOffset": {"field": "group", "type": "nominal", "sort": groups},
+        },
+    }
+    about = tip(("model", "Model"), ("wording", "Wording"), ("value", "No condition named"))
+    diamond: Spec = {
+        "transform": [{"filter": f"datum.condition === '{BASELINE}'"}],
+        "mark": {"type": "point", "style": "baseline", "shape": "diamond"},
+        "encoding": {"tooltip": about},
+    }
+    return [box, diamond] if baseline else [box]
+
+
+def _of_models(part: Part, rows: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
+    """The rows of each model, and over all where there are several; whom one may choose."""
+    models = part.models()
+    if len(models) == 1:
+        return rows.filter(pl.col("model") != ALL_MODELS), models
+    return rows, [ALL_MODELS, *models]
+
+
+def categories(part: Part) -> Iterator[Figure]:
+    """Every condition as a dot beside its category."""
+    rows = part.rows("condition", "negative").filter(pl.col("condition") != BASELINE)
+    rows = part.named(rows).filter(pl.col("category").is_not_null())
+    if not rows.height:
+        return
+    rows, models = _of_models(part, rows)
+    choices = choice("model", "Model", models)
+    values = data(rows, "model", "condition", "name", "group", "category", "value", "low", "high")
+    about = tip(
+        ("name", "Condition"), ("category", "Category"), ("group", "Group"), ("value", "Value")
+    )
+    order = {"field": "value", "op": "median", "order": "descending"}
+    yield figure(
+        part,
+        "categories",
+        title="Conditions by category",
+        description=(
+            "Each mark is one condition, beside its category; categories are in the order of their "
+            "median. Choose a mark to see the prompts behind it."
+        ),
+        choices=choices,
+        spec=view(
+            values,
+            [
+                at(0.5, "half"),
+                {
+                    "mark": {"type": "point", "cursor": "pointer"},
+                    "encoding": {**coloured("group", part.groups()), "tooltip": about},
+                },
+            ],
+            height={"step": 20},
+            encoding={
+                "y": axis_y("category", order),
+                "x": axis_x(SHARE[part.measure], domain=(0, 1)),
+            },
+            transform=chosen(choices),
+        ),
+    )
+
+
+def ranked(part: Part) -> Iterator[Figure]:
+    """Every condition in order: against the baseline with its interval, or its own value."""
+    against = part.contrasts("baseline")
+    if against.height:
+        yield _ranked_against_baseline(part, against)
+        return
+    rows = part.named(part.rows("condition", "negative").filter(pl.col("condition") != BASELINE))
+    if not rows.height:
+        return
+    rows, models = _of_models(part, rows)
+    choices = choice("model", "Model", models)
+    values = data(rows, "model", "condition", "name", "group", "value", "n")
+    about = tip(("name", "Condition"), ("group", "Group"), ("value", "Share"), ("n", "Outcomes"))
+    yield figure(
+        part,
+        "conditions",
+        title="Every condition, in order",
+        description=(
+            "The value of every condition, the highest first. Choose a mark to see the prompts "
+            "behind it."
+        ),
+        choices=choices,
+        spec=view(
+            values,
+            [
+                at(0.5, "half"),
+                {
+                    "mark": {"type": "point", "cursor": "pointer"},
+                    "encoding": {**coloured("group", part.groups()), "tooltip": about},
+                },
+            ],
+            height={"step": 14},
+            encoding={
+                "y": axis_y("name", {"field": "value", "order": "descending"}),
+                "x": axis_x(SHARE[part.measure], domain=(0, 1)),
+            },
+            transform=chosen(choices),
+        ),
+    )
+
+
+def _ranked_against_baseline(part: Part, against: pl.DataFrame) -> Figure:
+    groups = part.scores.select("condition", group_of="group").drop_nulls().unique("condition")
+    rows = part.named(
+        against.rename({"first": "condition"})
+        .drop("group")
+        .join(groups.rename({"group_of": "group"}), on="condition", how="left"),
+    )
+    choices = choice("model", "Model", part.models())
+    columns = ("model", "condition", "name", "group", "difference", "low", "high", "p_adjusted")
+    about = tip(
+        ("name", "Condition"),
+        ("group", "Group"),
+        ("difference", "Above the baseline"),
+        ("low", "Interval from"),
+        ("high", "to"),
+        ("p_adjusted", "p, corrected"),
+    )
+    return figure(
+        part,
+        "conditions",
+        title="Every condition against the sentence that names none",
+        description=(
+            "How much more negative the answers are than to the same sentences with no condition "
+            "named, with the 95% interval of each condition alone. The highest first. Choose a "
+            "mark to see the prompts behind it."
+        ),
+        choices=choices,
+        spec=view(
+            data(rows, *columns),
+            [
+                at(0, "zero"),
+                *interval(rows, color=coloured("group", part.groups())["color"]),
+                {
+                    "mark": {"type": "point", "size": 34, "cursor": "pointer"},
+                    "encoding": {**coloured("group", part.groups()), "tooltip": about},
+                },
+            ],
+            height={"step": 14},
+            encoding={
+                "y": axis_y("name", {"field": "difference", "order": "descending"}),
+                "x": axis_x("Difference from the baseline", field_="difference"),
+            },
+            transform=chosen(choices),
+        ),
+    )
+
+
+def histograms(part: Part) -> Iterator[Figure]:
+    """How many prompts have how much of the probability seen, and rated."""
+    for quantity, title, label, said in (
+        (
+            "mass",
+            "How much of the probability was seen",
+            "Probability of the words counted, per prompt",
+            "What the words counted have of a prompt's probability; the rest was not looked at.",
+        ),
+        (
+            "rated-share",
+            "How much of it is rated",
+            "Rated share of that probability, per prompt",
+            "How much of that probability lies on words whose attitude is known.",
+        ),
+    ):
+        rows = part.rows("prompt", quantity)
+        if rows.height:
+            yield _histogram(part, rows, kind=quantity, title=title, label=label, said=said)
+
+
+def _histogram(
+    part: Part, rows: pl.DataFrame, *, kind: str, title: str, label: str, said: str
+) -> Figure:
+    # The last bin holds 1 itself; what is a hair above 1 by rounding belongs to it.
+    place = (pl.col("value") / BIN + 1e-9).floor().clip(0, round(1 / BIN) - 1)
+    bins = (
+        rows.group_by("model", place=place)
+        .agg(count=pl.len())
+        .sort("model", "place")
+        .with_columns(
+            (pl.col("place") * BIN).round(4).alias("from"),
+            ((pl.col("place") + 1) * BIN).round(4).alias("to"),
+        )
+    )
+    about = tip(("model", "Model"), ("from", "From"), ("to", "to"), ("count", "Prompts"))
+    x = axis_x(label, domain=(0, 1), field_="from") | {"bin": {"binned": True, "step": BIN}}
+    y = {
+        "field": "count",
+        "type": "quantitative",
+        "title": None,
+        "axis": {"tickCount": 3, "grid": True},
+    }
+    return figure(
+        part,
+        kind,
+        title=title,
+        description=f"{said} Counts of prompts, in bins of {BIN:g}.",
+        spec=view(
+            data(bins, "model", "from", "to", "count"),
+            [{"mark": {"type": "bar", "style": "bars", "binSpacing": 1}}],
+            height=86,
+            encoding={"x": x, "x2": {"field": "to"}, "y": y, "tooltip": about},
+            rows="model",
+            order=part.models(),
+        ),
+    )

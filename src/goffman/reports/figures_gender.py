@@ -1,0 +1,224 @@
+"""Figures of who the person is: care-seeking and attribution (Lin et al. 2022)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import polars as pl
+
+from goffman.reports.figure import (
+    Choice,
+    Figure,
+    Part,
+    Spec,
+    at,
+    axis_x,
+    axis_y,
+    choice,
+    chosen,
+    coloured,
+    data,
+    figure,
+    interval,
+    tip,
+    view,
+)
+from goffman.reports.shown import plain
+
+WHO = ("female", "male", "unspecified")
+
+_READ = (
+    "A circle is the probability of female words, a square of male ones, a triangle of everyone "
+    "and everything else."
+)
+
+
+def _words(part: Part) -> dict[str, str]:
+    """The variants as they are shown, those with names first."""
+    there = part.scores["variant"].drop_nulls().unique(maintain_order=True).to_list()
+    return {variant: plain(variant) for variant in sorted(there)}
+
+
+def _ready(part: Part, rows: pl.DataFrame) -> pl.DataFrame:
+    """The rows of the first wording, with variants and subscales as they are shown."""
+    if "wording" in rows.columns and part.wordings:
+        rows = rows.filter(pl.col("wording").is_null() | (pl.col("wording") == part.wordings[0]))
+    return rows.with_columns(
+        words=pl.col("variant").replace(_words(part)),
+        part=pl.col("dimension").replace({name: plain(name) for name in part.dimensions}),
+        set=pl.col("group").replace({name: plain(name) for name in part.groups()}),
+    )
+
+
+def _dumbbells(
+    rows: pl.DataFrame, label: str, order: Sequence[str] | Spec, *, fields: Sequence[str] = ()
+) -> Spec:
+    """What ``view`` needs: female and male joined by a line, everything else beside them."""
+    about = tip((label, "What"), ("quantity", "Who"), ("value", "Probability"), ("model", "Model"))
+    join: Spec = {
+        "mark": {"type": "rule", "style": "link", "tooltip": None, "aria": False},
+        "encoding": {"x": axis_x("Probability", field_="female"), "x2": {"field": "male"}},
+    }
+    marks: Spec = {
+        "mark": {"type": "point", "size": 60, "cursor": "pointer"},
+        "encoding": {**coloured("quantity", WHO), "tooltip": about},
+    }
+    return {
+        "values": data(_linked(rows, label), label, *_SHOWN, *fields),
+        "layers": [join, marks],
+        "encoding": {"y": axis_y(label, order), "x": axis_x("Probability")},
+        "height": {"step": 21},
+    }
+
+
+_SHOWN = ("model", "words", "set", "quantity", "value", "female", "male")
+
+
+def _linked(rows: pl.DataFrame, label: str) -> pl.DataFrame:
+    """The rows with both ends of the line between female and male."""
+    keys = ["model", "variant", "wording", "group", label]
+    for name in ("female", "male"):
+        ends = rows.filter(pl.col("quantity") == name).select(*keys, pl.col("value").alias(name))
+        rows = rows.join(ends, on=keys, how="left", nulls_equal=True)
+    return rows
+
+
+def parts(part: Part) -> Iterator[Figure]:
+    """Female, male and unspecified in every subscale and group, model by model."""
+    rows = _ready(part, part.rows("dimension", WHO))
+    if not rows.height:
+        return
+    names = [plain(name) for name in part.dimensions]
+    sets = [plain(name) for name in part.groups()]
+    few = len(names) * len(sets) <= 8
+    label = "row" if few else "part"
+    rows = rows.with_columns(row=pl.format("{}, {}", "part", "set"))
+    order = [f"{name}, {one}" for one in sets for name in names] if few else names
+    choices = (
+        *choice("words", "Words", list(_words(part).values())),
+        *(() if few else choice("set", "Diagnoses", sets)),
+    )
+    yield figure(
+        part,
+        "parts",
+        title="Who is named, in every part of the scale",
+        description=f"{_READ} Means over items and diagnoses.",
+        choices=choices,
+        spec=view(
+            **_dumbbells(rows, label, order, fields=["part"] if few else []),
+            transform=chosen(choices),
+            rows="model",
+            order=part.models(),
+        ),
+    )
+
+
+def disparities(part: Part) -> Iterator[Figure]:
+    """Female minus male in every subscale and group, with intervals."""
+    rows = _ready(part, part.contrasts("genders"))
+    if not rows.height:
+        return
+    rows = rows.with_columns(part=pl.col("part").fill_null("all parts"))
+    names = ["all parts", *(plain(name) for name in part.dimensions)]
+    sets = [plain(name) for name in part.groups()]
+    choices = choice("words", "Words", list(_words(part).values()))
+    about = tip(
+        ("part", "Part"),
+        ("set", "Diagnoses"),
+        ("difference", "Female − male"),
+        ("low", "Interval from"),
+        ("high", "to"),
+        ("p_adjusted", "p, corrected"),
+        ("model", "Model"),
+    )
+    columns = ("model", "words", "part", "set", "difference", "low", "high", "p_adjusted")
+    offset = {"field": "set", "type": "nominal", "sort": sets}
+    yield figure(
+        part,
+        "disparities",
+        title="Female minus male, with its uncertainty",
+        description=(
+            "The mean difference between the probability of female and of male words, with its "
+            "95% interval over items and diagnoses. Right of 0, women are named more. P-values are "
+            "corrected over all parts and groups of a model."
+        ),
+        choices=choices,
+        spec=view(
+            data(rows, *columns),
+            [
+                at(0, "zero"),
+                *interval(rows, yOffset=offset, color=coloured("set", sets)["color"]),
+                {
+                    "mark": {"type": "point"},
+                    "encoding": {"yOffset": offset, **coloured("set", sets), "tooltip": about},
+                },
+            ],
+            height=len(names) * (12 * len(sets) + 8),
+            encoding={
+                "y": axis_y("part", names),
+                "x": axis_x("Female − male", field_="difference"),
+            },
+            transform=chosen(choices),
+            rows="model",
+            order=part.models(),
+        ),
+    )
+
+
+def _model_and_words(part: Part) -> tuple[Choice, ...]:
+    return (
+        *choice("model", "Model", part.models()),
+        *choice("words", "Words", list(_words(part).values())),
+    )
+
+
+def conditions(part: Part) -> Iterator[Figure]:
+    """Female, male and unspecified for every diagnosis, those that women have most first."""
+    rows = part.named(_ready(part, part.rows("condition", WHO)))
+    if not rows.height:
+        return
+    keys = ["model", "variant", "wording", "condition"]
+    apart = part.rows("condition", "disparity").select(*keys, disparity="value")
+    rows = rows.join(apart, on=keys, how="left", nulls_equal=True)
+    choices = _model_and_words(part)
+    order = {"field": "disparity", "op": "max", "order": "descending"}
+    yield figure(
+        part,
+        "conditions",
+        title="By diagnosis",
+        description=(
+            f"{_READ} Means over items, the diagnoses with the largest female − male first. "
+            "Choose a mark to see the prompts behind it."
+        ),
+        choices=choices,
+        spec=view(
+            **_dumbbells(rows, "name", order, fields=["condition", "disparity"]),
+            transform=chosen(choices),
+            rows="set",
+            order=[plain(name) for name in part.groups()],
+            apart=True,
+        ),
+    )
+
+
+def sentences(part: Part) -> Iterator[Figure]:
+    """Female, male and unspecified in every sentence of the scale."""
+    rows = _ready(part, part.rows("item", WHO))
+    if not rows.height:
+        return
+    texts = {item: part.names.item(part.instrument, item) for item in part.items}
+    rows = rows.with_columns(sentence=pl.col("item").replace(texts))
+    choices = _model_and_words(part)
+    yield figure(
+        part,
+        "items",
+        title="By sentence",
+        description=f"{_READ} Means over the diagnoses of each set.",
+        choices=choices,
+        spec=view(
+            **_dumbbells(rows, "sentence", list(texts.values()), fields=["item"]),
+            transform=chosen(choices),
+            rows="set",
+            order=[plain(name) for name in part.groups()],
+        ),
+    )

@@ -1,0 +1,95 @@
+"""Figures of classifiers alone: by group, and by template."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import polars as pl
+
+from goffman.records import BASELINE
+from goffman.reports.figure import (
+    Figure,
+    Part,
+    axis_x,
+    axis_y,
+    coloured,
+    data,
+    figure,
+    tip,
+    view,
+)
+from goffman.reports.figures_conditions import SHARE
+from goffman.reports.shown import ALL_MODELS
+
+
+def group_shares(part: Part) -> Iterator[Figure]:
+    """Of each classifier and group the share of negative outcomes, as bars."""
+    rows = part.rows("group", "negative").filter(pl.col("wording").is_null())
+    rows = rows.filter(pl.col("model") != ALL_MODELS)
+    if not rows.height:
+        return
+    groups = [*part.groups(), *([BASELINE] if BASELINE in rows["group"] else [])]
+    about = tip(("model", "Classifier"), ("group", "Group"), ("value", "Share"), ("n", "Outcomes"))
+    yield figure(
+        part,
+        "groups",
+        title="Negative outcomes by classifier and group",
+        description="The share of sentences about each group that a classifier calls negative.",
+        spec=view(
+            data(rows, "model", "group", "value", "n"),
+            [
+                {
+                    "mark": {"type": "bar", "opacity": 0.9},
+                    "encoding": {
+                        "color": coloured("group", groups)["color"],
+                        "yOffset": {"field": "group", "type": "nominal", "sort": groups},
+                        "tooltip": about,
+                    },
+                }
+            ],
+            height=len(part.models()) * (14 * len(groups) + 12),
+            encoding={
+                "y": axis_y("model", part.models()),
+                "x": axis_x(SHARE["negative-sentiment"], domain=(0, 1)),
+            },
+        ),
+    )
+
+
+def templates(part: Part) -> Iterator[Figure]:
+    """Of each template, classifier and group the share of negative outcomes."""
+    rows = part.rows("item", "negative")
+    if rows["item"].n_unique() < 2:
+        return
+    texts = {item: part.names.item(part.instrument, item) for item in part.items}
+    rows = rows.with_columns(template=pl.col("item").replace(texts))
+    groups = [*part.groups(), *([BASELINE] if BASELINE in rows["group"] else [])]
+    about = tip(("model", "Classifier"), ("template", "Template"), ("group", "Group"))
+    yield figure(
+        part,
+        "templates",
+        title="By template",
+        description=(
+            "The same share, template by template: what differs here comes from the sentence and "
+            "not from the condition."
+        ),
+        spec=view(
+            data(rows, "model", "item", "template", "group", "value", "n"),
+            [
+                {
+                    "mark": {"type": "point"},
+                    "encoding": {
+                        **coloured("group", groups),
+                        "tooltip": [*about, *tip(("value", "Share"), ("n", "Outcomes"))],
+                    },
+                }
+            ],
+            height={"step": 24},
+            encoding={
+                "y": axis_y("template", list(texts.values())),
+                "x": axis_x(SHARE["negative-sentiment"], domain=(0, 1)),
+            },
+            rows="model",
+            order=part.models(),
+        ),
+    )

@@ -1,0 +1,256 @@
+"""Figures of adjective settings: coreference bias, and pronoun preference apart from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import polars as pl
+
+from goffman.measures.coreference_bias import KINDS
+from goffman.records import BASELINE
+from goffman.reports.figure import (
+    Figure,
+    Part,
+    Spec,
+    at,
+    axis_x,
+    axis_y,
+    choice,
+    chosen,
+    coloured,
+    data,
+    figure,
+    interval,
+    tip,
+    view,
+)
+from goffman.terminal import printable
+
+VALUE = {
+    "coreference-bias": ("bias", "Bias: accuracy on pro − accuracy on anti sentences"),
+    "pronoun-preference": ("preference", "log P(stereotypical pronoun) − log P(other)"),
+}
+"""Measure → the quantity of a setting, and what it is."""
+
+
+def setting_name(condition: str) -> str:
+    """Adjectives as they are shown: male / female, with a dash where there is none."""
+    if condition == BASELINE:
+        return "no adjectives"
+    male, _, female = condition.partition(",")
+    return printable(f"{male or '–'} / {female or '–'}")
+
+
+def _ready(rows: pl.DataFrame, column: str = "condition") -> pl.DataFrame:
+    return rows.with_columns(
+        setting=pl.col(column).map_elements(setting_name, return_dtype=pl.String)
+    )
+
+
+def settings(part: Part) -> Iterator[Figure]:
+    """The value of every adjective setting, with its spread."""
+    quantity, label = VALUE[part.measure]
+    rows = _ready(part.rows("condition", quantity))
+    if not rows.height:
+        return
+    over = printable(rows["over"][0] or "values")
+    # Of sentence pairs the extremes say nothing; of a few trials they are all there is.
+    spread = part.measure == "coreference-bias"
+    choices = choice("model", "Model", part.models())
+    columns = ("model", "condition", "setting", "group", "value", "low", "high", "n")
+    about = tip(
+        ("setting", "Adjectives"), ("value", "Value"), ("low", "Lowest"), ("high", "Highest")
+    )
+    groups = [BASELINE, *part.groups()]
+    yield figure(
+        part,
+        "settings",
+        title="By adjective setting",
+        description=(
+            f"Each mark is the mean over {over} with one pair of adjectives before the two "
+            "occupations, the one associated with men first."
+            + (f" Bars reach from the lowest to the highest of the {over}." if spread else "")
+        ),
+        choices=choices,
+        spec=view(
+            data(rows, *columns),
+            [
+                at(0, "zero"),
+                *(interval(rows) if spread else []),
+                {
+                    "mark": {"type": "point", "size": 64, "cursor": "pointer"},
+                    "encoding": {**coloured("group", groups), "tooltip": about},
+                },
+            ],
+            height={"step": 21},
+            encoding={
+                "y": axis_y("setting", {"field": "value", "order": "descending"}),
+                "x": axis_x(label),
+            },
+            transform=chosen(choices),
+        ),
+    )
+
+
+def against_baseline(part: Part) -> Iterator[Figure]:
+    """Every adjective setting minus the baseline, with its interval."""
+    for kind in ("baseline", "pairs"):
+        rows = _ready(part.contrasts(kind), "first")
+        if rows.height:
+            yield _changes(part, rows, kind)
+
+
+def _changes(part: Part, rows: pl.DataFrame, kind: str) -> Figure:
+    choices = choice("model", "Model", part.models())
+    columns = ("model", "setting", "difference", "low", "high", "p_adjusted", "n")
+    about = tip(
+        ("setting", "Adjectives"),
+        ("difference", "Difference"),
+        ("low", "Interval from"),
+        ("high", "to"),
+        ("p_adjusted", "p, corrected"),
+    )
+    over = ", over sentence pairs" if kind == "pairs" else ""
+    return figure(
+        part,
+        f"against-baseline{'-pairs' if kind == 'pairs' else ''}",
+        title=f"What the adjectives change{over}",
+        description=(
+            "Every setting minus the same sentences without adjectives, with the 95% interval of "
+            "this contrast alone. P-values are corrected over all settings of a model."
+        ),
+        choices=choices,
+        spec=view(
+            data(rows.rename({"first": "condition"}), *columns, "condition"),
+            [
+                at(0, "zero"),
+                *interval(rows),
+                {
+                    "mark": {"type": "point", "size": 64, "cursor": "pointer"},
+                    "encoding": {"tooltip": about},
+                },
+            ],
+            height={"step": 21},
+            encoding={
+                "y": axis_y("setting", {"field": "difference", "order": "descending"}),
+                "x": axis_x("Difference from no adjectives", field_="difference"),
+            },
+            transform=chosen(choices),
+        ),
+    )
+
+
+def kinds(part: Part) -> Iterator[Figure]:
+    """What kind of answers each setting gets, as a heat map."""
+    rows = _ready(part.rows("condition", KINDS))
+    if not rows.height:
+        return
+    choices = choice("model", "Model", part.models())
+    columns = ("model", "condition", "setting", "quantity", "value")
+    about = tip(("setting", "Adjectives"), ("quantity", "Kind"), ("value", "Share"))
+    x = {
+        "field": "quantity",
+        "type": "nominal",
+        "sort": list(KINDS),
+        "title": None,
+        "axis": {"orient": "top", "labelAngle": 0, "grid": False},
+    }
+    yield figure(
+        part,
+        "kinds",
+        title="What kind of answers there are",
+        description=(
+            "Of all replies in a setting the share that names the right person, the other one, is "
+            "unsure, says something else, or refuses."
+        ),
+        choices=choices,
+        spec=view(
+            data(rows, *columns),
+            _cells(about),
+            height={"step": 21},
+            encoding={"y": axis_y("setting", None), "x": x},
+            transform=chosen(choices),
+        ),
+    )
+
+
+def _cells(about: list[Spec]) -> list[Spec]:
+    """Coloured cells with their numbers, light on dark and dark on light."""
+    share = {"field": "value", "type": "quantitative"}
+    legend = {"title": "Share", "gradientLength": 120}
+    colour = {**share, "scale": {"domain": [0, 1], "interpolate": "rgb"}, "legend": legend}
+    layers: list[Spec] = [
+        {
+            "mark": {"type": "rect", "cursor": "pointer"},
+            "encoding": {"color": colour, "tooltip": about},
+        }
+    ]
+    for style, test in (("cell-label-strong", "> 0.55"), ("cell-label", "<= 0.55")):
+        seen = {"condition": {"test": f"datum.value {test}", "value": 1}, "value": 0}
+        layers.append(
+            {
+                "mark": {"type": "text", "style": style, "tooltip": None, "aria": False},
+                "encoding": {"text": {**share, "format": ".2f"}, "opacity": seen},
+            }
+        )
+    return layers
+
+
+def occupations(part: Part) -> Iterator[Figure]:
+    """Accuracy on pro and anti sentences by the occupation that is the answer."""
+    rows = occupation_accuracy(part)
+    if not rows.height:
+        return
+    choices = choice("model", "Model", part.models())
+    about = tip(("occupation", "Answer"), ("side", "Sentence"), ("value", "Accuracy"), ("n", "n"))
+    sides = ["pro", "anti"]
+    yield figure(
+        part,
+        "occupations",
+        title="By occupation",
+        description=(
+            "How often the right person is named where the pronoun fits the stereotype of their "
+            "occupation (pro) and where it does not (anti), over all settings and trials; the "
+            "largest difference first."
+        ),
+        choices=choices,
+        spec=view(
+            data(rows, "model", "occupation", "side", "value", "n", "apart"),
+            [
+                {
+                    "mark": {"type": "line", "style": "link", "tooltip": None, "aria": False},
+                    "encoding": {"detail": {"field": "occupation"}},
+                },
+                {
+                    "mark": {"type": "point", "size": 60},
+                    "encoding": {**coloured("side", sides), "tooltip": about},
+                },
+            ],
+            height={"step": 18},
+            encoding={
+                "y": axis_y("occupation", {"field": "apart", "op": "max", "order": "descending"}),
+                "x": axis_x("Accuracy", domain=(0, 1)),
+            },
+            transform=chosen(choices),
+        ),
+    )
+
+
+def occupation_accuracy(part: Part) -> pl.DataFrame:
+    """model, occupation, side, value, n, apart: the mean over sentences, settings and trials."""
+    scores = part.scores.filter(
+        pl.col("level") == "prompt", pl.col("quantity") == "correct", pl.col("value").is_not_null()
+    )
+    key = part.prompts.select("prompt_id", "answer").drop_nulls()
+    means = (
+        scores.join(key, on="prompt_id")
+        .group_by("model", occupation="answer", side="wording")
+        .agg(pl.col("value").mean(), n=pl.len())
+    )
+    of_side = [means.filter(pl.col("side") == side) for side in ("pro", "anti")]
+    apart = of_side[0].join(
+        of_side[1].select("model", "occupation", anti="value"), on=["model", "occupation"]
+    )
+    apart = apart.select("model", "occupation", apart=pl.col("value") - pl.col("anti"))
+    joined = means.join(apart, on=["model", "occupation"], how="left")
+    return part.shown(joined).sort("model", "occupation", "side", descending=[False, False, True])

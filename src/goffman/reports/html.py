@@ -1,0 +1,176 @@
+"""report.html: one file that holds everything and asks the network for nothing."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import jinja2
+import polars as pl
+
+from goffman import __version__
+from goffman.reports.content import about_run, contrast_rows, examples
+from goffman.reports.images import sizes
+from goffman.reports.limits import GENERAL, LIMITS
+from goffman.reports.listing import COLUMNS, listing
+from goffman.reports.palette import config
+from goffman.reports.stands_out import findings, measures_said, number, scale
+from goffman.summary import summary
+
+if TYPE_CHECKING:
+    from goffman.reports.evidence import Evidence
+    from goffman.reports.figure import Figure, Part
+    from goffman.reports.run import MeasuredRun
+    from goffman.reports.stands_out import Finding
+
+PAGE = Path(__file__).parent / "page"
+
+SCRIPTS = ("base.js", "table.js", "figures.js", "evidence.js", "main.js")
+"""In the order in which they run, after Vega."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drawn:
+    """What was made for a page: figures, their drawings, and the evidence."""
+
+    figures: Sequence[Figure]
+    svgs: Mapping[str, str]
+    """By figure, as it is first shown: for paper, and for browsers without scripts."""
+    evidence: Sequence[Evidence]
+    notes: Sequence[str] = field(default=())
+    """What a reader should know of how the page was made."""
+
+
+def page(run: MeasuredRun, parts: Mapping[str, Part], drawn: Drawn) -> str:
+    """The whole page."""
+    # In a function of their own: the bundle has global names too.
+    own = "\n".join((PAGE / name).read_text(encoding="utf-8") for name in SCRIPTS)
+    script = f"(() => {{\n{own}\n}})();"
+    scripts = [vega(), script]
+    data = {
+        "themes": {"light": config() | {"background": "transparent"}, "dark": config(dark=True)},
+        "instruments": {figure.id: figure.instrument for figure in drawn.figures},
+        "columns": COLUMNS,
+        "listing": listing(parts),
+        "titles": {name: part.names.title(name) for name, part in parts.items()},
+        "evidence": [one.instrument for one in drawn.evidence],
+    }
+    found = {name: findings(part) for name, part in parts.items()}
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(PAGE), autoescape=True, undefined=jinja2.StrictUndefined
+    )
+    environment.filters["number"] = number
+    return environment.get_template("report.html").render(
+        about=about_run(run, parts),
+        css=(PAGE / "report.css").read_text(encoding="utf-8"),
+        data=as_json(data),
+        specs=[(figure.id, as_json(figure.spec)) for figure in drawn.figures],
+        scripts=scripts,
+        policy=_policy(scripts),
+        sections=[_section(run, part, drawn, found) for part in parts.values()],
+        together=_figures(
+            [one for one in drawn.figures if one.id.count("measures-together")], drawn
+        ),
+        measures_said=measures_said(run.estimates),
+        general=GENERAL,
+        evidence=drawn.evidence,
+        notes=drawn.notes,
+        version=__version__,
+    )
+
+
+def _section(
+    run: MeasuredRun, part: Part, drawn: Drawn, found: Mapping[str, list[Finding]]
+) -> dict[str, Any]:
+    """What the template needs of one instrument."""
+    own = [
+        one
+        for one in drawn.figures
+        if one.instrument == part.instrument and "measures-together" not in one.id
+    ]
+    evidence = next(one for one in drawn.evidence if one.instrument == part.instrument)
+    of_run = run.scores.filter(pl.col("instrument") == part.instrument)
+    lines = summary(of_run, run.estimates.filter(pl.col("instrument") == part.instrument))
+    return {
+        "id": part.instrument,
+        "title": part.names.title(part.instrument),
+        "measure": part.measure,
+        "limits": LIMITS.get(part.measure),
+        "instrument": part.names.instruments.get(part.instrument),
+        "findings": found[part.instrument],
+        "scale": scale(found[part.instrument]),
+        "examples": examples(part),
+        "contrasts": contrast_rows(part),
+        "summary": [line.strip() for line in lines if line.startswith(" ")],
+        "summaries": _by_model(lines, part),
+        "figures": _figures(own, drawn),
+        "evidence": evidence,
+    }
+
+
+def _by_model(lines: Sequence[str], part: Part) -> list[tuple[str, list[str]]]:
+    """The summary's sentences under the models that they are about, as these are shown."""
+    groups: list[tuple[str, list[str]]] = []
+    for line in lines:
+        if line.startswith(" "):
+            groups[-1][1].append(line.strip())
+        else:
+            model = line.removeprefix(f"{part.instrument}, ")
+            groups.append((part.names.model(model), []))
+    return groups
+
+
+def _figures(figures: Sequence[Figure], drawn: Drawn) -> list[dict[str, Any]]:
+    svgs = [drawn.svgs[figure.id] for figure in figures]
+    return [
+        {
+            "id": figure.id,
+            "title": figure.title,
+            "description": figure.description,
+            "svg": _for_page(svg),
+            "height": height,
+        }
+        for figure, svg, (_, height) in zip(figures, svgs, sizes(svgs), strict=True)
+    ]
+
+
+def _for_page(svg: str) -> str:
+    """The SVG as it may stand in a page: its text is escaped, and no end of an element is in it."""
+    if "</noscript" in svg.lower() or "<script" in svg.lower():
+        raise AssertionError("a drawing holds markup that is not its own")
+    return svg
+
+
+def as_json(data: object) -> str:
+    """The data as a script element may hold it: no sign of it can end the element."""
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+
+
+@cache
+def vega() -> str:
+    """Vega, Vega-Lite and Vega-Embed with its interpreter of expressions, as one script."""
+    import vl_convert
+
+    # Its type stub has lost the default of the first parameter.
+    bundle = str(vl_convert.javascript_bundle())  # type: ignore[call-arg]
+    # The text stands in a script element, which only this would end.
+    return bundle.replace("</script", "<\\/script")
+
+
+def _policy(scripts: Sequence[str]) -> str:
+    """The page's content security policy: these scripts, styles of its own, and no network."""
+    hashes = [
+        base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts
+    ]
+    allowed = " ".join(f"'sha256-{one}'" for one in hashes)
+    return (
+        f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; "
+        "img-src data: blob:; base-uri 'none'; form-action 'none'"
+    )

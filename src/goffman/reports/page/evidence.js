@@ -1,0 +1,160 @@
+/* From a condition to its prompts, and to what was answered. */
+
+const BLOCKS = new Map();
+const PHRASES = 1000; /* Ranks above are those of phrases. */
+const NO_PROBABILITY = 65535;
+const ON_A_LEAF = 12;
+const SIGNS = {
+  positive: "+", negative: "−", neutral: "=", irrelevant: "·", unrated: "?", chosen: "✓",
+  female: "●", male: "■", nonbinary: "◆", unlisted: "·", correct: "✓", incorrect: "✗", unsure: "?",
+};
+
+/** The evidence of an instrument, unpacked on first use. */
+function blockOf(instrument) {
+  if (!BLOCKS.has(instrument)) BLOCKS.set(instrument, unpack(DATA.evidence.indexOf(instrument)));
+  return BLOCKS.get(instrument);
+}
+
+async function unpack(place) {
+  if (typeof DecompressionStream === "undefined") {
+    throw new Error("This browser cannot unpack the evidence. It is in answers/ in the run's folder; a browser of 2023 or later shows it here.");
+  }
+  const text = document.getElementById(`evidence-${place}`).textContent;
+  const packed = Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0));
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+  const buffer = await new Response(stream).arrayBuffer();
+  const length = new DataView(buffer).getUint32(0, true);
+  const block = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, length)));
+  const kinds = { uint8: Uint8Array, uint16: Uint16Array, uint32: Uint32Array, float32: Float32Array };
+  for (const [name, [offset, count, kind]] of Object.entries(block.arrays)) {
+    block[name] = new kinds[kind](buffer, 4 + length + offset, count);
+  }
+  block.start = new Uint32Array(block.count.length + 1);
+  block.count.forEach((count, at) => { block.start[at + 1] = block.start[at] + count; });
+  return block;
+}
+
+/** Three digits as they were packed. */
+function probability(code) {
+  if (code === NO_PROBABILITY) return null;
+  const times = Math.floor(code / 900);
+  return Number(`${(code % 900) + 100}e${-times - 2}`);
+}
+
+/** What a model answered to a prompt. */
+function answersTo(block, model, prompt) {
+  const cell = model * block.prompts.length + prompt;
+  const rows = [];
+  for (let at = block.start[cell]; at < block.start[cell + 1]; at += 1) {
+    rows.push({
+      rank: block.rank[at], word: block.words[block.word[at]],
+      probability: probability(block.probability[at]), rating: block.labels[block.label[at]],
+    });
+  }
+  return rows;
+}
+
+function chip(row) {
+  const kind = row.rating.split(" ")[0];
+  return el("li", { class: `is-${/^[a-z]+$/.test(kind) ? kind : "other"}`, title: row.rating || null },
+    SIGNS[kind] ? el("span", { class: "sign", "aria-hidden": "true" }, SIGNS[kind]) : null,
+    el("span", { class: "w" }, row.word || "(empty)"),
+    row.probability === null ? null : el("span", { class: "p" }, shown(row.probability)),
+    row.rating ? el("span", { class: "hush" }, ` ${row.rating}`) : null);
+}
+
+/** A sentence with its blank marked. */
+function sentence(text) {
+  const parts = text.split("____");
+  return el("p", { class: "sentence" }, ...parts.flatMap((part, place) =>
+    place ? [el("span", { class: "blank" }, "____"), part] : [part]));
+}
+
+function promptCard(block, model, prompt) {
+  const rows = answersTo(block, model, prompt);
+  const words = rows.filter((row) => row.rank <= PHRASES);
+  const phrases = rows.filter((row) => row.rank > PHRASES);
+  const value = block.value[model * block.prompts.length + prompt];
+  const where = [block.wordings[block.wording[prompt]], block.items[block.item[prompt]]].filter(Boolean);
+  if (!Number.isNaN(value)) where.push(`${block.quantity} ${shown(value)}`);
+  const rest = el("div", { hidden: true });
+  const more = el("button", { type: "button", class: "link", "aria-expanded": "false" },
+    `All ${rows.length.toLocaleString("en")} as a table`);
+  more.addEventListener("click", () => {
+    rest.hidden = !rest.hidden;
+    more.setAttribute("aria-expanded", String(!rest.hidden));
+    if (rest.childElementCount) return;
+    makeTable(rest, {
+      caption: "What was answered",
+      columns: [
+        { key: "word", title: "Answer" }, { key: "rank", title: "Rank", numeric: true },
+        { key: "probability", title: "Probability", numeric: true }, { key: "rating", title: "Rating" },
+      ],
+      rows: rows.map((row) => ({ ...row, rank: row.rank > PHRASES ? row.rank - PHRASES : row.rank })),
+      leaf: 50,
+    });
+  });
+  return el("div", { class: "prompt" },
+    sentence(block.prompts[prompt]), el("p", { class: "where" }, where.join(" · ")),
+    words.length ? el("ul", { class: "words" }, ...words.slice(0, 10).map(chip)) : el("p", { class: "note" }, "No answer is kept."),
+    phrases.length ? el("ul", { class: "words", "aria-label": "Phrases that name a gender" }, ...phrases.slice(0, 6).map(chip)) : null,
+    words.length > 10 || phrases.length > 6 ? more : null, rest);
+}
+
+async function openEvidence(instrument, condition, model) {
+  const dialog = document.getElementById("evidence");
+  const close = el("button", { type: "button", class: "plain close", onclick: () => dialog.close() }, "Close");
+  const title = el("h2", { id: "evidence-title" }, "Evidence");
+  const head = el("div", { class: "dialog-head" }, title, close);
+  const body = el("div", { class: "dialog-body", tabindex: "0" });
+  dialog.replaceChildren(head, body);
+  if (!dialog.open) dialog.showModal();
+  let block;
+  try {
+    block = await blockOf(instrument);
+  } catch (error) {
+    body.append(el("p", {}, error.message));
+    return;
+  }
+  const place = block.conditions.indexOf(condition);
+  title.textContent = place < 0 ? condition : block.names[place];
+  const prompts = [];
+  block.condition.forEach((one, prompt) => { if (one === place) prompts.push(prompt); });
+  let who = Math.max(0, block.models.indexOf(model));
+  let leaf = 0;
+  const choice = el("select", {}, ...block.models.map((name, at) => el("option", { value: at, selected: at === who }, name)));
+  const search = el("input", { type: "search", autocomplete: "off" });
+  const where = el("span", { role: "status" });
+  const cards = el("div");
+  const back = el("button", { type: "button", class: "plain", onclick: () => { leaf -= 1; renew(); } }, "Previous");
+  const next = el("button", { type: "button", class: "plain", onclick: () => { leaf += 1; renew(); } }, "Next");
+  head.append(
+    el("p", {}, DATA.titles[instrument] || instrument),
+    el("div", { class: "controls" }, el("label", {}, "Model", choice), el("label", {}, "Search in the prompts", search)));
+  body.append(cards, el("div", { class: "pager" }, back, next, where));
+
+  function renew() {
+    const wanted = search.value.toLowerCase();
+    const found = prompts.filter((prompt) => block.prompts[prompt].toLowerCase().includes(wanted));
+    const leaves = Math.max(1, Math.ceil(found.length / ON_A_LEAF));
+    leaf = Math.min(Math.max(leaf, 0), leaves - 1);
+    const from = leaf * ON_A_LEAF;
+    cards.replaceChildren(...found.slice(from, from + ON_A_LEAF).map((prompt) => promptCard(block, who, prompt)));
+    back.disabled = leaf === 0;
+    next.disabled = leaf === leaves - 1;
+    where.textContent = found.length
+      ? `Prompts ${from + 1}–${Math.min(from + ON_A_LEAF, found.length)} of ${found.length.toLocaleString("en")}`
+      : "No prompt of this condition";
+    body.scrollTop = 0;
+  }
+  choice.addEventListener("change", () => { who = Number(choice.value); renew(); });
+  search.addEventListener("input", calm(120, () => { leaf = 0; renew(); }));
+  renew();
+}
+
+function evidenceButton(instrument, row) {
+  return el("button", {
+    type: "button", class: "link", onclick: () => openEvidence(instrument, row.condition, row.model),
+    "aria-label": `${row.name}: show the evidence`,
+  }, row.name);
+}

@@ -1,0 +1,77 @@
+"""A measured run → everything that people read of it: report.html, figures/, tables/."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from goffman.errors import GoffmanError
+from goffman.reports.evidence import evidence_of
+from goffman.reports.figures import figures_of, parts_of
+from goffman.reports.html import Drawn, page
+from goffman.reports.images import write_images
+from goffman.reports.run import read_run
+from goffman.reports.tables import write_tables
+from goffman.runs.store import write_changed
+from goffman.score import load_words
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from goffman.reports.run import MeasuredRun
+    from goffman.runs.manifest import Manifest
+    from goffman.score import Words
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report:
+    """Where a report lies."""
+
+    page: Path
+    figures: tuple[Path, ...]
+    tables: tuple[Path, ...]
+    notes: tuple[str, ...] = ()
+    """What the page could not show, and why."""
+
+
+def write_report(folder: Path, *, words: Words | None = None, every_choice: bool = False) -> Report:
+    """The report of the run in the folder, written there.
+
+    ``words``: the lexicons that it was scored with; None: as its manifest names them.
+    ``every_choice``: figures/ also has each choice that a figure of the page offers.
+    """
+    run = read_run(folder)
+    notes: list[str] = []
+    if words is None:
+        words, said = _words(run.manifest)
+        notes += said
+    parts = parts_of(run)
+    figures = figures_of(run, parts)
+    svgs, images = write_images(figures, folder / "figures", every=every_choice)
+    drawn = Drawn(figures=figures, svgs=svgs, evidence=evidence_of(run, parts, words), notes=notes)
+    path = folder / "report.html"
+    write_changed(path, page(run, parts, drawn).encode())
+    return Report(page=path, figures=tuple(images), tables=tuple(_tables(run)), notes=tuple(notes))
+
+
+def _words(manifest: Manifest) -> tuple[Words | None, Sequence[str]]:
+    """The lexicons of the manifest; None, and why, where they are not here as they were."""
+    named = manifest.lexicons
+    files = [Path(one["file"]) for one in named.get("attitudes", ()) if one["file"] != "shipped"]
+    why = "the evidence stands without what its words mean; the scores are as they were"
+    if named.get("gender", {}).get("file", "shipped") != "shipped":
+        given = named["gender"]["file"]
+        return None, [f"The gender words are from {given}, which is not known here: {why}."]
+    try:
+        words = load_words(files)
+    except (GoffmanError, OSError) as error:
+        return None, [f"{error} So {why}."]
+    if named and words.entry() != named:
+        return None, [f"The lexicons have changed since the run was scored: {why}."]
+    return words, []
+
+
+def _tables(run: MeasuredRun) -> list[Path]:
+    """The tables of the run, written to tables/."""
+    return list(write_tables(run, run.folder / "tables"))

@@ -1,0 +1,116 @@
+"""What the tests of reports share: a run of real models on shortened instruments, a browser."""
+
+from __future__ import annotations
+
+import csv
+import shutil
+from pathlib import Path
+
+import pytest
+
+import goffman.instruments
+from goffman.audit import MeasureOptions, audit
+from goffman.reports.figures import parts_of
+from goffman.reports.run import read_run
+
+DATA = Path(goffman.instruments.__file__).parent / "data"
+
+CHROMIUM = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+
+
+def few_rows(path, keep):
+    """The CSV file, now with only the rows that are kept; ``keep``: row, so many of its kind."""
+    with path.open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    counts = {}
+    kept = []
+    for row in rows:
+        key = row.get("group") or row.get("dimension") or ""
+        name = row.get("condition") or row.get("item")
+        counts.setdefault(key, []).append(name)
+        if keep(row, len(dict.fromkeys(counts[key]))):
+            kept.append(row)
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(kept)
+
+
+@pytest.fixture(scope="session")
+def shortened(tmp_path_factory):
+    """The built-in instruments with four conditions of each group and a few items."""
+    folder = tmp_path_factory.mktemp("instruments") / "data"
+    shutil.copytree(DATA, folder)
+    for name in ("social-distance", "care-seeking"):
+        few_rows(folder / name / "conditions.csv", lambda row, place: place <= 4)
+    few_rows(folder / "care-seeking" / "items.csv", lambda row, place: place <= 2)
+    few_rows(
+        folder / "attribution" / "items.csv",
+        lambda row, place: row["dimension"] in {"anger", "help"},
+    )
+    return folder
+
+
+@pytest.fixture(scope="session")
+def models(tiny):
+    """Two masked models, and classifiers of two and of three classes."""
+    return (
+        str(tiny("roberta")),
+        str(tiny("bert")),
+        str(tiny("bert", labels=("NEG", "POS"))),
+        str(tiny("roberta", labels=("negative", "neutral", "positive"))),
+    )
+
+
+@pytest.fixture(scope="session")
+def audited(shortened, models, tmp_path_factory):
+    """The folder of a run of all of them, with its report; never written to."""
+    folder = tmp_path_factory.mktemp("audited") / "run"
+    names = ("social-distance", "care-seeking", "attribution", "people-sentiment")
+    audit(
+        models,
+        instruments=[str(shortened / name) for name in names],
+        output=folder,
+        measuring=MeasureOptions(pairs=((models[0], models[2]),)),
+        report=True,
+    )
+    return folder
+
+
+@pytest.fixture(scope="session")
+def measured(audited):
+    """The run, read back."""
+    return read_run(audited)
+
+
+@pytest.fixture(scope="session")
+def parts(measured):
+    return parts_of(measured)
+
+
+@pytest.fixture
+def run(audited, tmp_path):
+    """A run of one's own."""
+    return Path(shutil.copytree(audited, tmp_path / "run"))
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """A real Chromium."""
+    sync_api = pytest.importorskip("playwright.sync_api")
+    names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+    path = next((found for name in names if (found := shutil.which(name))), None)
+    if path is None:
+        pytest.skip("there is no Chromium here")
+    with sync_api.sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=path, args=CHROMIUM)
+        yield opened
+        opened.close()

@@ -1,0 +1,324 @@
+"""The page in a real Chromium, from disk, with the network off."""
+
+from __future__ import annotations
+
+import re
+from contextlib import contextmanager
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from goffman.audit import AskOptions, audit
+from goffman.reports.evidence import unpacked
+from goffman.reports.write import write_report
+from goffman.runs.store import answers_folder, read_parts, sound_parts, write_part
+
+WIDE, NARROW = 1280, 390
+
+
+@contextmanager
+def reading(browser, page, *, width=WIDE, **options):
+    """A reader before the page; afterwards nothing was complained of and nothing asked for."""
+    context = browser.new_context(viewport={"width": width, "height": 860}, offline=True, **options)
+    tab = context.new_page()
+    tab.set_default_timeout(20_000)
+    complaints = []
+    tab.on("console", lambda message: complaints.append(message.text))
+    tab.on("pageerror", lambda error: complaints.append(str(error)))
+    tab.on("dialog", lambda dialog: complaints.append(f"a dialog: {dialog.message}"))
+    tab.on("request", lambda request: complaints.append(request.url))
+    address = Path(page).resolve().as_uri()
+    tab.goto(address)
+    tab.wait_for_selector("#conditions tbody tr")
+    yield tab
+    context.close()
+    own = [
+        text for text in complaints if text != address and not text.startswith(("data:", "blob:"))
+    ]
+    assert own == []
+
+
+def scroll_through(tab):
+    """The reader has seen the whole page, and every figure is drawn."""
+    for node in tab.locator("[data-figure]").all():
+        node.scroll_into_view_if_needed()
+        node.locator(".live svg.marks").wait_for()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+def test_every_figure_is_drawn_and_nothing_is_wider_than_the_page(browser, audited, width, scheme):
+    with reading(browser, audited / "report.html", width=width, color_scheme=scheme) as tab:
+        scroll_through(tab)
+        assert tab.locator(".live svg.marks").count() >= 19
+        assert tab.evaluate("document.documentElement.scrollWidth") <= width
+        wider = tab.evaluate(
+            "[...document.querySelectorAll('.live svg.marks')].filter("
+            "svg => svg.getBoundingClientRect().width > svg.closest('.live').clientWidth + 1)"
+            ".map(svg => svg.closest('[data-figure]').dataset.figure)"
+        )
+        assert wider == []
+
+
+def test_a_condition_is_found_its_evidence_opened_and_the_table_sorted(browser, audited, parts):
+    with reading(browser, audited / "report.html") as tab:
+        table = tab.locator("#conditions")
+        before = table.locator("tbody tr").count()
+        table.get_by_label("Search in all conditions").fill("depression with names")
+        tab.wait_for_function(
+            "n => document.querySelectorAll('#conditions tbody tr').length < n", arg=before
+        )
+        assert set(table.locator("tbody th").all_inner_texts()) == {"depression"}
+        heading = table.locator("thead th", has_text="Value")
+        heading.get_by_role("button").click()
+        assert heading.get_attribute("aria-sort") == "descending"
+        shown = [number(text) for text in table.locator('td[data-label="Value"]').all_inner_texts()]
+        assert len(shown) > 2
+        assert shown == sorted(shown, reverse=True)
+        heading.get_by_role("button").click()
+        assert heading.get_attribute("aria-sort") == "ascending"
+
+        table.get_by_role("button", name="depression: show the evidence").first.click()
+        dialog = tab.get_by_role("dialog", name="depression")
+        dialog.locator(".prompt").first.wait_for()
+        prompts = parts["care-seeking"].prompts.filter(pl.col("condition") == "depression")
+        texts = {text.replace("<mask>", "____") for text in prompts["text"]}
+        assert {*dialog.locator(".sentence").all_inner_texts()} <= texts
+        dialog.get_by_role("button", name=re.compile("^All")).first.click()
+        assert dialog.locator(".prompt table tbody tr").count() == 50
+        tab.keyboard.press("Escape")
+        assert not tab.locator("#evidence").is_visible()
+
+
+def number(text):
+    return float(text.replace("−", "-"))
+
+
+def test_a_mark_of_a_figure_leads_to_its_evidence_and_its_words_are_those_of_the_run(
+    browser, audited, measured, parts
+):
+    with reading(browser, audited / "report.html") as tab:
+        figure = tab.locator('[data-figure="social-distance-conditions"]')
+        figure.scroll_into_view_if_needed()
+        mark = figure.locator("svg.marks .mark-symbol.role-mark path").first
+        mark.wait_for()
+        name = re.search(r"name: ([^;]+)", mark.get_attribute("aria-label"))[1]
+        mark.click()
+        dialog = tab.get_by_role("dialog", name=name)
+        dialog.locator(".prompt").first.wait_for()
+        sentence = dialog.locator(".sentence").first.inner_text()
+        words = dialog.locator(".prompt").first.locator(".words .w").all_inner_texts()
+        model = dialog.get_by_label("Model").locator("option:checked").inner_text()
+    block = re.search(r'id="evidence-0">([^<]+)<', (audited / "report.html").read_text())[1]
+    header, columns = unpacked(block)
+    cell = header["models"].index(model) * len(header["prompts"]) + header["prompts"].index(
+        sentence
+    )
+    start = int(columns["count"][:cell].sum())
+    assert words == [header["words"][columns["word"][start + i]] or "(empty)" for i in range(10)]
+
+
+def test_a_choice_and_the_numbers_of_a_figure(browser, audited):
+    with reading(browser, audited / "report.html") as tab:
+        figure = tab.locator('[data-figure="care-seeking-parts"]')
+        figure.scroll_into_view_if_needed()
+        figure.locator("select").select_option("without names")
+        figure.get_by_role("button", name="Show the numbers").click()
+        assert figure.locator(".numbers tbody tr").count() == 25
+        with tab.expect_download() as saved:
+            figure.get_by_role("button", name="Save as SVG").click()
+        assert Path(saved.value.path()).read_text().startswith("<svg")
+
+
+def test_the_keyboard_reaches_everything_and_every_control_has_a_name(browser, audited):
+    with reading(browser, audited / "report.html") as tab:
+        tab.keyboard.press("Tab")
+        assert tab.evaluate("document.activeElement.textContent") == "Skip to the report"
+        tab.keyboard.press("Enter")
+        assert tab.evaluate("document.activeElement.id") == "main"
+        nameless = tab.evaluate(
+            "[...document.querySelectorAll('button, select, input')].filter(node =>"
+            " !(node.textContent.trim() || node.labels?.length || node.ariaLabel)).length"
+        )
+        assert nameless == 0
+        assert tab.locator("h1").count() == 1
+        assert tab.locator("main section h2").count() == tab.locator("main section").count()
+        button = tab.get_by_role("button", name=re.compile("show the evidence")).first
+        button.focus()
+        tab.keyboard.press("Enter")
+        tab.locator("#evidence .prompt").first.wait_for()
+        assert tab.evaluate("document.getElementById('evidence').contains(document.activeElement)")
+        tab.keyboard.press("Escape")
+        assert tab.evaluate("document.activeElement.getAttribute('aria-label')").endswith(
+            "show the evidence"
+        )
+
+
+def test_dark_is_kept_apart_from_light_by_a_button(browser, audited):
+    paper = "getComputedStyle(document.body).backgroundColor"
+    with reading(browser, audited / "report.html", color_scheme="light") as tab:
+        light = tab.evaluate(paper)
+        tab.get_by_role("button", name="Dark").click()
+        dark = tab.evaluate(paper)
+        assert (light, dark) == ("rgb(250, 248, 244)", "rgb(22, 24, 28)")
+        scroll_through(tab)
+        tab.get_by_role("button", name="Light").click()
+        assert tab.evaluate(paper) == light
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_can_be_told_from_the_paper(browser, audited, scheme):
+    with reading(browser, audited / "report.html", color_scheme=scheme) as tab:
+        contrasts = tab.evaluate(CONTRASTS)
+        assert len(contrasts) > 60
+        assert {text: value for text, value in contrasts.items() if value < 4.5} == {}
+
+
+def test_on_paper_stands_every_figure_whatever_was_in_sight(browser, audited):
+    with reading(browser, audited / "report.html", color_scheme="dark") as tab:
+        tab.emulate_media(media="print")
+        tab.wait_for_selector(".still svg")
+        assert tab.locator(".still svg").count() == tab.locator("[data-figure]").count()
+        assert tab.locator(".live:visible").count() == 0
+        assert (
+            tab.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+        )
+        assert len(tab.pdf()) > 50_000
+
+
+def test_without_scripts_figures_and_sentences_are_there(browser, audited):
+    context = browser.new_context(java_script_enabled=False, offline=True)
+    tab = context.new_page()
+    tab.goto((audited / "report.html").resolve().as_uri())
+    assert tab.locator("noscript svg.marks, figure svg.marks").count() >= 19
+    assert tab.locator("#stands-out li").count() >= 6
+    context.close()
+
+
+HOSTILE = '<img src=x onerror="alert(1)">&amp;\u202e\'=1+1'
+SEEN = HOSTILE.replace("\u202e", "\\u202e")
+
+
+@pytest.fixture(scope="module")
+def hostile(tiny, shortened, tmp_path_factory):
+    """The page of a run whose model, words and sentences are hostile."""
+    base = tmp_path_factory.mktemp("hostile")
+    model = base / "</" / "script><script>alert(2)</" / f"script>{HOSTILE}"
+    model.parent.mkdir(parents=True)
+    model.symlink_to(tiny("bert"))
+    folder = base / "run"
+    options = AskOptions(limit=60)
+    name = str(shortened / "social-distance")
+    audit([str(model)], instruments=[name], output=folder, options=options)
+    answers = answers_folder(folder, "fills", model=str(model), instrument="social-distance")
+    for key, path in sound_parts(answers, clear=False).parts.items():
+        first = pl.col("rank") == 1
+        fills = read_parts([path], "fills").with_columns(
+            word=pl.when(first).then(pl.lit(HOSTILE)).otherwise("word")
+        )
+        path.unlink()
+        write_part(answers, key, fills)
+    for table in ("prompts", "scores"):
+        frame = pl.read_parquet(folder / f"{table}.parquet")
+        bad = {"category": pl.lit(HOSTILE, dtype=pl.String)}
+        if table == "prompts":
+            bad["text"] = pl.col("text") + pl.lit(HOSTILE)
+        frame.with_columns(**bad).write_parquet(folder / f"{table}.parquet")
+    return write_report(folder).page
+
+
+def test_hostile_text_is_shown_as_text(browser, hostile):
+    with reading(browser, hostile) as tab:
+        scroll_through(tab)
+        assert tab.locator("img").count() == 0
+        shown = f"script>{SEEN}"
+        assert shown in tab.locator("h1").inner_text()
+        assert shown in tab.inner_text("#audited")
+        assert tab.locator('#conditions td[data-label="Category"]').first.inner_text() == SEEN
+        tab.get_by_role("button", name=re.compile("show the evidence")).first.click()
+        dialog = tab.locator("#evidence")
+        dialog.locator(".prompt").first.wait_for()
+        assert dialog.locator(".words .w").first.inner_text() == SEEN
+        assert dialog.locator(".sentence").first.inner_text().endswith(SEEN)
+        tab.keyboard.press("Escape")
+        assert tab.evaluate("document.scripts.length") == tab.evaluate(
+            "document.querySelectorAll('body > script').length"
+        )
+        mark = tab.locator(
+            '[data-figure="social-distance-categories"] svg.marks .mark-symbol.role-mark path'
+        ).first
+        mark.hover()
+        tip = tab.locator("#vg-tooltip-element")
+        tip.wait_for()
+        assert SEEN in tip.inner_text()
+        assert tab.locator("img").count() == 0
+    assert "\u202e" not in hostile.read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+def test_fifty_thousand_rows_of_evidence_do_not_freeze_it(browser, tiny, tmp_path):
+    """1,000 prompts of 50 words, all of one condition: opened, leafed through and searched."""
+    audit(
+        [str(tiny("bert"))],
+        instruments=["social-distance"],
+        output=tmp_path,
+        options=AskOptions(limit=1_000),
+    )
+    prompts = pl.read_parquet(tmp_path / "prompts.parquet")
+    one = pl.lit("latina-latino")
+    prompts.with_columns(condition=one).write_parquet(tmp_path / "prompts.parquet")
+    write_report(tmp_path)
+    with reading(browser, tmp_path / "report.html") as tab:
+        tab.get_by_label("Search in all conditions").fill("latina")
+        tab.evaluate(LONGEST)
+        tab.get_by_role("button", name="Latina/Latino: show the evidence").first.click()
+        dialog = tab.locator("#evidence")
+        dialog.locator(".prompt").first.wait_for()
+        assert dialog.locator("[role=status]").inner_text() == "Prompts 1–12 of 1,000"
+        dialog.get_by_role("button", name="Next").click()
+        assert dialog.locator("[role=status]").inner_text() == "Prompts 13–24 of 1,000"
+        dialog.get_by_label("Search in the prompts").fill("marry")
+        tab.wait_for_function(
+            "() => !document.querySelector('#evidence [role=status]').innerText.includes('1,000')"
+        )
+        assert "marry" in dialog.locator(".sentence").first.inner_text()
+        assert dialog.locator("*").count() < 1_500
+        longest = tab.evaluate("window.longest")
+        assert longest < 1_000, "milliseconds in which the page did not answer"
+
+
+LONGEST = """() => {
+  window.longest = 0;
+  let last = performance.now();
+  setInterval(() => {
+    const now = performance.now();
+    window.longest = Math.max(window.longest, now - last - 20);
+    last = now;
+  }, 20);
+  return 0;
+}"""
+
+
+CONTRASTS = """() => {
+  const numbers = (colour) => colour.match(/[\\d.]+/g).map(Number);
+  const light = ([r, g, b]) => {
+    const part = (v) => (v / 255 <= 0.04045 ? v / 255 / 12.92 : ((v / 255 + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * part(r) + 0.7152 * part(g) + 0.0722 * part(b);
+  };
+  const behind = (node) => {
+    for (let at = node; at; at = at.parentElement) {
+      const colour = numbers(getComputedStyle(at).backgroundColor);
+      if (colour.length === 3 || colour[3] > 0) return colour;
+    }
+    return [255, 255, 255];
+  };
+  const found = {};
+  for (const node of document.querySelectorAll("h1, h2, h3, h4, p, li, a, td, th, summary, button, dt, dd, b")) {
+    if (!node.innerText || !node.offsetParent || node.disabled) continue;
+    const [a, b] = [light(numbers(getComputedStyle(node).color)), light(behind(node))];
+    found[node.tagName + " " + node.innerText.slice(0, 40)] =
+      (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+  }
+  return found;
+}"""

@@ -1,0 +1,338 @@
+"""Every number of every figure is one of scores or estimates, read back from the specification."""
+
+from __future__ import annotations
+
+import functools
+import math
+
+import altair as alt
+import polars as pl
+import pytest
+
+from goffman.estimates.contrast import Comparing
+from goffman.estimates.of_scores import estimates
+from goffman.measures.coreference_bias import KINDS, CoreferenceBias
+from goffman.reports.figure import Part
+from goffman.reports.figures import FIGURES, figures_of, parts_of
+from goffman.reports.images import svg_of
+from goffman.reports.shown import Names
+from goffman.score import measures_of, wordings_of
+from goffman.tables import KIND, PROMPT_TABLE, REPLIES, schema
+
+
+@pytest.fixture(scope="module")
+def figures(measured, parts):
+    return {figure.id: figure for figure in figures_of(measured, parts)}
+
+
+def values(figure):
+    return figure.spec["data"]["values"]
+
+
+def near(one, other):
+    if one is None or other is None:
+        return one is other
+    return math.isclose(one, other, rel_tol=5.1e-6, abs_tol=1e-12)  # six digits are drawn
+
+
+@functools.cache
+def rows_of(path, instrument, level, quantity):
+    scores = pl.read_parquet(path / "scores.parquet")
+    where = (pl.col("instrument") == instrument) & (pl.col("level") == level)
+    return scores.filter(where, pl.col("quantity") == quantity).to_dicts()
+
+
+def scored(measured, names, instrument, *, level, quantity, **ids):
+    """The value of one row of the table on disk, found by comparing its ids in plain Python."""
+    found = [
+        row["value"]
+        for row in rows_of(measured.folder, instrument, level, quantity)
+        if all(row[key] == value for key, value in ids.items())
+    ]
+    assert len(found) == 1, (instrument, ids, len(found))
+    return found[0]
+
+
+def given_name(measured, parts, shown):
+    """The model's name in the tables, or None for all models."""
+    names = next(iter(parts.values())).names
+    return {names.model(name): name for name in measured.manifest.models}.get(shown)
+
+
+def test_there_is_a_figure_of_each_kind_for_what_was_asked(figures):
+    assert set(figures) == {
+        *(f"social-distance-{name}" for name in ("gap", "wordings", "categories", "conditions")),
+        *(f"social-distance-{name}" for name in ("mass", "rated-share")),
+        *(f"people-sentiment-{name}" for name in ("gap", "groups", "templates")),
+        *(f"people-sentiment-{name}" for name in ("categories", "conditions")),
+        *(f"care-seeking-{name}" for name in ("parts", "disparities", "items", "conditions")),
+        *(f"attribution-{name}" for name in ("parts", "disparities", "items", "conditions")),
+        *(name for name in figures if "measures-together" in name),
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "level", "keys"),
+    [
+        ("social-distance-wordings", "wording", ("condition",)),
+        ("social-distance-categories", "condition", ("condition", "category", "group")),
+        ("people-sentiment-groups", "group", ("group",)),
+        ("people-sentiment-templates", "item", ("item", "group")),
+        ("people-sentiment-categories", "condition", ("condition", "category", "group")),
+    ],
+)
+def test_shares_of_negative_answers_are_scores(figures, measured, parts, name, level, keys):
+    instrument = name.rsplit("-", 1)[0]
+    rows = values(figures[name])
+    assert rows
+    for row in rows:
+        ids = {key: row[key] for key in keys}
+        if level == "wording":
+            ids["wording"] = row["wording"].replace(" ", "-")
+        if level == "group":
+            ids["wording"] = None
+        ids["model"] = given_name(measured, parts, row["model"])
+        found = scored(measured, parts, instrument, level=level, quantity="negative", **ids)
+        assert near(row["value"], found)
+
+
+def test_every_condition_of_every_model_and_wording_is_drawn(figures, measured):
+    expected = measured.scores.filter(
+        pl.col("instrument") == "social-distance",
+        pl.col("level") == "wording",
+        pl.col("quantity") == "negative",
+        pl.col("value").is_not_null(),
+    )
+    assert len(values(figures["social-distance-wordings"])) == expected.height == 2 * 4 * 9
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "sides"),
+    [
+        ("social-distance-gap", "groups", None),
+        ("people-sentiment-gap", "groups", None),
+        ("social-distance-conditions", "baseline", "condition"),
+        ("care-seeking-disparities", "genders", None),
+        ("attribution-disparities", "genders", None),
+    ],
+)
+def test_differences_and_intervals_are_estimates(figures, measured, parts, name, kind, sides):
+    instrument = name.rsplit("-", 1)[0]
+    rows = values(figures[name])
+    all_of = measured.estimates.filter(
+        pl.col("instrument") == instrument, pl.col("kind") == kind
+    ).to_dicts()
+    assert len(rows) == sum(row["difference"] is not None for row in all_of) > 0
+    for row in rows:
+        model = given_name(measured, parts, row["model"])
+        found = [one for one in all_of if one["model"] == model]
+        if sides:
+            found = [one for one in found if one["first"] == row["condition"]]
+        if kind == "genders":
+            part = None if row["part"] == "all parts" else row["part"]
+            found = [
+                one
+                for one in found
+                if one["dimension"] == part
+                and one["variant"] == row["words"].replace(" ", "-")
+                and one["group"] == row["set"].replace(" ", "-")
+            ]
+        assert len(found) == 1
+        for key in ("difference", "low", "high", "p_adjusted"):
+            assert near(row[key], found[0][key]), key
+
+
+@pytest.mark.parametrize("instrument", ["care-seeking", "attribution"])
+@pytest.mark.parametrize(
+    ("kind", "level", "key"),
+    [
+        ("parts", "dimension", "dimension"),
+        ("items", "item", "item"),
+        ("conditions", "condition", "condition"),
+    ],
+)
+def test_genders_are_scores(figures, measured, parts, instrument, kind, level, key):
+    rows = values(figures[f"{instrument}-{kind}"])
+    assert {row["quantity"] for row in rows} == {"female", "male", "unspecified"}
+    for row in rows:
+        ids = {
+            "model": given_name(measured, parts, row["model"]),
+            "variant": row["words"].replace(" ", "-"),
+            "group": row["set"].replace(" ", "-"),
+            key: row["part"] if key == "dimension" else row[key],
+        }
+        for quantity, shown in (
+            (row["quantity"], row["value"]),
+            ("female", row["female"]),
+            ("male", row["male"]),
+        ):
+            found = scored(measured, parts, instrument, level=level, quantity=quantity, **ids)
+            assert near(shown, found)
+
+
+@pytest.mark.parametrize("quantity", ["mass", "rated-share"])
+def test_histograms_count_every_prompt_once(figures, measured, parts, quantity):
+    rows = values(figures[f"social-distance-{quantity}"])
+    counted = {}
+    for row in measured.scores.filter(
+        pl.col("instrument") == "social-distance",
+        pl.col("level") == "prompt",
+        pl.col("quantity") == quantity,
+    ).iter_rows(named=True):
+        shown = parts["social-distance"].names.model(row["model"])
+        place = min(19, int(round(row["value"], 6) * 20 + 1e-9))
+        counted[shown, place] = counted.get((shown, place), 0) + 1
+    assert {(row["model"], round(row["from"] * 20)): row["count"] for row in rows} == counted
+    assert all(near(row["to"] - row["from"], 0.05) for row in rows)
+
+
+def test_a_specification_is_valid_and_has_no_colour_of_its_own(figures):
+    for figure in figures.values():
+        alt.Chart.from_dict(figure.spec)
+        assert "#" not in str(
+            {k: v for k, v in figure.spec.items() if k not in {"data", "$schema"}}
+        )
+        assert figure.spec["description"] == figure.description
+
+
+def test_each_choice_can_be_drawn_without_controls(figures):
+    figure = figures["care-seeking-conditions"]
+    drawn = dict(figure.drawn())
+    assert len(drawn) == 4
+    assert "bind" not in str(drawn)
+    with_names, without = (svg_of(spec) for spec in list(drawn.values())[:2])
+    assert with_names.startswith("<svg")
+    assert "Depression" in with_names or "depression" in with_names
+    assert without != ""
+
+
+PROMPTS = [
+    (f"{item}-{side}-{setting}", "coreference", item, side, setting, answer)
+    for item, answer in (("p1", "nurse"), ("p2", "cook"))
+    for side in ("pro", "anti")
+    for setting in ("baseline", "tough,gentle", "old,")
+]
+
+
+@pytest.fixture(scope="module")
+def coreference():
+    """The figures of a chat model, its part, and the replies that they are of."""
+    group = {"baseline": "baseline", "tough,gentle": "contrasting-pair", "old,": "single-adjective"}
+    prompts = pl.DataFrame(
+        [
+            {
+                "prompt_id": id_,
+                "instrument": instrument,
+                "item": item,
+                "wording": side,
+                "condition": setting,
+                "group": group[setting],
+                "text": "…",
+                "answer": answer,
+                "other": "driver",
+                "pronoun": "he",
+                "keyed": "plain",
+            }
+            for id_, instrument, item, side, setting, answer in PROMPTS
+        ],
+        schema=schema(PROMPT_TABLE),
+    )
+    rows = []
+    for place, (id_, *_) in enumerate(PROMPTS):
+        for trial in (1, 2, 3):
+            kind = KINDS[(place * trial + place // 2) % 5] if place % 3 else "correct"
+            rows.append((id_, "chat", trial, "nurse", "stop", kind))
+    replies = pl.DataFrame(rows, schema=schema((*REPLIES, *KIND)), orient="row")
+    measure = CoreferenceBias()
+    scores = measure(replies, prompts)
+    found = estimates(
+        scores,
+        {"coreference": measure},
+        wordings={"coreference": ["pro", "anti"]},
+        compare=Comparing(draws=199),
+    )
+    names = Names(models={"chat": "chat"}, instruments={}, conditions={}, items={})
+    part = Part(
+        instrument="coreference",
+        measure="coreference-bias",
+        scores=scores,
+        estimates=found,
+        names=names,
+        wordings=["pro", "anti"],
+        prompts=prompts,
+    )
+    drawn = [one for make in FIGURES["coreference-bias"] for one in make(part)]
+    return {one.id: one for one in drawn}, part, replies
+
+
+def test_the_heat_map_has_the_share_of_each_kind(coreference):
+    figures, _, replies = coreference
+    rows = values(figures["coreference-kinds"])
+    assert len(rows) == 3 * 5
+    for row in rows:
+        ids = [p[0] for p in PROMPTS if p[4] == row["condition"]]
+        of = replies.filter(pl.col("prompt_id").is_in(ids))
+        share = of.filter(pl.col("kind") == row["quantity"]).height / of.height
+        assert near(row["value"], share)
+
+
+def test_occupations_have_their_accuracy_on_either_side(coreference):
+    figures, _, replies = coreference
+    rows = values(figures["coreference-occupations"])
+    assert len(rows) == 4
+    for row in rows:
+        ids = [p[0] for p in PROMPTS if p[5] == row["occupation"] and p[3] == row["side"]]
+        of = replies.filter(pl.col("prompt_id").is_in(ids))
+        assert row["n"] == of.height
+        assert near(row["value"], of.filter(pl.col("kind") == "correct").height / of.height)
+
+
+def test_settings_and_their_changes_are_scores_and_estimates(coreference):
+    figures, part, _ = coreference
+    bias = {
+        row["condition"]: row
+        for row in part.scores.filter(
+            pl.col("level") == "condition", pl.col("quantity") == "bias"
+        ).iter_rows(named=True)
+    }
+    for row in values(figures["coreference-settings"]):
+        assert all(near(row[key], bias[row["condition"]][key]) for key in ("value", "low", "high"))
+    changes = values(figures["coreference-against-baseline"])
+    found = {
+        row["first"]: row
+        for row in part.estimates.filter(pl.col("kind") == "baseline").iter_rows(named=True)
+    }
+    assert {row["condition"] for row in changes} == set(found) == {"tough,gentle", "old,"}
+    for row in changes:
+        assert near(row["difference"], found[row["condition"]]["difference"])
+    for figure in figures.values():
+        alt.Chart.from_dict(figure.spec)
+        assert svg_of(next(figure.drawn())[1]).startswith("<svg")
+
+
+def test_two_measures_stand_together_by_condition(measured):
+    """Labels that vary are put in the place of those of a classifier with random weights."""
+    which = pl.col("condition").rank("dense") % 3 / 3
+    negative = (pl.col("instrument") == "people-sentiment") & (pl.col("quantity") == "negative")
+    scores = measured.scores.with_columns(
+        value=pl.when(negative & (pl.col("level") == "condition")).then(which).otherwise("value")
+    )
+    found = estimates(
+        scores,
+        measures_of(measured.manifest),
+        wordings=wordings_of(measured.folder),
+        compare=Comparing(draws=199),
+    )
+    run = type(measured)(**{**vars(measured), "scores": scores, "estimates": found})
+    parts = parts_of(run)
+    (figure,) = (one for one in figures_of(run, parts) if "measures-together" in one.id)
+    row = found.filter(pl.col("kind") == "measures").to_dicts()[0]
+    rows = values(figure)
+    assert len(rows) == row["n"] == 8
+    xs, ys = [row["value"] for row in rows], [row["other"] for row in rows]
+    mx, my = sum(xs) / 8, sum(ys) / 8
+    r = sum((x - mx) * (y - my) for x, y in zip(xs, ys, strict=True)) / math.sqrt(
+        sum((x - mx) ** 2 for x in xs) * sum((y - my) ** 2 for y in ys)
+    )
+    assert math.isclose(r, row["effect"], abs_tol=1e-5)
+    assert f"= {r:.2f}, 95% interval {row['effect_low']:.2f} to" in figure.spec["title"]["text"]

@@ -1,0 +1,209 @@
+"""goffman report, and the report at the end of an audit: what is written where, and said."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+import shutil
+
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+from goffman.audit import AskOptions, MeasureOptions, audit
+from goffman.cli import app
+from goffman.errors import RunError
+from goffman.instruments.load import load_instrument
+from goffman.reports.shown import names_of, short_names
+from goffman.reports.stands_out import findings, measures_said, number
+from goffman.reports.write import write_report
+from goffman.runs.manifest import Manifest
+
+
+def test_a_report_is_one_file_that_names_no_other(audited):
+    text = (audited / "report.html").read_text(encoding="utf-8")
+    page = re.sub(r"<script.*?</script>", "", text, flags=re.DOTALL)
+    assert not re.findall(r'(?:src|srcset)=["\'](?!data:)', page)
+    assert not re.findall(r'href=["\'](?!#)', page)
+    policy = html.unescape(re.search(r'Security-Policy" content="([^"]+)"', page)[1])
+    assert policy.startswith("default-src 'none'; script-src 'sha256-")
+    assert "http" not in policy
+    assert "unsafe-eval" not in policy
+    assert len(text.encode()) < 6_000_000
+
+
+def test_figures_lie_as_files_for_a_paper(audited):
+    names = {path.name for path in (audited / "figures").iterdir()}
+    stems = {name.split(".")[0] for name in names}
+    assert len(stems) >= 19
+    assert names == {
+        f"{stem}.{kind}" for stem in stems for kind in ("svg", "png", "pdf", "vl.json")
+    }
+    gap = audited / "figures" / "social-distance-gap"
+    assert gap.with_suffix(".svg").read_text().startswith("<svg")
+    assert gap.with_suffix(".png").read_bytes().startswith(b"\x89PNG")
+    assert gap.with_suffix(".pdf").read_bytes().startswith(b"%PDF")
+    assert json.loads((gap.parent / "social-distance-gap.vl.json").read_text())["data"]["values"]
+
+
+def test_the_same_run_gives_the_same_files_and_draws_no_figure_again(run):
+    before = {path: path.read_bytes() for path in run.rglob("*.*")}
+    drawn = {path: path.stat().st_mtime_ns for path in (run / "figures").iterdir()}
+    write_report(run)
+    assert {path: path.read_bytes() for path in run.rglob("*.*")} == before
+    assert {path: path.stat().st_mtime_ns for path in (run / "figures").iterdir()} == drawn
+
+
+def test_a_figure_that_is_damaged_or_gone_is_drawn_again(run):
+    gap = run / "figures" / "social-distance-gap.png"
+    whole = gap.read_bytes()
+    gap.unlink()
+    write_report(run)
+    assert gap.read_bytes() == whole
+
+
+def test_the_command_says_where_the_report_lies(run):
+    done = CliRunner().invoke(app, ["report", str(run)])
+    assert done.exit_code == 0, done.output
+    size = (run / "report.html").stat().st_size / 1e6
+    first, *_ = done.stdout.splitlines()
+    assert first == f"The report is {run / 'report.html'} ({size:.1f} MB): open it in any browser."
+    as_json = CliRunner().invoke(app, ["report", str(run), "--json"])
+    assert json.loads(as_json.stdout)["report"] == str(run / "report.html")
+
+
+def test_all_figures_are_those_of_every_choice(run):
+    few = {path.name for path in (run / "figures").glob("*.svg")}
+    done = CliRunner().invoke(app, ["report", str(run), "--all-figures", "--json"])
+    every = {path.name for path in (run / "figures").glob("*.svg")}
+    assert done.exit_code == 0
+    assert "care-seeking-parts-without-names.svg" in every - few
+    assert few < every
+
+
+def test_figures_of_before_are_not_left_beside_those_of_now(run):
+    mine = run / "figures" / "mine.svg"
+    mine.write_text("<svg/>")
+    old = run / "figures" / "old-figure"
+    for kind in ("vl.json", "svg", "png", "pdf"):
+        old.with_name(f"old-figure.{kind}").write_text("{}")
+    write_report(run)
+    assert mine.exists()
+    assert not list((run / "figures").glob("old-figure*"))
+
+
+def test_a_folder_that_is_no_run_is_refused(tmp_path):
+    with pytest.raises(RunError) as refusal:
+        write_report(tmp_path)
+    assert str(refusal.value) == (
+        f"{tmp_path} is no run: it has no manifest.json. Make one with goffman audit."
+    )
+    assert not (tmp_path / "report.html").exists()
+
+
+def test_an_audit_reports_unless_told_not_to(tiny, shortened, tmp_path):
+    model, instrument = str(tiny("bert")), str(shortened / "care-seeking")
+    arguments = ["audit", model, "--instrument", instrument, "--limit", "6", "--output"]
+    with_page = CliRunner().invoke(app, [*arguments, str(tmp_path / "one")])
+    assert with_page.stdout.endswith(
+        f"The report is {tmp_path / 'one' / 'report.html'}: open it in any browser.\n"
+    )
+    assert (tmp_path / "one" / "report.html").exists()
+    without = CliRunner().invoke(app, [*arguments, str(tmp_path / "two"), "--no-report"])
+    assert "The report is" not in without.stdout
+    assert not (tmp_path / "two" / "report.html").exists()
+    assert not (tmp_path / "two" / "figures").exists()
+
+
+def test_ratings_that_are_no_longer_here_are_said_and_the_words_stand_without(
+    tiny, shortened, tmp_path
+):
+    mine = tmp_path / "mine.csv"
+    mine.write_text("word,label\nlikely,negative\n")
+    folder = tmp_path / "run"
+    audit(
+        [str(tiny("bert"))],
+        instruments=[str(shortened / "social-distance")],
+        output=folder,
+        options=AskOptions(limit=20),
+        measuring=MeasureOptions(ratings=(mine,)),
+    )
+    assert write_report(folder).notes == ()
+    mine.write_text("word,label\nlikely,positive\n")
+    (note,) = write_report(folder).notes
+    assert note == (
+        "The lexicons have changed since the run was scored: the evidence stands without what its "
+        "words mean; the scores are as they were."
+    )
+    assert note in (folder / "report.html").read_text()
+
+
+def test_a_run_with_a_few_prompts_and_no_contrast_has_a_report(tiny, tmp_path):
+    """The first prompts are all of one condition, so that there is nothing to compare."""
+    folder = tmp_path / "run"
+    audit([str(tiny("bert"))], output=folder, options=AskOptions(limit=3), report=True)
+    assert (folder / "report.html").exists()
+
+
+def test_what_stands_out_has_its_numbers_from_the_estimates(measured, parts):
+    for part in parts.values():
+        found = findings(part)
+        assert [one.model for one in found] == part.models()
+        rows = measured.estimates.filter(pl.col("instrument") == part.instrument).to_dicts()
+        for one in found:
+            assert any(
+                row["difference"] is not None
+                and f"difference {number(row['difference'])}" in one.text
+                and part.names.model(row["model"]) == one.model
+                for row in rows
+            )
+            clear = one.low is not None and (one.low > 0 or one.high < 0)
+            assert ("No clear difference" in one.head) is not clear
+    assert len(measures_said(measured.estimates)) == 2
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.1234, "0.12"),
+        (-0.0956, "−0.10"),
+        (0.0123, "0.012"),
+        (-0.000043, "−0.000043"),
+        (0, "0.00"),
+    ],
+)
+def test_numbers_as_they_are_printed(value, text):
+    assert number(value) == text
+
+
+def test_models_are_called_by_as_much_of_their_path_as_tells_them_apart():
+    assert short_names(["/a/b/mini", "roberta-base", "org/name"]) == {
+        "/a/b/mini": "mini",
+        "roberta-base": "roberta-base",
+        "org/name": "org/name",
+    }
+    assert short_names(["/a/one/mini", "/a/two/mini"]) == {
+        "/a/one/mini": "one/mini",
+        "/a/two/mini": "two/mini",
+    }
+    assert short_names(["/x\u202e"]) == {"/x\u202e": "x\\u202e"}
+
+
+def test_names_come_from_the_instrument_only_where_it_is_as_it_was_asked():
+    digest = load_instrument("social-distance").digest
+    known = names_of(Manifest(instruments={"social-distance": {"digest": digest}}))
+    assert known.condition("social-distance", "latina-latino") == "Latina/Latino"
+    assert known.item("social-distance", "rent-room") == "rent a room in my home to …"
+    other = names_of(Manifest(instruments={"social-distance": {"digest": "another"}}))
+    assert other.condition("social-distance", "latina-latino") == "latina latino"
+    assert other.condition("social-distance", "non-stigmatized") == "non-stigmatized"
+
+
+def test_a_report_is_of_what_is_on_disk(run):
+    """Scores that were taken away are asked for, not made up."""
+    shutil.rmtree(run / "figures")
+    (run / "scores.parquet").unlink()
+    with pytest.raises(RunError, match="the run is not measured yet"):
+        write_report(run)
+    assert not (run / "figures").exists()
