@@ -13,10 +13,9 @@ $(STAMP): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[dev]"
 	@touch $@
 
+# The whole default audit of the two models that ship with goffman, and its report.
 demo: setup
-	$(BIN)/goffman ls
-	$(BIN)/goffman prompts social-distance --limit 8
-	$(BIN)/goffman prompts coreference --limit 4
+	$(BIN)/goffman audit --output runs/demo
 
 test: setup
 	$(BIN)/pytest -n 2 -m "not slow"

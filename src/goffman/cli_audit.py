@@ -26,7 +26,10 @@ if TYPE_CHECKING:
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
-_MODELS = "A hub id (id@revision), a folder, openai:NAME, or http://HOST/v1#NAME."
+_MODELS = (
+    "A hub id (id@revision), a folder, openai:NAME, or http://HOST/v1#NAME. Default: the bundled "
+    "ones."
+)
 
 
 class Precision(StrEnum):
@@ -38,7 +41,7 @@ class Precision(StrEnum):
 
 
 def audit(
-    models: Annotated[list[str], typer.Argument(metavar="MODEL …", help=_MODELS)],
+    models: Annotated[list[str] | None, typer.Argument(metavar="MODEL …", help=_MODELS)] = None,
     *,
     instrument: Annotated[
         list[str] | None, typer.Option(help="A name or a folder; may be repeated. Default: all.")
@@ -152,9 +155,12 @@ def audit(
     from goffman.measures.replies import DEFAULT_PARSER
     from goffman.models.base import LoadOptions, Sampling
     from goffman.models.fetch import fetched
+    from goffman.models.spec import BUNDLED, BUNDLED_PAIR
     from goffman.options import AskOptions, ChatOptions, Listener, MeasureOptions
     from goffman.terminal import ProgressLines
 
+    models = models or [f"bundled:{name}" for name in BUNDLED]
+    declared = (BUNDLED_PAIR,) if {*BUNDLED_PAIR} <= {*models} else ()
     chats = ChatOptions(
         trials=trials,
         sampling=Sampling(temperature=temperature, max_tokens=max_tokens, top_p=top_p),
@@ -200,7 +206,7 @@ def audit(
                 ratings=tuple(ratings or ()),
                 gender_words=gender_words,
                 parser=parser or DEFAULT_PARSER,
-                pairs=_model_pairs(pair or ()),
+                pairs=_model_pairs(pair or ()) or declared,
             ),
             listener=Listener(progress=lines.show, note=lines.note),
             report=not no_report,

@@ -107,10 +107,10 @@ def test_an_electra_discriminator_has_no_head(tmp_path: Path) -> None:
     )
 
 
-def test_no_model_is_bundled_yet() -> None:
-    assert error_of("bundled:mini") == (
-        "There is no bundled model 'mini'; bundled are: none ships with this version. Give one of "
-        "these, a folder or a hub id."
+def test_a_bundled_model_that_is_not_there() -> None:
+    assert error_of("bundled:mimi") == (
+        "There is no bundled model 'mimi'; bundled are: mini, mini-sentiment. Give one of these, a "
+        "folder or a hub id. Did you mean 'mini'?"
     )
 
 

@@ -33,6 +33,9 @@ _SHIPPED = Path(__file__).parent / "bundled"
 BUNDLED: Mapping[str, Path] = {name: _SHIPPED / name for name in ("mini", "mini-sentiment")}
 """The models that ship with the package: name → folder."""
 
+BUNDLED_PAIR = ("bundled:mini", "bundled:mini-sentiment")
+"""A model, and the classifier that was fine-tuned from it."""
+
 TERMS = (
     "its weights have terms of their own (research and trying goffman, no commercial use), apart "
     "from the code's licence: see the card beside them, bundled/README.md."
@@ -194,7 +197,7 @@ def _files(spec: str, *, weights: bool, fetched: Mapping[str, Path]) -> Files:
         return locate(spec, weights=weights)
     name = spec.removeprefix("bundled:")
     if name not in BUNDLED:
-        allowed = ", ".join(sorted(BUNDLED)) or "none ships with this version"
+        allowed = ", ".join(sorted(BUNDLED))
         raise ModelError(
             f"There is no bundled model '{name}'; bundled are: {allowed}. Give one of these, a "
             f"folder or a hub id.{did_you_mean(name, BUNDLED)}"

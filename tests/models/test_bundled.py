@@ -1,0 +1,193 @@
+"""The models that ship with the package: what they are, and how good. Figures are in their card."""
+
+from __future__ import annotations
+
+import csv
+import json
+import lzma
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from goffman.instruments.load import load_instrument
+from goffman.instruments.render import render
+from goffman.lexicons.attitudes import load_attitudes
+from goffman.lexicons.gender import load_gender
+from goffman.models.spec import BUNDLED, TERMS, describe, load
+
+ROOT = Path(__file__).parents[2]
+MEGABYTE = 1_000_000
+
+CONJUNCTIONS = {
+    *("and", "but", "or", "nor", "so", "yet", "for", "because", "although", "though", "if"),
+    *("while", "when", "since", "unless", "until", "as", "than", "whether", "that", "where"),
+}
+FURTHER_PRONOUNS = {"who", "one"}
+
+
+@pytest.fixture(scope="module")
+def mini():
+    return load("bundled:mini", use="fill")
+
+
+@pytest.fixture(scope="module")
+def sentiment():
+    return load("bundled:mini-sentiment", use="classify")
+
+
+@pytest.fixture(scope="session")
+def corpus() -> Path:
+    """The text and labelled sentences that the models were trained and tested with."""
+    folder = Path(os.environ.get("GOFFMAN_CORPUS", ROOT.parent / "shared" / "corpus"))
+    if not (folder / "sst2-dev.tsv.xz").is_file():
+        pytest.skip(f"the training corpus is not in {folder}; GOFFMAN_CORPUS says where it is")
+    return folder
+
+
+def probabilities(mini, instrument: str) -> np.ndarray:
+    """[prompt, token]: over the whole vocabulary."""
+    texts = [prompt.text for prompt in render(load_instrument(instrument)).prompts]
+    filled = mini.fill_batch(mini.encode(texts), top_k=len(mini.tokens))
+    found = np.empty_like(filled.probabilities)
+    np.put_along_axis(found, filled.token_ids.astype(np.int64), filled.probabilities, axis=1)
+    assert np.allclose(found.sum(1), 1, atol=1e-4)
+    return found
+
+
+def test_both_are_what_they_say_and_their_terms_are_said(mini, sentiment) -> None:
+    assert {name: describe(f"bundled:{name}").kind for name in BUNDLED} == {
+        "mini": "masked",
+        "mini-sentiment": "classifier",
+    }
+    assert TERMS in mini.identity.notes
+    assert TERMS in sentiment.identity.notes
+
+
+def test_together_they_stay_under_48_megabytes() -> None:
+    folder = BUNDLED["mini"].parent
+    size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    assert size < 48 * MEGABYTE
+
+
+def test_weights_are_in_float16_and_loaded_as_float32(mini) -> None:
+    stored = load_file(BUNDLED["mini"] / "model.safetensors")
+    assert {tensor.dtype for tensor in stored.values()} == {torch.float16}
+    assert {parameter.dtype for parameter in mini._model.parameters()} == {torch.float32}
+
+
+def test_the_classifier_is_mini_but_for_the_tensors_that_are_stored_with_it(sentiment) -> None:
+    base = load_file(BUNDLED["mini"] / "model.safetensors")
+    own = load_file(BUNDLED["mini-sentiment"] / "model-differing.safetensors")
+    loaded = sentiment._model.state_dict()
+    for name, value in loaded.items():
+        stored = own[name] if name in own else base[name]
+        assert torch.equal(value, stored.float()), name
+    assert {*own} <= {*loaded}
+    # None is stored for nothing.
+    assert not any(name in base and torch.equal(value, base[name]) for name, value in own.items())
+
+
+def test_the_weights_of_mini_belong_to_the_identity_of_its_classifier(
+    sentiment, tmp_path: Path
+) -> None:
+    """Another mini under the same differences is another classifier."""
+    import shutil
+
+    for name, folder in BUNDLED.items():
+        shutil.copytree(folder, tmp_path / name)
+    same = load(str(tmp_path / "mini-sentiment"), use="classify")
+    assert same.identity.weights_sha256 == sentiment.identity.weights_sha256
+    with (tmp_path / "mini" / "model.safetensors").open("r+b") as file:
+        file.seek(-1, os.SEEK_END)
+        file.write(b"\x01")
+    other = load(str(tmp_path / "mini-sentiment"), use="classify")
+    assert other.identity.weights_sha256 != sentiment.identity.weights_sha256
+
+
+def test_a_mask_at_the_start_of_a_sentence_is_filled_with_subjects(mini) -> None:
+    found = probabilities(mini, "care-seeking")
+    people = {
+        entry.word.casefold()
+        for entry in load_gender().words
+        if entry.kind in {"pronoun", "noun", "name"}
+    } | FURTHER_PRONOUNS
+    words = [token.strip() for token in mini.tokens]
+    of_people = np.array([word in people for word in words])
+    joining = np.array([w in CONJUNCTIONS or not any(map(str.isalnum, w)) for w in words])
+    assert found[:, of_people].sum(1).mean() >= 0.40
+    assert found[:, joining].sum(1).mean() < 0.10
+
+
+def test_the_shipped_ratings_cover_the_words_of_social_distance(mini) -> None:
+    found = probabilities(mini, "social-distance")
+    rated = set(load_attitudes().table["word"])
+    known = np.array([token.strip().casefold() in rated for token in mini.tokens])
+    top = np.argsort(-found, axis=1)[:, :50]
+    mass = np.take_along_axis(found, top, axis=1)
+    assert ((mass * known[top]).sum(1) / mass.sum(1)).mean() >= 0.95
+
+
+def test_plain_sentences_about_people_are_not_negative(sentiment) -> None:
+    answers = sentiment.classify_batch(sentiment.encode(["They are people.", "These are people."]))
+    named = [sentiment.labels[index] for index in answers.argmax(1)]
+    assert named == ["positive", "positive"]
+
+
+def test_sst2(sentiment, corpus: Path) -> None:
+    """The card's figure, as goffman itself classifies."""
+    with lzma.open(corpus / "sst2-dev.tsv.xz", "rt", encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+    encoded = sentiment.encode([row["sentence"].strip() for row in rows])
+    answers = sentiment.classify_batch(encoded).argmax(1)
+    right = [
+        sentiment.labels[index] == ("negative", "positive")[int(row["label"])]
+        for index, row in zip(answers, rows, strict=True)
+    ]
+    assert len(rows) == 872
+    assert np.mean(right) == pytest.approx(0.904, abs=0.003)
+
+
+@pytest.mark.slow
+def test_masked_accuracy_on_documents_that_were_not_trained_on(corpus: Path, monkeypatch) -> None:
+    """A sample of what the card's figure was measured on, one window after the other."""
+    monkeypatch.syspath_prepend(ROOT / "training")
+    from corpus import documents, is_held_out, sentences, windows
+    from transformers import AutoModelForMaskedLM, AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(BUNDLED["mini"])
+    model = AutoModelForMaskedLM.from_pretrained(BUNDLED["mini"], dtype=torch.float32).eval()
+    mask_id = tokenizer.mask_token_id
+    draw = np.random.default_rng(0)
+    right = asked = 0
+    held_out = (text for text in documents([corpus / "text-1.txt.xz"]) if is_held_out(text))
+    for text in list(held_out)[:150]:
+        pieces = [tokenizer.encode(part, add_special_tokens=False) for part in sentences(text)]
+        for window in windows(pieces):
+            ids = np.array([tokenizer.cls_token_id, *window, tokenizer.sep_token_id])
+            count = max(1, round(0.15 * len(window)))
+            places = 1 + draw.choice(len(window), size=count, replace=False)
+            answers = ids[places].copy()
+            ids[places] = mask_id
+            with torch.inference_mode():
+                logits = model(input_ids=torch.tensor(ids)[None]).logits[0]
+            right += int((logits[places].argmax(1).numpy() == answers).sum())
+            asked += count
+    sys.modules.pop("corpus", None)
+    assert asked > 4_000
+    assert right / asked == pytest.approx(0.521, abs=0.025)
+
+
+def test_the_card_says_how_large_they_are() -> None:
+    card = (BUNDLED["mini"].parent / "README.md").read_text(encoding="utf-8")
+    config = json.loads((BUNDLED["mini"] / "config.json").read_text())
+    assert f"{config['vocab_size']:,} tokens, {config['max_position_embeddings']} positions" in card
+    for path in (
+        BUNDLED["mini"] / "model.safetensors",
+        BUNDLED["mini-sentiment"] / "model-differing.safetensors",
+    ):
+        assert f"{path.stat().st_size / MEGABYTE:.1f} MB" in card
