@@ -156,8 +156,9 @@ def test_sst2(sentiment, corpus: Path) -> None:
 def test_masked_accuracy_on_documents_that_were_not_trained_on(corpus: Path, monkeypatch) -> None:
     """A sample of what the card's figure was measured on, one window after the other."""
     monkeypatch.syspath_prepend(ROOT / "training")
-    from corpus import documents, is_held_out, sentences, windows
     from transformers import AutoModelForMaskedLM, AutoTokenizer
+
+    from corpus import documents, is_held_out, sentences, windows
 
     tokenizer = AutoTokenizer.from_pretrained(BUNDLED["mini"])
     model = AutoModelForMaskedLM.from_pretrained(BUNDLED["mini"], dtype=torch.float32).eval()
