@@ -7,9 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+
+# Cores are shared: how long one example takes says nothing.
+settings.register_profile("shared-cores", deadline=None)
+settings.load_profile("shared-cores")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -123,13 +123,14 @@ def test_a_mask_at_the_start_of_a_sentence_is_filled_with_subjects(mini) -> None
     assert found[:, joining].sum(1).mean() < 0.10
 
 
+@pytest.mark.slow
 def test_the_shipped_ratings_cover_the_words_of_social_distance(mini) -> None:
-    found = probabilities(mini, "social-distance")
+    texts = [prompt.text for prompt in render(load_instrument("social-distance")).prompts]
     rated = set(load_attitudes().table["word"])
     known = np.array([token.strip().casefold() in rated for token in mini.tokens])
-    top = np.argsort(-found, axis=1)[:, :50]
-    mass = np.take_along_axis(found, top, axis=1)
-    assert ((mass * known[top]).sum(1) / mass.sum(1)).mean() >= 0.95
+    filled = mini.fill_batch(mini.encode(texts), top_k=50)
+    of_rated = (filled.probabilities * known[filled.token_ids]).sum(1)
+    assert (of_rated / filled.probabilities.sum(1)).mean() >= 0.95
 
 
 def test_plain_sentences_about_people_are_not_negative(sentiment) -> None:
@@ -138,6 +139,7 @@ def test_plain_sentences_about_people_are_not_negative(sentiment) -> None:
     assert named == ["positive", "positive"]
 
 
+@pytest.mark.slow
 def test_sst2(sentiment, corpus: Path) -> None:
     """The card's figure, as goffman itself classifies."""
     with lzma.open(corpus / "sst2-dev.tsv.xz", "rt", encoding="utf-8", newline="") as file:

@@ -266,7 +266,8 @@ def test_the_command_lists_what_can_be_audited(tmp_path, monkeypatch):
     assert forms == ["ORG/NAME", "FOLDER", "openai:NAME", "http://HOST/v1#NAME"]
     table = CliRunner().invoke(app, ["models"])
     assert table.exit_code == 0
-    assert "goffman models get smollm2-135m" in " ".join(table.stdout.split())
+    # Narrow cells are broken: the words stand in other lines.
+    assert {"bundled:mini", "smollm2-135m", "openai:NAME"} <= {*table.stdout.split()}
     folder = tmp_path / "goffman" / "models" / "smollm2-135m"
     folder.mkdir(parents=True)
     (folder / "goffman.json").write_text("{}")

@@ -58,7 +58,8 @@ def parts(folder):
 def command(model, folder, *, limit):
     """Many small batches, and three steps of recursive masking."""
     instruments = ("--instrument", "care-seeking", "--instrument", "attribution")
-    return ["audit", model, *instruments, "--limit", limit, "--batch-size", 4, "--output", folder]
+    size = ("--limit", limit, "--batch-size", 4)
+    return ["audit", model, *instruments, *size, "--no-report", "--output", folder]
 
 
 def in_this_process(model, folder, *, limit):
