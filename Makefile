@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: setup demo test test-all check golden bench clean
+.PHONY: setup demo docs test test-all check golden bench clean
 
 setup: $(STAMP)
 
@@ -16,6 +16,10 @@ $(STAMP): pyproject.toml constraints.txt
 # The whole default audit of the two models that ship with goffman, and its report.
 demo: setup
 	$(BIN)/goffman audit --output runs/demo
+
+# The pages of docs/ as a site in site/; a link that leads nowhere is an error.
+docs: setup
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 test: setup
 	$(BIN)/pytest -n 2 -m "not slow"
@@ -30,9 +34,10 @@ check: setup
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# Renews the pinned prompts after a change that was meant.
+# Renews the pinned prompts and the page of commands after a change that was meant.
 golden: setup
 	$(BIN)/pytest -q tests/instruments/test_golden.py --renew-golden
+	$(BIN)/pytest -q tests/test_docs.py -k page_of_commands --renew-golden
 
 # Speed on one core, by CPU time, against the ready-made ways (about six minutes).
 bench: setup
@@ -40,4 +45,4 @@ bench: setup
 	$(BIN)/python bench/cpu.py
 
 clean:
-	rm -rf .venv dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv dist build site .pytest_cache .mypy_cache .ruff_cache .hypothesis

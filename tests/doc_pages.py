@@ -1,0 +1,132 @@
+"""The README and the pages of docs/, read for the commands that stand in them."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from goffman.cli import app
+
+ROOT = Path(__file__).parents[1]
+PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
+COMMANDS_PAGE = ROOT / "docs" / "commands.md"
+
+GOFFMAN = typer.main.get_command(app)
+OTHER_OPTIONS = {"--constraint", "--editable"}
+"""Of pip, where a page speaks of it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """A command as a page shows it."""
+
+    where: str
+    """Page and line, for messages."""
+    words: tuple[str, ...]
+    environment: Mapping[str, str]
+    """What stands before it: MY_KEY=… ."""
+
+    @property
+    def command(self) -> str:
+        """The word after goffman, or the program."""
+        return self.words[1] if self.words[0] == "goffman" and len(self.words) > 1 else ""
+
+    def given(self, option: str) -> list[str]:
+        """The values of an option."""
+        return [self.words[i + 1] for i, word in enumerate(self.words) if word == option]
+
+
+def shell_lines(page: Path) -> Iterator[Line]:
+    """Every command in the page's blocks of ``sh``, one a line."""
+    inside = False
+    for number, text in enumerate(page.read_text(encoding="utf-8").splitlines(), start=1):
+        if text.startswith("```"):
+            inside = text == "```sh"
+        elif inside and text.strip():
+            where = f"{page.relative_to(ROOT) if page.is_relative_to(ROOT) else page}:{number}"
+            # A hash within a word, as in an address that names a model, begins no comment.
+            words = shlex.split(re.sub(r"(^|\s)#\s.*$", "", text))
+            environment = {}
+            while words and re.fullmatch(r"\w+=.*", words[0]):
+                name, _, value = words.pop(0).partition("=")
+                environment[name] = value
+            assert words, f"{where}: nothing is left of '{text}'"
+            yield Line(where=where, words=tuple(words), environment=environment)
+
+
+def inline_code(page: Path) -> list[str]:
+    """What stands between backticks in the running text."""
+    text = re.sub(
+        r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE
+    )
+    return re.findall(r"`([^`\n]+)`", text)
+
+
+def commands(group: Any = GOFFMAN, path: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
+    """Every command with its name: audit, models, models get …"""
+    for name, command in group.commands.items():
+        yield " ".join((*path, name)), command
+        if hasattr(command, "commands"):
+            yield from commands(command, (*path, name))
+
+
+def options(command: Any) -> dict[str, Any]:
+    """The options of a command, by the way they are spelled."""
+    return {spelled: one for one in command.params for spelled in one.opts if spelled[:1] == "-"}
+
+
+def parse(line: Line) -> dict[str, Any]:
+    """What the command would be called with; AssertionError with what goffman would refuse."""
+    words, command, name = list(line.words[1:]), GOFFMAN, "goffman"
+    try:
+        while hasattr(command, "commands") and words and not words[0].startswith("-"):
+            name = words.pop(0)
+            assert name in command.commands, f"{line.where}: there is no command '{name}'"
+            command = command.commands[name]
+        return dict(command.make_context(name, words).params)
+    except Exception as error:
+        raise AssertionError(f"{line.where}: {error}") from error
+
+
+def reference() -> str:
+    """The page of every command and option, in the words of the commands themselves."""
+    parts = [
+        "# Every command\n",
+        "This page is what `goffman COMMAND --help` says; `make golden` writes it anew. `--json` "
+        "prints JSON instead of a table. `goffman --version` prints the version.\n",
+    ]
+    for name, command in commands():
+        about = command.help.replace("\n\n", "\n").split("\n")
+        parts.append(f"## goffman {name}\n\n{' '.join(about).strip()}\n")
+        rows = [(argument, one.help) for argument, one in _arguments(command)]
+        usage = " ".join(["goffman", name, *(argument for argument, _ in rows)])
+        parts.append(f"```text\n{usage}\n```\n")
+        rows += [(_spelled(option, one), _about(one)) for option, one in options(command).items()]
+        # A bar would end the cell.
+        cells = ((given.replace("|", " or "), what) for given, what in rows)
+        table = "".join(f"| `{given}` | {what} |\n" for given, what in cells)
+        parts.append(f"| given | |\n|---|---|\n{table}")
+    return "\n".join(parts)
+
+
+def _arguments(command: Any) -> Iterator[tuple[str, Any]]:
+    for one in command.params:
+        if one.opts == [one.name]:
+            yield one.metavar or one.name.upper(), one
+
+
+def _spelled(option: str, one: Any) -> str:
+    return option if one.is_flag else f"{option} {one.metavar or '…'}"
+
+
+def _about(one: Any) -> str:
+    default = one.default
+    shown = getattr(default, "value", default)
+    unsaid = shown is None or one.is_flag or "Default:" in one.help
+    return one.help if unsaid else f"{one.help} Default: {shown}."
