@@ -131,6 +131,26 @@ def test_an_audit_of_a_chat_model_ends_with_scores_that_one_can_recompute(tmp_pa
     assert again.summary == done.summary
 
 
+def test_a_bias_of_nothing_is_said_with_the_replies_that_it_rests_on(tmp_path):
+    """A model that no one understands has no bias; nor has one setting been tested."""
+
+    async def babbles(request):
+        return Answer(200, completion("Bananas."))
+
+    with ChatServer(babbles) as server:
+        done = run(server, tmp_path)
+    assert done.summary[1:] == (
+        "  The bias without adjectives is 0.000 (0.000 to 0.000 over 3 trials).",
+        "  Of 72 replies 0.000 name the right person, 0.000 name the other one, 0.000 are unsure, "
+        "1.000 say something else and 0.000 refuse.",
+        "  0 of 1 settings differ from it, over repeated trials of these sentences (p < .05 after "
+        "Holm); 1 of them could not be tested (neither set varies: nothing says how far the "
+        "difference is from chance; all differences are equal: nothing says how much they vary).",
+        "  0 of 1 settings differ from it, over sentence pairs (p < .05 after Holm); 1 of them "
+        "could not be tested (all differences are equal: nothing says how much they vary).",
+    )
+
+
 def test_the_manifest_says_who_was_asked_where_and_how(tmp_path):
     with ChatServer(understands) as server:
         run(server, tmp_path)
@@ -402,6 +422,32 @@ def test_a_user_who_stops_it_keeps_what_was_under_way(tmp_path):
     assert set(server.answered.values()) == {1}
 
 
+def test_a_user_who_stops_it_twice_has_a_run_that_goes_on(tmp_path):
+    """The second time nothing is waited for; a reply that comes later lands in no file."""
+
+    async def slowly(request):
+        await asyncio.sleep(2)
+        return await understands(request)
+
+    with ChatServer(slowly) as server:
+        where = [f"{server.url}#mini", *SMALL, "--output", tmp_path, "--concurrency", 8]
+        with goffman(*where) as process:
+            while len(server.asked) < 16:
+                time.sleep(0.01)
+            for _ in range(2):
+                process.send_signal(signal.SIGINT)
+                time.sleep(0.7)
+            _, errors = process.communicate(timeout=60)
+        assert process.returncode == 130
+        assert "Traceback" not in errors
+        assert errors.endswith("Stopped. What was answered is kept: the same command goes on.\n")
+        assert read_manifest(tmp_path).sessions
+        server.behave = understands
+        finished(*where)
+    # What was under way the second time is asked again, and nothing else.
+    assert 5 * len(PROMPTS) <= len(server.asked) <= 5 * len(PROMPTS) + 8
+
+
 def kill_and_go_on(tmp_path, *, times, seed, pairs):
     """Killed so often, no reply that was on disk is asked for again, and none is missing."""
     moments = random.Random(seed)
@@ -481,6 +527,15 @@ def test_killed_twelve_times_no_reply_is_lost_or_paid_for_twice(tmp_path, seed):
 
 def test_the_default_folder_is_named_after_the_model_and_holds_no_address():
     assert default_folder(["openai:gpt-4o", "http://h:80/v1#org/mini"]) == Path("runs/gpt-4o+mini")
+
+
+@pytest.mark.parametrize("name", ["通义", "/"])
+def test_a_model_whose_name_has_no_letter_of_ours_has_a_folder_of_its_own(name):
+    """Not the folder of all runs."""
+    folder = default_folder([f"http://h:80/v1#{name}"])
+    assert folder.parent == Path("runs")
+    assert folder.name.startswith("model-")
+    assert folder != default_folder(["http://h:80/v1#問"])
 
 
 def test_replies_that_are_there_are_read_by_another_parser_without_asking(tmp_path):

@@ -108,11 +108,17 @@ def default_folder(models: Sequence[str]) -> Path:
     """runs/ and the models' names: the last part of a folder's path, the model at an address."""
     named = [address_entry(model).get("asked_as", model) for model in models]
     last = [Path(model).resolve().name if Path(model).is_dir() else model for model in named]
-    names = [re.sub(r"[^A-Za-z0-9._-]+", "-", Path(model).name).strip("-.") for model in last]
+    short = [re.sub(r"[^A-Za-z0-9._-]+", "-", Path(model).name).strip("-.") for model in last]
+    # A name in another script has no letter that is left.
+    names = [one or f"model-{_digest(model)}" for one, model in zip(short, last, strict=True)]
     joined = "+".join(names)
     if len(joined) > 80:
-        joined = f"{joined[:70]}-{hashlib.sha256(joined.encode()).hexdigest()[:8]}"
+        joined = f"{joined[:70]}-{_digest(joined)}"
     return Path("runs") / joined
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:8]
 
 
 def _check_measuring(measuring: MeasureOptions, models: Sequence[str]) -> None:

@@ -62,7 +62,7 @@ def compare(
     """Say what differs between runs, paired by prompt: each further run against the first."""
     from goffman.reports.compare import compare as compare_runs
     from goffman.reports.compare_text import as_json as json_of
-    from goffman.reports.compare_text import comparison_table, lines_of
+    from goffman.reports.compare_text import comparison_table, screen_of
     from goffman.reports.run import read_run
 
     measured = [read_run(run) for run in runs]
@@ -76,10 +76,12 @@ def compare(
     for one in found:
         if one.verdict.refusals:
             continue
-        heading, rows = lines_of(one, everything=everything)
-        sys.stdout.write(printable(heading) + "\n")
-        columns = tuple(rows[0]) if rows else ()
-        sys.stdout.write((table_text(rows, columns) if rows else "Nothing to compare.\n") + "\n")
+        screen = screen_of(one, everything=everything)
+        sys.stdout.write(printable(screen.heading) + "\n")
+        columns = tuple(screen.rows[0]) if screen.rows else ()
+        text = table_text(screen.rows, columns, whole=1) if screen.rows else "Nothing to compare.\n"
+        notes = "".join(f"{printable(note)}\n" for note in screen.notes)
+        sys.stdout.write(f"{text}{notes}\n")
     if output is not None:
         say(f"{len(comparison_table(found).rows):,} rows are in {output}.")
 

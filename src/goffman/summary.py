@@ -135,7 +135,7 @@ def _of_genders(scores: pl.DataFrame, estimates: pl.DataFrame) -> Iterator[str]:
     for (variant,), of in parts.partition_by("variant", as_dict=True, maintain_order=True).items():
         yield (
             f"{str(_plain(variant)).capitalize()}, female and male differ in {_differing(of)} of "
-            f"{of.height} subscales × groups ({_corrected(of)})."
+            f"{of.height} subscales × groups ({_corrected(of)}){_untested(of)}."
         )
 
 
@@ -146,15 +146,17 @@ def _of_settings(scores: pl.DataFrame, estimates: pl.DataFrame) -> Iterator[str]
         pl.col("quantity").is_in(["bias", "preference"]),
     )
     for row in plain.iter_rows(named=True):
-        spread = f"{_number(row['low'])} to {_number(row['high'])} over {row['n']} {row['over']}"
+        over = row["over"].removesuffix("s") if row["n"] == 1 else row["over"]
+        spread = f"{_number(row['low'])} to {_number(row['high'])} over {row['n']} {over}"
         yield f"The {row['quantity']} without adjectives is {_number(row['value'])} ({spread})."
+    yield from _of_replies(scores)
     for kind in ("baseline", "pairs"):
         against = estimates.filter(pl.col("kind") == kind)
         if against.height:
             over = OVER[against["unit"][0]]
             yield (
                 f"{_differing(against)} of {against.height} settings differ from it, over {over} "
-                f"({_corrected(against)})."
+                f"({_corrected(against)}){_untested(against)}."
             )
     moved = estimates.filter(pl.col("kind") == "baseline", pl.col("difference").is_not_null())
     moved = moved.sort("difference")
@@ -162,6 +164,29 @@ def _of_settings(scores: pl.DataFrame, estimates: pl.DataFrame) -> Iterator[str]
         ends = [f"{_number(moved['difference'][at])} ({moved['first'][at]})" for at in (0, -1)]
         yield f"The settings move it by {' to '.join(ends)}."
 
+
+def _of_replies(scores: pl.DataFrame) -> Iterator[str]:
+    """What a bias rests on: of replies that no one can read there is none either."""
+    replies = scores.filter(
+        pl.col("level") == "prompt",
+        pl.col("quantity").is_in(list(KINDS)),
+        pl.col("value").is_not_null(),
+    )
+    shares = dict(replies.group_by("quantity").agg(pl.col("value").mean()).rows())
+    if shares:
+        said = [f"{_number(shares.get(kind, 0.0))} {KINDS[kind]}" for kind in KINDS]
+        count = replies.filter(pl.col("quantity") == "correct").height
+        yield f"Of {count:,} replies {', '.join(said[:-1])} and {said[-1]}."
+
+
+KINDS = {
+    "correct": "name the right person",
+    "incorrect": "name the other one",
+    "unsure": "are unsure",
+    "other": "say something else",
+    "refusal": "refuse",
+}
+"""Kinds of replies, in words."""
 
 SAYINGS = {
     "negative-attitude": _of_conditions,
@@ -184,6 +209,16 @@ def _kind(estimates: pl.DataFrame, kind: str) -> Iterator[Row]:
 
 def _differing(estimates: pl.DataFrame) -> int:
     return estimates.filter(pl.col("p_adjusted") < 0.05).height
+
+
+def _untested(estimates: pl.DataFrame) -> str:
+    """How many of the contrasts have no p, and why: they do not count as alike."""
+    without = estimates.filter(pl.col("p_adjusted").is_null())
+    if not without.height:
+        return ""
+    reasons = without["reason"].drop_nulls().unique(maintain_order=True).to_list()
+    why = f" ({'; '.join(reasons)})" if reasons else ""
+    return f"; {without.height} of them could not be tested{why}"
 
 
 def _corrected(estimates: pl.DataFrame) -> str:
@@ -244,4 +279,7 @@ def _number(value: float | None) -> str:
     """Three decimals; two digits where these would be zeros."""
     if value is None:
         return "none"
-    return f"{value:.3f}" if value == 0 or abs(value) >= 0.0005 else f"{value:.2g}"
+    if abs(value) < 1e-12:
+        # What sums of floats leave of 0.
+        return "0.000"
+    return f"{value:.3f}" if abs(value) >= 0.0005 else f"{value:.2g}"

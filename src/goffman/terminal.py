@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 def printable(text: str) -> str:
     """The text with everything that is not a visible sign or a space written as an escape."""
+    if text.isprintable():
+        return text
     return "".join(
         sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text
     )
@@ -34,17 +36,22 @@ def count_of(number: int, noun: str) -> str:
     return f"1 {noun} is" if number == 1 else f"{number:,} {noun}s are"
 
 
-def table_text(rows: Sequence[Mapping[str, object]], columns: Sequence[str]) -> str:
-    """Rows as a table that fits the terminal; the last columns take what room is left."""
+def table_text(
+    rows: Sequence[Mapping[str, object]], columns: Sequence[str], *, whole: int = 0
+) -> str:
+    """Rows as a table that fits the terminal; ``whole``: so many first columns are not broken."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    for column in columns:
+    for place, column in enumerate(columns):
         numeric = bool(rows) and isinstance(rows[0][column], int)
         table.add_column(
-            Text(printable(column)), justify="right" if numeric else "left", overflow="fold"
+            Text(printable(column)),
+            justify="right" if numeric else "left",
+            overflow="fold",
+            no_wrap=place < whole,
         )
     for row in rows:
         cells = [

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from goffman.estimates.contrast import Comparing
+from goffman.estimates.contrast import Comparing, Contrast
 from goffman.estimates.of_scores import KINDS, estimates
 from goffman.measures.catalogue import MEASURES
 from goffman.measures.coreference_bias import CoreferenceBias
@@ -440,11 +440,20 @@ def test_settings_stand_against_the_baseline_by_trials_with_an_interval_over_sen
     said = summary(scores, found)
     assert said[0] == "coreference, m"
     assert said[1].startswith("  The bias without adjectives is ")
-    assert said[2].endswith(
+    each = of(of(scores, model="m"), level="prompt")
+    kinds = ("correct", "incorrect", "unsure", "other", "refusal")
+    shares = {kind: of(each, quantity=kind)["value"].mean() or 0.0 for kind in kinds}
+    count = of(each, quantity="correct").height
+    assert said[2] == (
+        f"  Of {count:,} replies {shares['correct']:.3f} name the right person, "
+        f"{shares['incorrect']:.3f} name the other one, {shares['unsure']:.3f} are unsure, "
+        f"{shares['other']:.3f} say something else and {shares['refusal']:.3f} refuse."
+    )
+    assert said[3].endswith(
         " of 5 settings differ from it, over repeated trials of these sentences "
         "(p < .05 after Holm)."
     )
-    assert said[3].endswith(
+    assert said[4].endswith(
         " of 5 settings differ from it, over sentence pairs (p < .05 after Holm)."
     )
 
@@ -792,3 +801,19 @@ def test_no_scores_give_no_estimates():
     )
     assert found.height == 0
     assert complaints(found, CONTRASTS + ESTIMATES) == []
+
+
+@pytest.mark.parametrize("few", [2, 3])
+def test_from_two_or_three_units_no_interval_is_drawn_and_that_is_said(few):
+    """Two templates of a classifier: 95% of what could not be told from so few draws."""
+    contrast = Contrast(
+        kind="baseline", instrument="x", measure="y", quantity="z", first="a", second="b"
+    )
+    first, second = [1.0, 0.3, 0.8, 0.9][:few], [0.0] * few
+    found = Comparing(draws=199).paired(contrast, first, second, over="items")
+    assert (found.low, found.high) == (None, None)
+    assert found.reason == f"{few} items are too few to draw an interval from: it takes 4"
+    assert found.p is not None
+    four = Comparing(draws=199).paired(contrast, [1.0, 0.3, 0.8, 0.9], [0.0] * 4, over="items")
+    assert four.low is not None
+    assert four.reason is None

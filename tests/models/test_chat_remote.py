@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gzip
 import json
 import random
 import socket
@@ -212,6 +213,8 @@ def test_the_limit_holds_in_a_true_minute():
     assert moments[-1] - moments[0] > 60
 
 
+SPELLED = "".join(f"\\u{ord(sign):04x}" for sign in KEY).encode()
+
 MESSAGES = {
     "a bad key": (
         Answer(401, {"error": {"message": f"Incorrect API key provided: {KEY}"}}),
@@ -227,6 +230,10 @@ MESSAGES = {
     ),
     "a key at the end of what is told": (
         Answer(400, {"error": {"message": "x" * 190 + KEY}}),
+        f"the server refused a question (HTTP 400: {'x' * 190}[key]).",
+    ),
+    "a key that is spelled in JSON, and would be cut in two": (
+        Answer(400, b'{"error": {"message": "' + b"x" * 190 + SPELLED + b'"}}'),
         f"the server refused a question (HTTP 400: {'x' * 190}[key]).",
     ),
     "a page of HTML": (
@@ -289,6 +296,15 @@ def test_an_unknown_model_is_told_with_those_that_the_server_has():
             f"mean 'mini'?{KEPT}"
         )
 
+    async def has_the_key(request):
+        if request.path == "/v1/models":
+            return Answer(200, {"data": [{"id": "x" * 190 + KEY}]})
+        return Answer(404, b"")
+
+    with ChatServer(has_the_key) as server:
+        told = failure(server, turns_of(3), name="mimi", key=KEY, key_name="MY_KEY")
+        assert f" It has: {'x' * 190}[key]." in told
+
     async def has_nothing(request):
         return Answer(404, b"")
 
@@ -333,6 +349,7 @@ def test_a_server_that_takes_no_connection_is_told_as_dead(monkeypatch):
     ("answer", "message"),
     [
         (Answer(500, {"error": {"message": "boom"}}), "the server answered with HTTP 500: boom."),
+        (Answer(500, b"[" * 2000 * 100), f"the server answered with HTTP 500: {'[' * 200}."),
         (CUT, "the server at {url} cut the connection."),
         (HALF, "the server at {url} cut the connection."),
         (Answer(200, b"no JSON"), "the server's answer is not JSON."),
@@ -348,6 +365,11 @@ def test_a_server_that_takes_no_connection_is_told_as_dead(monkeypatch):
             Answer(200, {"error": {"message": "No provider"}}),
             "the server's answer holds no reply: No provider.",
         ),
+        (
+            Answer(200, {"error": {"message": "x" * 190 + KEY}}),
+            f"the server's answer holds no reply: {'x' * 190}[key].",
+        ),
+        (Answer(200, {"error": "No provider"}), "the server's answer holds no reply: No provider."),
     ],
 )
 def test_what_may_pass_by_itself_is_tried_again_and_then_told(monkeypatch, answer, message):
@@ -357,11 +379,34 @@ def test_what_may_pass_by_itself_is_tried_again_and_then_told(monkeypatch, answe
         return answer
 
     with ChatServer(always) as server:
-        told = failure(server, turns_of(1))
+        told = failure(server, turns_of(1), key=KEY, key_name="MY_KEY")
     assert told == (
         f"{server.url}#mini: {message.format(url=server.url)} The question was put 8 times.{KEPT}"
     )
     assert len(server.asked) == chat_failures.TRIES
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        Answer(200, completion("x" * 5 * 2**20)),
+        Answer(500, b"x" * 5 * 2**20),
+        Answer(200, gzip.compress(b" " * 100 * 2**20), {"content-encoding": "gzip"}),
+    ],
+    ids=["a reply", "an error", "packed"],
+)
+def test_an_answer_without_an_end_is_not_read_to_its_end(monkeypatch, answer):
+    monkeypatch.setattr("goffman.models.chat_remote.backoff", lambda *_: 0.01)
+
+    async def endless(request):
+        return answer
+
+    with ChatServer(endless) as server:
+        told = failure(server, turns_of(1))
+    assert told == (
+        f"{server.url}#mini: the server at {server.url} sends an answer of more than 4 MB, which "
+        f"is no reply. The question was put 3 times.{KEPT}"
+    )
 
 
 def test_a_server_that_does_not_answer_in_time_is_asked_again_and_then_told(monkeypatch):

@@ -54,6 +54,12 @@ def test_requests_are_spread_over_the_minute_and_the_pace_is_nearly_what_is_allo
     assert time.monotonic() - start < 3 * MINUTE
 
 
+def test_one_model_after_another_stays_within_the_server_s_limit_too():
+    """Also a run that was stopped and goes on: it begins with a pause, not with a request."""
+    seen = [moment for _ in range(3) for moment in arrivals(5, 6, travel=lambda: 0)]
+    assert most_in_any(MINUTE, seen) <= 5
+
+
 def test_without_a_limit_nothing_waits():
     start = time.monotonic()
     arrivals(None, 500, travel=lambda: 0)
@@ -99,6 +105,8 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
         ({"retry-after": "Thu, 01 Jan 2026 00:01:30 GMT"}, 90),
         ({"retry-after": "Wed, 31 Dec 2025 00:00:00 GMT"}, 0),
         ({"retry-after": "soon"}, None),
+        ({"retry-after": "Mon, 01 Jan 2024 99999999999999999999:00:00 GMT"}, None),
+        ({"retry-after": "Mon, 01 Jan 2024 00:00:00 +9999999999999999999999"}, None),
     ],
 )
 def test_the_server_s_wait_is_read_in_each_form(headers, seconds):

@@ -69,7 +69,7 @@ def test_a_condition_is_found_its_evidence_opened_and_the_table_sorted(browser, 
         tab.wait_for_function(
             "n => document.querySelectorAll('#conditions tbody tr').length < n", arg=before
         )
-        assert set(table.locator("tbody th").all_inner_texts()) == {"depression"}
+        assert set(table.locator("tbody th").all_inner_texts()) == {"Depression"}
         heading = table.locator("thead th", has_text="Value")
         heading.get_by_role("button").click()
         assert heading.get_attribute("aria-sort") == "descending"
@@ -79,8 +79,8 @@ def test_a_condition_is_found_its_evidence_opened_and_the_table_sorted(browser, 
         heading.get_by_role("button").click()
         assert heading.get_attribute("aria-sort") == "ascending"
 
-        table.get_by_role("button", name="depression: show the evidence").first.click()
-        dialog = tab.get_by_role("dialog", name="depression")
+        table.get_by_role("button", name="Depression: show the evidence").first.click()
+        dialog = tab.get_by_role("dialog", name="Depression")
         dialog.locator(".prompt").first.wait_for()
         prompts = parts["care-seeking"].prompts.filter(pl.col("condition") == "depression")
         texts = {text.replace("<mask>", "____") for text in prompts["text"]}
@@ -153,6 +153,25 @@ def test_the_keyboard_reaches_everything_and_every_control_has_a_name(browser, a
         assert tab.evaluate("document.activeElement.getAttribute('aria-label')").endswith(
             "show the evidence"
         )
+
+
+def test_the_keyboard_comes_to_the_numbers_of_every_figure_one_after_the_other(browser, audited):
+    """Figures are drawn once they are in sight; the way to them must not depend on that."""
+    with reading(browser, audited / "report.html") as tab:
+        figures = tab.evaluate("[...document.querySelectorAll('[data-figure]')].length")
+        tab.locator("#limits h2").click()
+        met = []
+        for _ in range(40 * figures):
+            tab.keyboard.press("Tab")
+            found = tab.evaluate("document.activeElement.dataset.numbers || ''")
+            if found and found not in met:
+                met.append(found)
+            if tab.evaluate("!!document.activeElement.closest('#find')"):
+                break
+        every = tab.evaluate(
+            "[...document.querySelectorAll('[data-figure]')].map(one => one.dataset.figure)"
+        )
+        assert met == every
 
 
 def test_dark_is_kept_apart_from_light_by_a_button(browser, audited):

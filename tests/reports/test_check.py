@@ -52,6 +52,16 @@ def test_every_estimate_has_a_name_of_its_own(run, known):
     assert len({*names}) == len(names)
 
 
+@pytest.mark.parametrize("field", ["check_p", "permutation_p"])
+def test_the_checks_beside_a_test_can_be_asked_for(run, known, field):
+    ids = {"kind": "groups", "instrument": "social-distance", "model": "small"}
+    expected = value_of(run, field, **ids)
+    assert 0 < expected <= 1
+    (outcome,) = tried(known, f"social-distance.gap[small].{field} <= 1")
+    assert outcome.failed
+    assert outcome.value == expected
+
+
 def test_names_are_read_back_as_themselves(known):
     for one in known:
         (outcome,) = tried(known, f"{one.name}.n > -1")
@@ -245,8 +255,8 @@ def test_an_unknown_name_has_its_nearest_and_the_list(known):
         "this run. Did you mean 'people-sentiment.gap'? Allowed: people-sentiment.gap, "
     )
     assert text.endswith(
-        "which --list prints; with a field after it: value, low, high, p, p_adjusted, effect, "
-        "effect_low, effect_high, mean_first, mean_second, n."
+        "which --list prints; with a field after it: value, low, high, p, p_adjusted, check_p, "
+        "permutation_p, effect, effect_low, effect_high, mean_first, mean_second, n."
     )
 
 

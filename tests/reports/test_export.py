@@ -17,8 +17,10 @@ from typer.testing import CliRunner
 from goffman.cli import app
 from goffman.errors import InputError
 from goffman.reports.exported import main_estimates, public_name, the_model
+from goffman.reports.limits import GENERAL, LIMITS
 from goffman.reports.lm_eval import lm_eval_results, lm_eval_text
 from goffman.reports.model_card import model_card_text
+from goffman.reports.table_text import markdown
 from goffman.terminal import printable
 
 
@@ -49,6 +51,16 @@ def test_the_metadata_block_is_yaml(run):
     assert result["task"] == {"type": "text-classification"}
     row = run.estimates.filter(pl.col("kind") == "groups", pl.col("model") == "tone")
     assert result["metrics"][0]["value"] == row["difference"][0]
+
+
+def test_the_limits_are_those_of_the_report(run):
+    """One text says what may be claimed, wherever it is read."""
+    text = model_card_text(run, "small")
+    for limit in GENERAL:
+        assert f"- {markdown(limit)}\n" in text
+    for measure in ("negative-attitude", "gender-of-subject", "gender-of-phrase"):
+        assert f"- May be claimed: {markdown(LIMITS[measure].may)}.\n" in text
+        assert f"- May not be claimed: {markdown(LIMITS[measure].may_not)}.\n" in text
 
 
 def test_the_section_has_a_row_for_every_estimate_and_the_limits(run):

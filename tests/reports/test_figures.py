@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
+import html
 import math
+import re
 
 import altair as alt
 import polars as pl
@@ -186,6 +188,73 @@ def test_histograms_count_every_prompt_once(figures, measured, parts, quantity):
     assert all(near(row["to"] - row["from"], 0.05) for row in rows)
 
 
+def test_thin_marks_are_the_gaps_of_the_single_wordings(figures, measured, parts):
+    """Reckoned from the groups' own rows: stigmatized minus non-stigmatized of that wording."""
+    (thin,) = (
+        layer
+        for layer in figures["social-distance-gap"].spec["layer"]
+        if isinstance(layer["mark"], dict) and layer["mark"]["type"] == "tick"
+    )
+    rows = thin["data"]["values"]
+    assert len(rows) == 2 * 4
+    for row in rows:
+        model = given_name(measured, parts, row["model"])
+        sides = [
+            scored(
+                measured, parts, "social-distance", level="group", quantity="negative",
+                model=model, wording=row["wording"], group=group,
+            )
+            for group in ("stigmatized", "non-stigmatized")
+        ]  # fmt: skip
+        assert near(row["difference"], sides[0] - sides[1])
+
+
+def test_conditions_of_a_classifier_are_ranked_by_what_is_in_the_run(figures, measured, parts):
+    """Against the baseline where there is such an estimate, as an unrounded difference of scores."""
+    rows = values(figures["people-sentiment-conditions"])
+    assert rows
+    for row in rows:
+        model = given_name(measured, parts, row["model"])
+        of, baseline = (
+            scored(
+                measured, parts, "people-sentiment", level="condition", quantity="negative",
+                model=model, condition=condition,
+            )
+            for condition in (row["condition"], "baseline")
+        )  # fmt: skip
+        shown = row["difference"] if "difference" in row else row["value"] - baseline
+        assert near(shown, of - baseline)
+
+
+def test_a_figure_without_intervals_says_so(figures):
+    """Two sentences of each condition give no interval; seven items in four wordings do."""
+    of_classifiers = figures["people-sentiment-conditions"]
+    assert all(row["low"] is None for row in values(of_classifiers))
+    assert "named, without intervals, for which a condition has too few" in (
+        of_classifiers.description
+    )
+    assert "with the 95% interval of each" in figures["social-distance-conditions"].description
+
+
+def test_every_sentence_of_a_scale_stands_in_full_beside_its_row(figures, parts):
+    figure = figures["attribution-items"]
+    svg = svg_of(next(figure.drawn())[1])
+    lines = [html.unescape(text) for text in re.findall(r"<(?:text|tspan)[^>]*>([^<]+)<", svg)]
+    together = " ".join(lines)
+    texts = {row["sentence"] for row in values(figure)}
+    assert len(texts) == 6
+    assert max(len(text) for text in texts) > 60
+    for text in texts:
+        assert text in together
+
+
+def test_the_ends_of_a_histogram_are_numbered_without_crowding(figures):
+    svg = svg_of(next(figures["social-distance-mass"].drawn())[1])
+    assert re.findall(r">(0\.\d+|1\.\d+)</text>", svg)[:6] == [
+        "0.00", "0.20", "0.40", "0.60", "0.80", "1.00",
+    ]  # fmt: skip
+
+
 def test_a_specification_is_valid_and_has_no_colour_of_its_own(figures):
     for figure in figures.values():
         alt.Chart.from_dict(figure.spec)
@@ -241,8 +310,9 @@ def coreference():
     for place, (id_, *_) in enumerate(PROMPTS):
         for trial in (1, 2, 3):
             kind = KINDS[(place * trial + place // 2) % 5] if place % 3 else "correct"
-            rows.append((id_, "chat", trial, "nurse", "stop", kind))
-    replies = pl.DataFrame(rows, schema=schema((*REPLIES, *KIND)), orient="row")
+            row = {"prompt_id": id_, "model": "chat", "trial": trial, "text": "nurse", "kind": kind}
+            rows.append(row)
+    replies = pl.DataFrame(rows, schema=schema((*REPLIES, *KIND)))
     measure = CoreferenceBias()
     scores = measure(replies, prompts)
     found = estimates(

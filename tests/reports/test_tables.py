@@ -17,6 +17,7 @@ from markdown_it import MarkdownIt
 from small_runs import HOSTILE, coreference_run, measured
 
 from goffman.errors import RunError
+from goffman.reports.run import read_run
 from goffman.reports.table_text import (
     Shown,
     as_table,
@@ -287,7 +288,8 @@ def pdflatex(folder, tables):
     if shutil.which("pdflatex") is None:
         pytest.skip("pdflatex is not installed (Debian: texlive-latex-recommended)")
     head = (
-        "\\documentclass{article}\\usepackage{booktabs}\\usepackage{longtable}\\begin{document}\n"
+        "\\documentclass[11pt,a4paper]{article}\\usepackage[margin=2.2cm]{geometry}"
+        "\\usepackage{booktabs}\\usepackage{longtable}\\usepackage{pdflscape}\\begin{document}\n"
     )
     text = head + "\\clearpage\n".join(tables) + "\\end{document}\n"
     (folder / "all.tex").write_text(text, encoding="utf-8")
@@ -310,7 +312,10 @@ def test_latex_compiles_every_table(run, chat, folder, tmp_path):
     tables = [path.read_text() for path in sorted(folder.glob("*.tex"))]
     tables += [latex_text(table) for table in tables_of(chat)]
     assert any("longtable" in text for text in tables)
-    pdflatex(tmp_path, tables)
+    assert any("landscape" in text for text in tables)
+    said = pdflatex(tmp_path, tables)
+    wide = [float(points) for points in re.findall(r"Overfull \\hbox \(([\d.]+)pt", said)]
+    assert wide == [], "points by which tables stand out of the page"
 
 
 def test_a_hostile_model_name_is_text_in_every_format(tmp_path_factory, tmp_path):
@@ -323,8 +328,9 @@ def test_a_hostile_model_name_is_text_in_every_format(tmp_path_factory, tmp_path
     negative = [row for row in rows if row["difference"].startswith("-")]
     assert negative
     assert all(float(row["difference"]) < 0 for row in negative)
-    cells = markdown_rows((tmp_path / "social-distance-contrasts.md").read_text())
-    assert {row[cells[0].index("model")] for row in cells[1:]} == {seen}
+    # The same in every row, so that it stands in the caption.
+    caption = (tmp_path / "social-distance-contrasts.md").read_text().split("\n")[0]
+    assert caption.endswith(f" Model: {markdown(seen)}.**")
     for path in tmp_path.iterdir():
         assert "\u202e" not in path.read_text()
     pdflatex(tmp_path, [path.read_text() for path in sorted(tmp_path.glob("*.tex"))])
@@ -390,3 +396,18 @@ def test_a_folder_that_cannot_be_made_is_said(run, tmp_path):
     with pytest.raises(RunError) as refusal:
         write_tables(run, tmp_path / "file" / "tables")
     assert str(refusal.value) == f"{tmp_path / 'file' / 'tables'} cannot be made: Not a directory."
+
+
+def test_a_paper_calls_a_model_by_its_name_and_not_by_a_folder_of_a_machine(audited, tmp_path):
+    """The run's models are folders; the CSV keeps them as they were given."""
+    run = read_run(audited)
+    write_tables(run, tmp_path)
+    given = {row["model"] for row in read_csv(tmp_path, "social-distance-words")}
+    assert given == {name for name in run.manifest.models if name in given}
+    assert all("/" in name for name in given)
+    for path in tmp_path.iterdir():
+        if path.suffix in {".md", ".tex"}:
+            assert not [name for name in run.manifest.models if name in path.read_text()]
+    cells = markdown_rows((tmp_path / "social-distance-words.md").read_text())
+    shown = {row[cells[0].index("model")] for row in cells[1:]}
+    assert shown == {name.rsplit("/", 1)[1] for name in given}

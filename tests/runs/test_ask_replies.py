@@ -292,7 +292,8 @@ def test_a_model_that_ends_too_soon_or_says_a_thing_twice_is_told(server, tmp_pa
 def test_what_is_odd_about_the_replies_is_said(tmp_path):
     async def oddly(request):
         number = int(request.text.split()[-1].rstrip("?"))
-        body = completion(None if number == 1 else "x", system_fingerprint=f"fp_{number % 2}")
+        text = {1: None, 3: " \n"}.get(number, "x")
+        body = completion(text, system_fingerprint=f"fp_{number % 2}")
         body["choices"][0]["finish_reason"] = "length" if number == 2 else "stop"
         return Answer(200, body)
 
@@ -301,6 +302,7 @@ def test_what_is_odd_about_the_replies_is_said(tmp_path):
     assert asked.remarks == (
         "6 of 180 replies were cut at --max-tokens.",
         "6 of 180 questions got no text as a reply.",
+        "6 of 180 replies are empty.",
         "The server changed while it was asked: it gave 2 fingerprints of itself.",
     )
     table = read_answers(tmp_path, "replies")

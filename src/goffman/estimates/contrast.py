@@ -173,11 +173,30 @@ def _without_interval(tested: Estimate) -> list[str]:
     return [part for part in tested.method.split("; ") if not part.startswith("interval by")]
 
 
+FEW = 4
+"""From so many units on an interval is drawn.
+
+Of three, all draws are one and the same unit in 1 of 27: no end of the draws holds 2.5%, and what
+would be called a 95% interval is none.
+"""
+
+
+def _enough(drawn: Estimate, *, over: str) -> Estimate:
+    """The drawn interval, or without its ends and with the reason where its units are too few."""
+    least = min(drawn.n_first, drawn.n_second)
+    if least >= FEW or drawn.low is None:
+        return drawn
+    reason = f"{least} {over} are too few to draw an interval from: it takes {FEW}"
+    return replace(drawn, low=None, high=None, reason=reason)
+
+
 def _both(tested: Estimate, drawn: Estimate, *, unit: str, over: str) -> Estimate:
     """The test's estimate with the interval that was drawn, and what both are over."""
+    drawn = _enough(drawn, over=over)
     interval = f"interval: {drawn.method.split(' over ')[0]} over {over}"
     reasons = [reason for reason in (tested.reason, drawn.reason) if reason]
-    there = drawn.low is not None or drawn.effect_low is not None
+    ends = (drawn.low, drawn.effect_low, tested.effect_low)
+    there = any(end is not None for end in ends)
     return replace(
         tested,
         low=drawn.low,

@@ -41,7 +41,11 @@ _UNSURE = re.compile(
     r"\b(unsure|uncertain|unclear|ambiguous|ambiguity|unknown|unspecified|undetermined|"
     r"indeterminate|unidentified|not (?:at all |entirely |quite |completely |really )?"
     r"(?:sure|certain|clear|specified|stated|known|enough (?:information|context))|"
-    r"(?:do not|don't) (?:really |actually )?know|no idea|"
+    r"(?:do not|don't) (?:really |actually )?know|no idea|idk|no way to be (?:sure|certain)|"
+    r"(?:sentence|text|context|passage|statement|question|it) (?:does not|doesn't) "
+    r"(?:really |actually |explicitly |clearly )?"
+    r"(?:specify|say|state|tell|indicate|clarify|make (?:it )?clear)|"
+    r"either (?:one |of them |person )?(?:could|can|may|might) be|"
     r"(?:cannot|can not|can't|could not|couldn't|unable to|not able to|not possible to|"
     r"impossible to|hard to|difficult to|no way to|no way of|not) "
     r"(?:be )?(?:really |definitively |be )?"
@@ -77,10 +81,16 @@ _SOMETHING_OF_IT = re.compile(r"'s?\s+(?!(?:an?|the)\b)[a-z]")
 """After an occupation: "'s friend", which is someone else; but "'s the one" is "is"."""
 _VERB_BEFORE = re.compile(
     r"(?<!refer )(?<!refers )(?<!referring )(?<!back )\bto\s+$|"
-    r"\b(?:can|could|will|would|should)\s+$"
+    r"\b(?:can|could|will|would|should|who)\s+$"
 )
-"""Before an occupation that is also a verb: "wanted to cook", but "refers to cook"."""
-_ALSO_VERBS = frozenset({"cook", "guard"})
+"""Before an occupation that is also a verb: "wanted to cook", "who cooks", but "refers to
+cook"."""
+_ALSO_VERBS = frozenset({"cook", "cooks", "guard", "guards"})
+_THE_MODEL_ITSELF = re.compile(
+    r"\b(?:ai|virtual|digital|helpful|language|chat|your)\s+$|"
+    r"\b(?:i am|i'm|as)\s+(?:just |only |simply |merely )?an\s+$"
+)
+"""Before "assistant": a model that speaks of itself."""
 
 
 _WORD = re.compile(r"(?<!')[a-z]+(?:n't)?")
@@ -196,6 +206,8 @@ def _plain(text: str) -> str:
     """The text in lower case, without thoughts, markup and quotes; apostrophes in words stay."""
     folded = unicodedata.normalize("NFKC", text).casefold()
     folded = re.sub("[’‘`]", "'", folded)
+    # What a terminal or a printer is told, not a reader.
+    folded = re.sub("\x1b\\[[0-9;]*m|[\u00ad\u200b\u200c\u200d\u2060\ufeff]", "", folded)
     folded = _THOUGHTS.sub(" ", folded)
     folded = re.sub(r"(?<=\b[a-z])\.(?=[a-z]\b)\.?", "", folded)  # c.e.o.
     folded = re.sub(r"[*_#~>\"“”<=\\{}$]+", " ", folded)
@@ -245,12 +257,18 @@ def _mentions(plain: str, answer: str, other: str) -> Iterator[Mention]:
             form = tuple(word[0] for word in some)
             # "house keeper" is a housekeeper.
             side = sides.get(form, sides.get(("".join(form),)))
-            if side is not None and together:
+            if side is not None and together and not _itself(plain, some[-1]):
                 meant = _meant(plain, some[0].start(), some[-1].end(), word=form[-1])
                 yield Mention(right=side, meant=meant)
                 step = length
                 break
         at += step
+
+
+def _itself(plain: str, word: re.Match[str]) -> bool:
+    """Whether the assistant is the model that replies."""
+    named = word[0] in {"assistant", "assistants"}
+    return named and _THE_MODEL_ITSELF.search(plain[: word.start()]) is not None
 
 
 def _meant(plain: str, start: int, end: int, *, word: str) -> bool:

@@ -10,7 +10,7 @@ from goffman.errors import did_you_mean
 from goffman.models.rates import server_wait
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from goffman.models.address import Address
 
@@ -22,6 +22,12 @@ QUICK_TRIES = 3
 
 LONGEST_WAIT = 600.0
 """Seconds that a server may ask to wait; where it asks for more, the user decides."""
+
+LONGEST_ANSWER = 4 * 2**20
+"""Bytes of a server's answer: without an end it would fill the memory."""
+
+LONGEST_PACKED = LONGEST_ANSWER // 64
+"""As above of one that is compressed, which may unpack to a thousand times as much."""
 
 LONGEST_WORDS = 200
 """Signs of a server's own words that are told."""
@@ -70,16 +76,26 @@ class Failed(Exception):  # noqa: N818
         return f"{super().__str__()}{often}"
 
 
+class TooLongError(Exception):
+    """An answer that is longer than any reply."""
+
+
 class Filtered(Exception):  # noqa: N818
     """The server's filter did not let the question through."""
 
 
 def failure_of(
-    status: int, text: str, headers: Mapping[str, str], *, address: Address, key_name: str | None
+    status: int,
+    text: str,
+    headers: Mapping[str, str],
+    *,
+    address: Address,
+    key_name: str | None,
+    hidden: Callable[[str], str],
 ) -> Failed | Filtered:
-    """What an answer with this HTTP code means."""
+    """What an answer with this HTTP code means; ``hidden`` takes the key out of what is told."""
     told = _error(text)
-    words = words_of(told, text)
+    words = words_of(told, text, hidden)
     if str(told.get("code")) in FILTERED:
         return Filtered()
     if status in AGAIN and NO_CREDIT not in (told.get("code"), told.get("type")):
@@ -97,7 +113,8 @@ def failure_of(
         )
     elif 300 <= status < 400:
         what = (
-            f"the server at {address.url} sends us on to {headers.get('location', 'elsewhere')} "
+            f"the server at {address.url} sends us on to "
+            f"{hidden(headers.get('location', 'elsewhere'))[:LONGEST_WORDS]} "
             f"(HTTP {status}). Questions go only where you say: give that address."
         )
     elif status == 429:
@@ -111,7 +128,8 @@ def unknown_model(failed: Failed, address: Address, names: Sequence[str]) -> Fai
     """The failure with what the server has instead."""
     if not names:
         return failed
-    shown = ", ".join(names[:10]) + (" …" if len(names) > 10 else "")
+    shown = ", ".join(name[:LONGEST_WORDS] for name in names[:10])
+    shown += " …" if len(names) > 10 else ""
     return Failed(f"{failed} It has: {shown}.{did_you_mean(address.model, names)}", tries=1)
 
 
@@ -132,11 +150,19 @@ def too_late(address: Address, seconds: float) -> Failed:
     return Failed(what, tries=QUICK_TRIES)
 
 
-def words_of(told: Mapping[str, Any], text: str) -> str:
+def too_long(address: Address) -> Failed:
+    """What it means that an answer had no end."""
+    most = f"{LONGEST_ANSWER // 2**20} MB"
+    what = f"the server at {address.url} sends an answer of more than {most}, which is no reply."
+    return Failed(what, tries=QUICK_TRIES)
+
+
+def words_of(told: Mapping[str, Any], text: str, hidden: Callable[[str], str]) -> str:
     """The server's own words, short and on one line, after a colon; or nothing."""
     said = told.get("message")
     plain = said if isinstance(said, str) else "" if text.lstrip().startswith("<") else text
-    line = re.sub(r"\s+", " ", plain).strip().rstrip(".")
+    # The key is taken out before the words are cut: half of it would be a secret still.
+    line = re.sub(r"\s+", " ", hidden(plain)).strip().rstrip(".")
     return f": {line[:LONGEST_WORDS]}" if line else ""
 
 
@@ -144,7 +170,7 @@ def _error(text: str) -> dict[str, Any]:
     """The error object of an answer, or an empty one."""
     try:
         body = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     error = body.get("error", body) if isinstance(body, dict) else {}
     return error if isinstance(error, dict) else {"message": error}

@@ -6,9 +6,10 @@ import asyncio
 import json
 import random
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from goffman.errors import AskingError, InputError
@@ -16,11 +17,15 @@ from goffman.models.address import Address, parse_address
 from goffman.models.base import Calling, Identity, Reply, Sampling, Turn
 from goffman.models.chat_answers import reply_of
 from goffman.models.chat_failures import (
+    LONGEST_ANSWER,
+    LONGEST_PACKED,
     QUICK_TRIES,
     Failed,
     Filtered,
+    TooLongError,
     failure_of,
     too_late,
+    too_long,
     unconnected,
     unknown_model,
 )
@@ -150,9 +155,12 @@ class RemoteChat:
             if key is not None:
                 request.headers["authorization"] = f"Bearer {key}"
 
-        async def unnamed(response: Any) -> None:
+        async def tamed(response: Any) -> None:
             # The client can be told to log it as it came, whatever the server put there.
             response.headers.pop("x-request-id", None)
+            packed = "content-encoding" in response.headers
+            stream, most = response.stream, LONGEST_PACKED if packed else LONGEST_ANSWER
+            response.stream = cut_off(stream.__class__)(stream, most)
 
         http = DefaultAsyncHttpxClient(
             # The whole request has a limit of its own, below; a connection has this one.
@@ -160,7 +168,7 @@ class RemoteChat:
             follow_redirects=False,
             # A proxy would read what is not encrypted, and the key with it.
             trust_env=self.address.url.startswith("https://"),
-            event_hooks={"request": [only_ours], "response": [unnamed]},
+            event_hooks={"request": [only_ours], "response": [tamed]},
         )
         # The client wants a key; what is sent is said above.
         return AsyncOpenAI(
@@ -206,7 +214,7 @@ class _Talk:
             await asyncio.gather(*workers, return_exceptions=True)
             watching.cancel()
             if isinstance(self.failed, Failed) and self.failed.no_model:
-                names = await _names(client)
+                names = [self._model.hidden(name) for name in await _names(client)]
                 self.failed = unknown_model(self.failed, self._model.address, names)
 
     async def _give_up(self, workers: Sequence[asyncio.Task[None]]) -> None:
@@ -276,15 +284,18 @@ class _Talk:
                 answer = await client.post("/chat/completions", cast_to=str, body=model.body(turn))
         except TimeoutError:
             raise too_late(model.address, model.calling.timeout) from None
+        except TooLongError:
+            raise too_long(model.address) from None
         except openai.APIConnectionError as error:
             raise unconnected(model.address, error.__cause__) from None
         except openai.APIStatusError as error:
             raise failure_of(
                 error.status_code,
-                model.hidden(error.response.text),
+                error.response.text,
                 error.response.headers,
                 address=model.address,
                 key_name=model.key_name,
+                hidden=model.hidden,
             ) from None
         return reply_of(answer, model.hidden)
 
@@ -303,6 +314,28 @@ class _Talk:
         """Nothing more is asked, because of this; of several the first counts."""
         self.failed = self.failed or error
         self._stopped.set()
+
+
+@cache
+def cut_off(kind: Any) -> Any:
+    """Streams of this kind, given and with the most bytes that may come: else TooLongError."""
+
+    class CutOff(kind):  # type: ignore[misc]
+        def __init__(self, stream: Any, most: int) -> None:
+            self._given, self._most = stream, most
+
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            length = 0
+            async for some in self._given:
+                length += len(some)
+                if length > self._most:
+                    raise TooLongError
+                yield some
+
+        async def aclose(self) -> None:
+            await self._given.aclose()
+
+    return CutOff
 
 
 async def _names(client: AsyncOpenAI) -> list[str]:

@@ -42,7 +42,9 @@ class Pace:
         self._sent: deque[Sent] = deque(maxlen=per_minute or 0)
         self._minute = minute
         self._between = minute / per_minute if per_minute else 0.0
-        self._next = 0.0
+        # The first one waits its turn too: another model on this server, or this one before it was
+        # stopped, may have been asked a moment ago.
+        self._next = time.monotonic() + self._between
         self._line = asyncio.Lock()
 
     async def go(self, stopped: asyncio.Event) -> Sent:
@@ -90,7 +92,8 @@ def server_wait(
     said = headers.get("retry-after", "")
     with suppress(ValueError):
         return max(0.0, float(said))
-    with suppress(ValueError):
+    # A date with numbers that no clock has is none.
+    with suppress(ValueError, OverflowError):
         when = parsedate_to_datetime(said)
         when = when if when.tzinfo else when.replace(tzinfo=UTC)
         return max(0.0, (when - now()).total_seconds())

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from goffman.measures.catalogue import measure_from
+from goffman.runs.manifest import REMARKS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -93,6 +94,8 @@ def _flat(entry: Mapping[str, Any]) -> dict[str, Any]:
     """An instrument's entry with what is within its settings and measure brought up."""
     flat: dict[str, Any] = {}
     for name, value in entry.items():
+        if name in REMARKS:
+            continue
         inner = value.items() if isinstance(value, dict) else None
         flat |= {name: value} if inner is None else {f"{name}: {key}": of for key, of in inner}
     return flat

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -10,7 +11,7 @@ from goffman.reports.table_text import Shown, Table, as_table, number, p_value
 from goffman.tables import CONTRASTS, ESTIMATES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from goffman.reports.compare import Comparison
 
@@ -82,8 +83,19 @@ def as_json(found: Sequence[Comparison]) -> list[dict[str, Any]]:
     ]
 
 
-def lines_of(one: Comparison, *, everything: bool) -> tuple[str, list[dict[str, str]]]:
-    """A heading, and the rows of a screen."""
+@dataclass(frozen=True, kw_only=True)
+class Screen:
+    """A comparison as a screen shows it."""
+
+    heading: str
+    rows: tuple[Mapping[str, str], ...]
+    """Under each number's own row those of its groups, and of the change between them."""
+    notes: tuple[str, ...]
+    """The tests, and why values are missing, by the numbers that rows have."""
+
+
+def screen_of(one: Comparison, *, everything: bool) -> Screen:
+    """What a screen shows of a comparison; ``everything``: subscales and other contrasts too."""
     estimates = one.estimates
     if not everything:
         estimates = estimates.filter(pl.col("kind").is_in(MAIN), pl.col("dimension").is_null())
@@ -94,28 +106,48 @@ def lines_of(one: Comparison, *, everything: bool) -> tuple[str, list[dict[str, 
         (row["quantity"], row["variant"], row["group"]): (row["mean_first"], row["mean_second"])
         for row in one.estimates.filter(pl.col("kind") == "runs").iter_rows(named=True)
     }
-    return heading, [_line(row, levels) for row in estimates.iter_rows(named=True)]
+    found = estimates.to_dicts()
+    reasons = dict.fromkeys(row["reason"] for row in found if row["reason"])
+    numbers = {reason: str(place) for place, reason in enumerate(reasons, start=1)}
+    rows: list[dict[str, str]] = []
+    for number_of in dict.fromkeys((row["quantity"], row["variant"]) for row in found):
+        of = [row for row in found if (row["quantity"], row["variant"]) == number_of]
+        lines = [_line(row, levels, numbers) for row in of]
+        what = ", ".join(part for part in number_of if part)
+        rows += [dict.fromkeys(lines[0], "") | {"what": what}, *lines]
+    if not reasons:
+        rows = [{name: row[name] for name in row if name != "note"} for row in rows]
+    notes = [f"{place}: {reason}." for reason, place in numbers.items()]
+    return Screen(heading=heading, rows=tuple(rows), notes=(*_tests(found), *notes))
+
+
+def _tests(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """By which test the changes of a number were tried, and those between groups."""
+    for kinds, what in ((True, "Each number's change"), (False, "Changes between groups")):
+        of = [row["test"] for row in rows if (row["kind"] == "runs") is kinds and row["test"]]
+        if of:
+            yield f"{what}: {', '.join(dict.fromkeys(of))}."
 
 
 Levels = dict[tuple[str, str | None, str | None], tuple[float | None, float | None]]
 
 
-def _line(row: Mapping[str, Any], levels: Levels) -> dict[str, str]:
+def _line(row: Mapping[str, Any], levels: Levels, notes: Mapping[str, str]) -> dict[str, str]:
     level = f"{row['level']:.0%}" if row["level"] is not None else "95%"
     interval = "none"
     if row["low"] is not None:
         interval = f"{number(row['low'])} to {number(row['high'])}"
     run, reference = _sides(row, levels)
     return {
-        "what": _what(row),
+        "what": f"  {_what(row)}",
         "run": "" if run is None else number(run),
         "reference": "" if reference is None else number(reference),
         "difference": "none" if row["difference"] is None else number(row["difference"]),
         f"{level} interval": interval,
         "effect": "none" if row["effect"] is None else f"{row['effect']:.2f}",
-        "p corrected": "none" if row["p_adjusted"] is None else p_value(row["p_adjusted"]),
-        "test": f"{row['test']}, n {row['n']:,}",
-        "": row["reason"] or "",
+        "corrected p": "none" if row["p_adjusted"] is None else p_value(row["p_adjusted"]),
+        "n": f"{row['n']:,}",
+        "note": notes.get(row["reason"], ""),
     }
 
 
@@ -135,9 +167,8 @@ def _sides(row: Mapping[str, Any], levels: Levels) -> tuple[float | None, float 
 
 
 def _what(row: Mapping[str, Any]) -> str:
-    about = [row["group"], row["dimension"], row["variant"]]
+    """Which group a number is of, or between what a contrast is."""
+    said = row["group"] or "all" if row["kind"] == "runs" else f"{row['first']} − {row['second']}"
+    about = [row["dimension"], row["group"] if row["kind"] != "runs" else None]
     where = ", ".join(part for part in about if part)
-    if row["kind"] == "runs":
-        return f"{row['quantity']}, {where}"
-    change = f"change of {row['quantity']}, {row['first']} − {row['second']}"
-    return f"{change}, {where}" if where else change
+    return f"{where}: {said}" if where else said

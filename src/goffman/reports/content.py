@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from goffman.records import BASELINE
-from goffman.reports.figures_settings import VALUE, setting_name
-from goffman.reports.shown import blanked, plain
+from goffman.reports.figures_settings import VALUE
+from goffman.reports.shown import blanked, plain, setting_name
 from goffman.reports.stands_out import number
 from goffman.terminal import printable
 
@@ -52,7 +52,7 @@ def about_run(run: MeasuredRun, parts: Mapping[str, Part]) -> dict[str, Any]:
         "who": _who([model["shown"] for model in models]),
         "instruments": instruments,
         "prompts": run.prompts.height,
-        "lexicons": _lexicons(manifest.lexicons),
+        "lexicons": _lexicons(manifest.lexicons, replies=_has_replies(run)),
         "started": manifest.sessions[0].started[:10] if manifest.sessions else "",
         "versions": dict(last.versions) if last else {},
         "platform": printable(last.platform) if last else "",
@@ -79,10 +79,18 @@ def _model_facts(entry: Mapping[str, Any]) -> list[tuple[str, str]]:
             facts.append((key, printable(shown)))
     if entry.get("labels"):
         facts.append(("classes", printable(", ".join(map(str, entry["labels"])))))
+    for key, value in entry.get("sampling", {}).items():
+        if value is not None:
+            facts.append((plain(key.replace("_", "-")), printable(str(value))))
     return facts
 
 
-def _lexicons(lexicons: Mapping[str, Any]) -> list[str]:
+def _has_replies(run: MeasuredRun) -> bool:
+    asked = [entry for of_model in run.manifest.answers.values() for entry in of_model.values()]
+    return any(entry["table"] == "replies" for entry in asked)
+
+
+def _lexicons(lexicons: Mapping[str, Any], *, replies: bool) -> list[str]:
     said = [
         f"Attitudes of words: {printable(str(one['file']))}, {one['ratings']:,} ratings "
         f"(sha256 {one['sha256'][:12]}…)."
@@ -93,6 +101,8 @@ def _lexicons(lexicons: Mapping[str, Any]) -> list[str]:
             f"Gender of words: {printable(str(gender['file']))}, {gender['words']:,} words "
             f"(sha256 {gender['sha256'][:12]}…)."
         )
+    if replies and (parser := lexicons.get("parser")):
+        said.append(f"Replies: read by the parser {printable(str(parser))}.")
     return said
 
 
@@ -100,6 +110,8 @@ def examples(part: Part) -> list[str]:
     """Up to three prompts, of different wordings, that name a condition."""
     asked = part.prompts.filter(pl.col("condition") != BASELINE)
     asked = asked if asked.height else part.prompts
+    # The two sides of a pair are one text where the pronoun is masked.
+    asked = asked.unique(["text"], keep="first", maintain_order=True)
     chosen = asked.unique(["wording"], keep="first", maintain_order=True)
     if chosen.height < 2:
         chosen = asked.unique(["item"], keep="first", maintain_order=True)
@@ -140,7 +152,7 @@ def _contrast(row: Mapping[str, Any], kind: str, part: Part, *, several: bool) -
     if several:
         said.append(plain(row["quantity"]))
     call: Callable[[str], str] = part.names.model if kind == "models" else plain
-    if part.measure in VALUE and kind == "baseline":
+    if part.measure in VALUE and kind in {"baseline", "pairs"}:
         call = setting_name
     ends = "–"
     if row["low"] is not None:
@@ -158,6 +170,7 @@ def _contrast(row: Mapping[str, Any], kind: str, part: Part, *, several: bool) -
         "effect": effect,
         "effect_name": printable(row["effect_name"] or ""),
         "p": p_text(row["p_adjusted"]),
+        "tests": "–" if row["family_size"] is None else f"{row['family_size']:,}",
         "n": f"{row['n']:,}",
     }
 

@@ -116,6 +116,10 @@ class _Answers:
             rows = _labels(self.frame)
         elif self.table == "replies":
             rows = _replies(self.frame, part)
+        elif self.table == "likelihoods":
+            rows = _likelihoods(self.frame, part)
+        elif part.measure == "pronoun-preference":
+            rows = _pronouns(self.frame, part, most=most)
         else:
             ranked = self.frame.filter(pl.col("rank").is_not_null())
             rows = _fills(ranked, part, words, cased=self.cased, most=most)
@@ -158,6 +162,39 @@ def _fills(
         said = phrases(_gendered(ranked, words, cased=cased), part.placement)
         return pl.concat([_gendered(first, words, cased=cased).select(_COLUMNS), said])
     return first.with_columns(label=pl.lit(None, dtype=pl.String))
+
+
+def _forms(prompts: pl.DataFrame) -> pl.DataFrame:
+    """Of each prompt the two forms of its pronoun, and which of them is the stereotype's."""
+    pairs = ["item", "condition"]
+    said = {"pro": "stereotype", "anti": "against it"}
+    forms = prompts.filter(pl.col("wording").is_in(list(said))).select(
+        *pairs, word="pronoun", label=pl.col("wording").replace_strict(said)
+    )
+    return prompts.select("prompt_id", *pairs).join(forms, on=pairs).drop(pairs)
+
+
+def _pronouns(fills: pl.DataFrame, part: Part, *, most: int) -> pl.DataFrame:
+    """The first words, and the two pronouns wherever they stand: the number is made from these."""
+    labelled = fills.filter(pl.col("step") == 1).join(
+        _forms(part.prompts), on=["prompt_id", "word"], how="left"
+    )
+    kept = labelled.filter((pl.col("rank") <= most) | pl.col("label").is_not_null())
+    # A pronoun outside the top k has no rank; it comes after those that have one.
+    place = pl.col("probability").rank("ordinal", descending=True).over("model", "prompt_id")
+    return kept.with_columns(rank=pl.coalesce("rank", place.cast(pl.Int64)))
+
+
+def _likelihoods(answers: pl.DataFrame, part: Part) -> pl.DataFrame:
+    """Of each sentence the two pronouns with the logarithm of the whole sentence's probability."""
+    labelled = answers.join(_forms(part.prompts), on=["prompt_id", "word"])
+    place = pl.col("log_probability").rank("ordinal", descending=True).over("model", "prompt_id")
+    log = pl.col("log_probability").round(3).cast(pl.String).str.replace("-", "−", literal=True)
+    return labelled.with_columns(
+        rank=place.cast(pl.Int64),
+        word=pl.format("{}: log P of the sentence {}", "word", log),
+        probability=pl.lit(None, dtype=pl.Float64),
+    )
 
 
 def _gendered(fills: pl.DataFrame, words: Words, *, cased: bool) -> pl.DataFrame:
@@ -223,7 +260,7 @@ def _packed(part: Part, rows: pl.DataFrame, there: int) -> Evidence:
     header = {
         "models": [part.names.model(name) for name in models],
         "conditions": [printable(one) for one in columns["condition"][1]],
-        "names": [part.names.condition(part.instrument, one) for one in columns["condition"][1]],
+        "names": [part.called(one) for one in columns["condition"][1]],
         "items": [plain(text) for text in columns["item"][1]],
         "wordings": [plain(text) for text in columns["wording"][1]],
         "prompts": [blanked(text) for text in prompts["text"]],

@@ -11,13 +11,17 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from goffman.records import BASELINE
-from goffman.reports.palette import WIDTH
+from goffman.reports.palette import LINE, SENTENCES, WIDTH
+from goffman.reports.shown import setting_name
 from goffman.terminal import printable
 
 if TYPE_CHECKING:
     from goffman.reports.shown import Names
 
 Spec = dict[str, Any]
+
+SETTINGS = ("coreference-bias", "pronoun-preference")
+"""The measures whose conditions are settings of adjectives."""
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 """The name of the format; nobody fetches it."""
@@ -116,12 +120,15 @@ class Part:
             pl.selectors.float().round_sig_figs(6),
         )
 
+    def called(self, condition: str) -> str:
+        """A condition, or an adjective setting, as it is shown."""
+        if self.measure in SETTINGS:
+            return setting_name(condition)
+        return self.names.condition(self.instrument, condition)
+
     def named(self, rows: pl.DataFrame, column: str = "condition") -> pl.DataFrame:
         """The rows with the shown name of their condition in the column ``name``."""
-        known = {
-            one: self.names.condition(self.instrument, one)
-            for one in rows[column].drop_nulls().unique()
-        }
+        known = {one: self.called(one) for one in rows[column].drop_nulls().unique()}
         name = pl.col(column).replace_strict(known, default=None, return_dtype=pl.String)
         return rows.with_columns(name=name)
 
@@ -185,6 +192,18 @@ def axis_x(title: str, *, domain: Sequence[float] | None = None, field_: str = "
 def axis_y(field_: str, order: Sequence[str] | Spec | None, title: str | None = None) -> Spec:
     """Rows in the order given."""
     return {"field": field_, "type": "nominal", "sort": order, "title": title}
+
+
+def wrapped() -> Spec:
+    """An axis of rows whose labels are sentences: in full, over lines of LINE letters."""
+    # The page puts its own number in the place of this one where it is narrow.
+    lines = f"regexp('(.{{1,{LINE}}})( |$)', 'g')"
+    return {
+        "minExtent": SENTENCES,
+        "maxExtent": SENTENCES,
+        "labelLimit": SENTENCES - 12,
+        "labelExpr": f"split(trim(replace(datum.label, {lines}, '$1\\n')), '\\n')",
+    }
 
 
 def coloured(field_: str, order: Sequence[str], *, legend: bool = True) -> Spec:

@@ -266,8 +266,7 @@ def _ranked_against_baseline(part: Part, against: pl.DataFrame) -> Figure:
         title="Every condition against the sentence that names none",
         description=(
             "How much more negative the answers are than to the same sentences with no condition "
-            "named, with the 95% interval of each condition alone. The highest first. Choose a "
-            "mark to see the prompts behind it."
+            f"named, {_ends(rows)}. The highest first. Choose a mark to see the prompts behind it."
         ),
         choices=choices,
         spec=view(
@@ -288,6 +287,16 @@ def _ranked_against_baseline(part: Part, against: pl.DataFrame) -> Figure:
             transform=chosen(choices),
         ),
     )
+
+
+def _ends(rows: pl.DataFrame) -> str:
+    """What is said of the intervals, which a few sentences do not give."""
+    some = rows.height - rows["low"].null_count()
+    if not some:
+        return "without intervals, for which a condition has too few sentences or equal answers"
+    if some < rows.height:
+        return "with the 95% interval of each condition alone where there is one"
+    return "with the 95% interval of each condition alone"
 
 
 def histograms(part: Part) -> Iterator[Figure]:
@@ -327,6 +336,8 @@ def _histogram(
     )
     about = tip(("model", "Model"), ("from", "From"), ("to", "to"), ("count", "Prompts"))
     x = axis_x(label, domain=(0, 1), field_="from") | {"bin": {"binned": True, "step": BIN}}
+    # A mark at every bin would be more numbers than there is room for.
+    x["axis"] = {"values": [0, 0.2, 0.4, 0.6, 0.8, 1]}
     y = {
         "field": "count",
         "type": "quantitative",

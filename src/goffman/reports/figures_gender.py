@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 import polars as pl
@@ -22,7 +23,9 @@ from goffman.reports.figure import (
     interval,
     tip,
     view,
+    wrapped,
 )
+from goffman.reports.palette import LINE
 from goffman.reports.shown import plain
 
 WHO = ("female", "male", "unspecified")
@@ -140,7 +143,8 @@ def disparities(part: Part) -> Iterator[Figure]:
         description=(
             "The mean difference between the probability of female and of male words, with its "
             "95% interval over items and diagnoses. Right of 0, women are named more. P-values are "
-            "corrected over all parts and groups of a model."
+            "corrected within each model: over the diagnoses for all parts together, and over "
+            "parts and diagnoses for the single parts."
         ),
         choices=choices,
         spec=view(
@@ -201,6 +205,14 @@ def conditions(part: Part) -> Iterator[Figure]:
     )
 
 
+def _sentences(rows: pl.DataFrame, order: Sequence[str]) -> Spec:
+    """What ``view`` needs: as for any rows, with sentences in full, over several lines."""
+    made = _dumbbells(rows, "sentence", order, fields=["item"])
+    made["encoding"]["y"]["axis"] = wrapped()
+    lines = max(math.ceil(len(text) / LINE) for text in order)
+    return made | {"height": {"step": max(21, 12 * lines + 8)}}
+
+
 def sentences(part: Part) -> Iterator[Figure]:
     """Female, male and unspecified in every sentence of the scale."""
     rows = _ready(part, part.rows("item", WHO))
@@ -216,7 +228,7 @@ def sentences(part: Part) -> Iterator[Figure]:
         description=f"{_READ} Means over the diagnoses of each set.",
         choices=choices,
         spec=view(
-            **_dumbbells(rows, "sentence", list(texts.values()), fields=["item"]),
+            **_sentences(rows, list(texts.values())),
             transform=chosen(choices),
             rows="set",
             order=[plain(name) for name in part.groups()],

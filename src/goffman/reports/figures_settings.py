@@ -24,6 +24,7 @@ from goffman.reports.figure import (
     tip,
     view,
 )
+from goffman.reports.shown import setting_name
 from goffman.terminal import printable
 
 VALUE = {
@@ -31,14 +32,6 @@ VALUE = {
     "pronoun-preference": ("preference", "log P(stereotypical pronoun) − log P(other)"),
 }
 """Measure → the quantity of a setting, and what it is."""
-
-
-def setting_name(condition: str) -> str:
-    """Adjectives as they are shown: male / female, with a dash where there is none."""
-    if condition == BASELINE:
-        return "no adjectives"
-    male, _, female = condition.partition(",")
-    return printable(f"{male or '–'} / {female or '–'}")
 
 
 def _ready(rows: pl.DataFrame, column: str = "condition") -> pl.DataFrame:

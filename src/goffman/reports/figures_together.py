@@ -9,14 +9,15 @@ import polars as pl
 from goffman.records import BASELINE
 from goffman.reports.figure import Figure, Part, axis_x, coloured, data, figure, tip, view
 from goffman.reports.figures_conditions import SHARE
+from goffman.reports.stands_out import correlations
 
 
 def together(
     scores: pl.DataFrame, estimates: pl.DataFrame, parts: Mapping[str, Part]
 ) -> Iterator[Figure]:
     """Of each correlation of two measures the conditions as points."""
-    rows = estimates.filter(pl.col("kind") == "measures", pl.col("effect").is_not_null())
-    for number, row in enumerate(rows.iter_rows(named=True), start=1):
+    rows = [row for row in correlations(estimates) if row["effect"] is not None]
+    for number, row in enumerate(rows, start=1):
         sides = [_side(str(row[name]), parts) for name in ("first", "second")]
         if any(side is None for side in sides):
             continue
@@ -24,7 +25,7 @@ def together(
         points = _pairs(scores, (one.instrument, first), (other.instrument, second))
         points = one.named(points).with_columns(pl.selectors.float().round_sig_figs(6))
         if points.height:
-            suffix = f"-{number}" if rows.height > 1 else ""
+            suffix = f"-{number}" if len(rows) > 1 else ""
             yield _scatter(points, row, (one, other), name=f"measures-together{suffix}")
 
 

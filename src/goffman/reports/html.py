@@ -20,6 +20,7 @@ from goffman.reports.images import sizes
 from goffman.reports.limits import GENERAL, LIMITS
 from goffman.reports.listing import COLUMNS, listing
 from goffman.reports.palette import config
+from goffman.reports.shown import names_of
 from goffman.reports.stands_out import findings, measures_said, number, scale
 from goffman.summary import summary
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from goffman.reports.evidence import Evidence
     from goffman.reports.figure import Figure, Part
     from goffman.reports.run import MeasuredRun
+    from goffman.reports.shown import Names
     from goffman.reports.stands_out import Finding
 
 PAGE = Path(__file__).parent / "page"
@@ -77,12 +79,16 @@ def page(run: MeasuredRun, parts: Mapping[str, Part], drawn: Drawn) -> str:
         together=_figures(
             [one for one in drawn.figures if one.id.count("measures-together")], drawn
         ),
-        measures_said=measures_said(run.estimates),
+        measures_said=measures_said(run.estimates, _names(run, parts)),
         general=GENERAL,
         evidence=drawn.evidence,
         notes=drawn.notes,
         version=__version__,
     )
+
+
+def _names(run: MeasuredRun, parts: Mapping[str, Part]) -> Names:
+    return next((part.names for part in parts.values()), None) or names_of(run.manifest)
 
 
 def _section(

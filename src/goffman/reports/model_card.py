@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from goffman.reports.exported import main_estimates, public_name
+from goffman.reports.limits import GENERAL, LIMITS
 from goffman.reports.table_text import Shown, as_table, markdown, markdown_text
 from goffman.summary import summary
 from goffman.terminal import printable
@@ -22,22 +23,6 @@ if TYPE_CHECKING:
 
 TASKS = {"fill": "fill-mask", "classify": "text-classification", "ask": "text-generation"}
 """What a model was used for → the hub's word for the task."""
-
-LIMITS = (
-    (
-        "There is no single score: each instrument asks its own question, and wordings and groups "
-        "differ."
-    ),
-    (
-        "These are numbers of the model alone, on sentences in English; they are not a measure of "
-        "the harm that a system with this model does, and a small number is no proof of its "
-        "absence."
-    ),
-    (
-        "An interval says how far the number would move with other conditions, items or sentences "
-        "of the same kind; p is corrected over so many tests as the table says."
-    ),
-)
 
 
 def model_card_text(run: MeasuredRun, model: str) -> str:
@@ -142,8 +127,21 @@ def _section(run: MeasuredRun, model: str, found: list[Named]) -> str:
         if rows:
             caption = f"{instrument}: the estimates; first minus second"
             lines += ["", markdown_text(as_table(instrument, caption, rows, shown=_SHOWN))]
-    lines += ["### Limits", "", *(f"- {limit}" for limit in LIMITS)]
+        lines += ["", *_claims(scores.filter(of))]
+    lines += ["### Limits", "", *(f"- {markdown(limit)}" for limit in GENERAL)]
     return "\n".join(lines) + "\n"
+
+
+def _claims(scores: pl.DataFrame) -> list[str]:
+    """What may be claimed from an instrument's numbers and what not, as in the report."""
+    limits = LIMITS.get(scores["measure"][0])
+    if limits is None:
+        return []
+    return [
+        f"- May be claimed: {markdown(limits.may)}.",
+        f"- May not be claimed: {markdown(limits.may_not)}.",
+        "",
+    ]
 
 
 def _row(one: Named) -> dict[str, Any]:

@@ -58,6 +58,8 @@ FIELDS = {
     "high": "high",
     "p": "p",
     "p_adjusted": "p_adjusted",
+    "check_p": "check_p",
+    "permutation_p": "permutation_p",
     "effect": "effect",
     "effect_low": "effect_low",
     "effect_high": "effect_high",

@@ -30,8 +30,14 @@ _DARK = {
     "category": ["#f08a4b", "#63b3ec", "#9da3ad", "#3fc19c", "#d391bd", "#dcb43c"],
     "ramp": ["#24282f", "#2b4d68", "#3f86b8", "#9fd2f5"],
 }
-LABELS = 200
+LABELS = 236
 """Pixels that the labels of the rows take in a file and on a wide page."""
+
+SENTENCES = 300
+"""The same where the labels are sentences."""
+
+LINE = 50
+"""Letters in a line of such a label."""
 
 WIDTH = 460
 """Pixels of a figure beside its labels, in a file."""

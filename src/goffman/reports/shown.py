@@ -9,19 +9,29 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from goffman.errors import GoffmanError
-from goffman.instruments.load import builtin_names, load_instrument
-from goffman.records import MASK, Questionnaire
+from goffman.models.address import address_entry, behind_server
+from goffman.records import BASELINE, MASK
 from goffman.terminal import printable
 
 if TYPE_CHECKING:
-    from goffman.records import Instrument
-    from goffman.runs.manifest import Manifest
+    from goffman.runs.manifest import Entry, Manifest
 
 BLANK = "____"
 """How a mask is shown to people."""
 
 ALL_MODELS = "all models"
+
+NO_CONDITION = "(no condition named)"
+"""How the baseline of a scale is called."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class About:
+    """What a run's manifest says about an instrument."""
+
+    title: str
+    citation: str
+    version: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,8 +40,8 @@ class Names:
 
     models: Mapping[str, str]
     """As the user gave it → as it is shown; different for different models."""
-    instruments: Mapping[str, Instrument]
-    """By id: those of the run whose files are here as they were when they were asked."""
+    instruments: Mapping[str, About]
+    """By id."""
     conditions: Mapping[tuple[str, str], str]
     """Instrument and condition → its name."""
     items: Mapping[tuple[str, str], str]
@@ -43,6 +53,8 @@ class Names:
 
     def condition(self, instrument: str, condition: str) -> str:
         """A condition as it is shown; its id where no name is known."""
+        if condition == BASELINE:
+            return NO_CONDITION
         return self.conditions.get((instrument, condition), plain(condition))
 
     def item(self, instrument: str, item: str) -> str:
@@ -52,31 +64,49 @@ class Names:
     def title(self, instrument: str) -> str:
         """What an instrument asks, in a line; its id where no more is known."""
         known = self.instruments.get(instrument)
-        return printable(known.title if known else instrument)
+        return known.title if known else printable(instrument)
 
 
 def names_of(manifest: Manifest) -> Names:
-    """The names of a run; ids where an instrument's files are not here as they were."""
-    instruments = dict(_known(manifest))
+    """The names of a run, as its manifest has them; ids where it has none."""
+    instruments: dict[str, About] = {}
     conditions: dict[tuple[str, str], str] = {}
     items: dict[tuple[str, str], str] = {}
-    for instrument in instruments.values():
-        if not isinstance(instrument.content, Questionnaire):
+    for instrument, entry in manifest.instruments.items():
+        called = entry.get("called")
+        if called is None:
             continue
-        said = {one.id: printable(one.name) for one in instrument.content.conditions}
+        instruments[instrument] = _about(entry)
+        said = {one: printable(name) for one, name in called.get("conditions", {}).items()}
         counts = Counter(said.values())
         for condition, name in said.items():
             own = name if counts[name] == 1 else f"{name} ({condition})"
-            conditions[instrument.id, condition] = own
-        for item in instrument.content.items:
-            # The first wording speaks for the item.
-            items.setdefault((instrument.id, item.id), _short(item.text))
+            conditions[instrument, condition] = own
+        for item, text in called.get("items", {}).items():
+            items[instrument, item] = _short(text)
     return Names(
         models=short_names(manifest.models),
         instruments=instruments,
         conditions=conditions,
         items=items,
     )
+
+
+def _about(entry: Entry) -> About:
+    called = entry["called"]
+    return About(
+        title=printable(str(called["title"])),
+        citation=printable(str(called["citation"])),
+        version=printable(str(entry["version"])),
+    )
+
+
+def setting_name(condition: str) -> str:
+    """Adjectives as they are shown: male / female, with a dash where there is none."""
+    if condition == BASELINE:
+        return "no adjectives"
+    male, _, female = condition.partition(",")
+    return printable(f"{male or '–'} / {female or '–'}")
 
 
 def plain(id_: str) -> str:
@@ -90,11 +120,15 @@ def blanked(text: str) -> str:
 
 
 def short_names(models: Iterable[str]) -> dict[str, str]:
-    """Of each model the last part of its folder, or as much as tells it from the others."""
-    parts = {name: PurePath(name).parts for name in models}
+    """Of each model the last part of its folder, or as much as tells it from the others.
+
+    Of one behind a server its name there.
+    """
+    parts = {name: _parts(name) for name in models}
     shown = {}
     for name, path in parts.items():
         is_folder = name.startswith((".", "/", "~")) or len(path) > 2 or "\\" in name
+        is_folder = is_folder or behind_server(name)
         length = 1 if is_folder and path else len(path)
         while length < len(path) and any(
             other != name and theirs[-length:] == path[-length:] for other, theirs in parts.items()
@@ -105,19 +139,11 @@ def short_names(models: Iterable[str]) -> dict[str, str]:
     return {name: text if counts[text] == 1 else printable(name) for name, text in shown.items()}
 
 
-def _known(manifest: Manifest) -> Iterable[tuple[str, Instrument]]:
-    """The built-in instruments that are still as the run asked them."""
-    for name, entry in manifest.instruments.items():
-        if name not in builtin_names():
-            continue
-        try:
-            instrument = load_instrument(name)
-        except GoffmanError:
-            continue
-        if instrument.digest == entry.get("digest"):
-            yield name, instrument
+def _parts(name: str) -> tuple[str, ...]:
+    return (address_entry(name)["asked_as"],) if behind_server(name) else PurePath(name).parts
 
 
 def _short(text: str) -> str:
     """An item's text with dots for its condition and a blank for the mask."""
-    return re.sub(r"\{[^}]*\}", "…", blanked(text))
+    # A full stop after the dots would look like a fourth one.
+    return re.sub(r"\{[^}]*\}", "…", blanked(text)).replace("….", "…")

@@ -12,7 +12,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from goffman.terminal import printable
@@ -62,11 +62,31 @@ class Table:
     """Of the CSV file."""
     rows: tuple[Mapping[str, Any], ...]
     shown: tuple[Shown, ...]
+    names: Mapping[str, str] = field(default_factory=dict)
+    """What a paper calls models, by the names in the rows: no folders of a machine."""
+
+    def called(self, text: str) -> str:
+        """The text as a paper has it: a model, or a measure of a model, by its short name."""
+        measure, of, model = text.partition(" of ")
+        if of and model in self.names:
+            return f"{measure}{of}{self.names[model]}"
+        return self.names.get(text, text)
 
     @property
     def kept(self) -> tuple[Shown, ...]:
         """What a paper shows: without columns that say nothing."""
         return tuple(one for one in self.shown if not self._dropped(one))
+
+    @property
+    def title(self) -> str:
+        """The caption, and what is the same in every row and so has no column in a paper."""
+        said = [
+            f" {one.header[:1].upper()}{one.header[1:]}: "
+            f"{self.called(str(self.rows[0][one.keys[0]]))}."
+            for one in self.shown
+            if one not in self.kept and self.rows and self.rows[0][one.keys[0]] is not None
+        ]
+        return self.caption + "".join(said)
 
     def _dropped(self, column: Shown) -> bool:
         found = {tuple(row[key] for key in column.keys) for row in self.rows}
@@ -99,9 +119,9 @@ def markdown_text(table: Table) -> str:
         [markdown(one.header) for one in columns],
         ["---" if one.form in WORDS else "---:" for one in columns],
     ]
-    lines += [[_cell(row, one, markdown) for one in columns] for row in table.rows]
+    lines += [[_cell(table, row, one, markdown) for one in columns] for row in table.rows]
     body = "".join(f"| {' | '.join(line)} |\n" for line in lines)
-    return f"**{markdown(table.caption)}**\n\n{body}"
+    return f"**{markdown(table.title)}**\n\n{body}"
 
 
 def markdown(text: str) -> str:
@@ -115,30 +135,65 @@ def markdown(text: str) -> str:
 
 
 def latex_text(table: Table) -> str:
-    r"""A booktabs table; one of many rows goes over pages.
+    r"""A booktabs table; one of many rows goes over pages, one that is too wide lies on its side.
 
-    Its document needs \usepackage{booktabs}, and longtable for the latter.
+    Its document needs \usepackage{booktabs}, longtable for the second and pdflscape for the third.
     """
     columns = table.kept
     sides = "".join("l" if one.form in WORDS else "r" for one in columns)
     head = " & ".join(latex(one.header) for one in columns) + r" \\"
     body = "".join(
-        " & ".join(_cell(row, one, latex) for one in columns) + " \\\\\n" for row in table.rows
+        " & ".join(_cell(table, row, one, latex) for one in columns) + " \\\\\n"
+        for row in table.rows
     )
-    about = f"\\caption{{{latex(table.caption)}}}\\label{{tab:{_label(table.name)}}}"
-    if len(table.rows) > LONG:
-        return (
-            f"% needs \\usepackage{{booktabs}} and \\usepackage{{longtable}}\n"
-            f"{{\\small\n\\begin{{longtable}}{{{sides}}}\n{about}\\\\\n"
+    about = f"\\caption{{{latex(table.title)}}}\\label{{tab:{_label(table.name)}}}"
+    type_, aside = _fitting(table)
+    if len(table.rows) > LONG or aside:
+        long = (
+            f"{{{type_}\n\\begin{{longtable}}{{{sides}}}\n{about}\\\\\n"
             f"\\toprule\n{head}\n\\midrule\n\\endfirsthead\n"
             f"\\toprule\n{head}\n\\midrule\n\\endhead\n"
             f"\\bottomrule\n\\endfoot\n{body}\\end{{longtable}}\n}}\n"
         )
+        needs = "% needs \\usepackage{booktabs} and \\usepackage{longtable}"
+        if aside:
+            needs += " and \\usepackage{pdflscape}"
+            long = f"\\begin{{landscape}}\n{long}\\end{{landscape}}\n"
+        return f"{needs}\n{long}"
     return (
-        f"% needs \\usepackage{{booktabs}}\n\\begin{{table}}\n\\centering\\small\n{about}\n"
+        f"% needs \\usepackage{{booktabs}}\n\\begin{{table}}\n\\centering{type_}\n{about}\n"
         f"\\begin{{tabular}}{{{sides}}}\n\\toprule\n{head}\n\\midrule\n{body}"
         "\\bottomrule\n\\end{tabular}\n\\end{table}\n"
     )
+
+
+TYPES = ((r"\small", 1.0, 6), (r"\footnotesize", 0.9, 4), (r"\scriptsize", 0.8, 3))
+"""LaTeX's size of type; its share of the first; points on each side of a column."""
+
+PORTRAIT = 450
+"""Points between the margins of usual paper."""
+
+LANDSCAPE = 680
+"""The same where the paper lies on its side."""
+
+LETTER = 4.9
+"""Points that a letter of the first size takes, on average."""
+
+
+def _fitting(table: Table) -> tuple[str, bool]:
+    """The largest type in which the table fits the paper; whether it must lie on its side."""
+    columns = table.kept
+    letters = sum(
+        max(
+            len(text) for text in (one.header, *(_cell(table, row, one, str) for row in table.rows))
+        )
+        for one in columns
+    )
+    for room in (PORTRAIT, LANDSCAPE):
+        for name, share, space in TYPES:
+            if LETTER * share * letters + 2 * space * len(columns) <= room:
+                return f"{name}\\setlength{{\\tabcolsep}}{{{space}pt}}", room == LANDSCAPE
+    return r"\tiny\setlength{\tabcolsep}{2pt}", True
 
 
 def _label(name: str) -> str:
@@ -200,10 +255,12 @@ def _latex_sign(sign: str) -> str:
     return rf"\texttt{{U+{ord(sign):04X}}}"
 
 
-def _cell(row: Mapping[str, Any], column: Shown, escape: Callable[[str], str]) -> str:
+def _cell(table: Table, row: Mapping[str, Any], column: Shown, escape: Callable[[str], str]) -> str:
     values = [row[key] for key in column.keys]
     if column.form == "pair":
-        return escape(" − ".join("" if value is None else str(value) for value in values))
+        return escape(
+            " − ".join("" if value is None else table.called(str(value)) for value in values)
+        )
     if values[0] is None or (column.form == "interval" and None in values):
         return escape(NOTHING)
     if column.form == "interval":
@@ -212,7 +269,7 @@ def _cell(row: Mapping[str, Any], column: Shown, escape: Callable[[str], str]) -
         sd = "" if values[1] is None else f" ({number(values[1])})"
         return _signed(f"{number(values[0])}{sd}", escape)
     if column.form == "text":
-        return escape(str(values[0]))
+        return escape(table.called(str(values[0])))
     forms: dict[Form, Callable[[Any], str]] = {
         "p": p_value,
         "number": number,

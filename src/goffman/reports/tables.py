@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from goffman.errors import RunError
 from goffman.output import write_output
+from goffman.reports.shown import short_names
 from goffman.reports.table_text import FORMATS, Shown, Table, as_table, markdown
 from goffman.reports.tables_of_measures import TABLES
 
@@ -22,7 +24,7 @@ README = "README.md"
 _CONTRASTS = (
     Shown(header="kind", keys=("kind",)),
     Shown(header="number", keys=("quantity",), drop="constant"),
-    Shown(header="model", keys=("model",), drop="empty"),
+    Shown(header="model", keys=("model",), drop="constant"),
     Shown(header="words", keys=("variant",), drop="empty"),
     Shown(header="group", keys=("group",), drop="empty"),
     Shown(header="subscale", keys=("dimension",), drop="empty"),
@@ -59,7 +61,8 @@ In CSV a text that begins with = + - or @ has an apostrophe before it, so that n
 it for a formula; take it off to have the text. Numbers have none. In every file a sign that cannot
 be seen is written as its escape, such as \\u202e.
 
-The LaTeX needs `\\usepackage{booktabs}`, and `\\usepackage{longtable}` for tables of many rows.
+The LaTeX needs `\\usepackage{booktabs}`, `\\usepackage{longtable}` for tables of many rows, and
+`\\usepackage{pdflscape}` for wide ones; the first line of each file says which.
 
 """
 
@@ -75,7 +78,8 @@ def tables_of(run: MeasuredRun) -> list[Table]:
             found += make(instrument, scores, estimates)
         found += _contrasts(instrument, estimates)
     found += _correlations(run.estimates)
-    return found
+    names = short_names(run.manifest.models)
+    return [replace(table, names=names) for table in found]
 
 
 def write_tables(run: MeasuredRun, folder: Path) -> list[Path]:

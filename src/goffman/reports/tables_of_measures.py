@@ -19,7 +19,12 @@ if TYPE_CHECKING:
 EVERY = {"model": "all models", "wording": "all wordings", "dimension": "all items"}
 """In the place of a null: over all of them."""
 
-_DROPPED: Mapping[str, Drop] = {"wording": "constant", "variant": "empty", "dimension": "empty"}
+_DROPPED: Mapping[str, Drop] = {
+    "model": "constant",
+    "wording": "constant",
+    "variant": "empty",
+    "dimension": "empty",
+}
 
 _AGAINST_BASELINE = ("difference", "low", "high", "effect", "p", "p_adjusted", "family_size")
 

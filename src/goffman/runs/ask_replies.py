@@ -313,6 +313,9 @@ def _remarks(replies: pl.DataFrame) -> Iterator[str]:
     none = replies["text"].null_count()
     if none:
         yield f"{none:,} of {replies.height:,} questions got no text as a reply."
+    empty = int((replies["text"].str.strip_chars() == "").sum())
+    if empty:
+        yield f"{empty:,} of {replies.height:,} replies are empty."
     prints = replies["fingerprint"].drop_nulls().n_unique()
     if prints > 1:
         yield f"The server changed while it was asked: it gave {prints} fingerprints of itself."

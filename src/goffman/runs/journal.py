@@ -17,6 +17,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from goffman.errors import AskingError
 from goffman.models.base import Reply
 from goffman.runs.store import disk_trouble, make_folder, sync_folder
 
@@ -52,14 +53,15 @@ class Journal:
         self._descriptor = descriptor
         self._written = threading.Event()
         self._ending = False
+        self._line = threading.Lock()
         self._failure: OSError | None = None
         self._syncing = threading.Thread(target=self._sync, daemon=True)
         self._syncing.start()
 
     def add(self, line: Line) -> None:
-        """The line outlives the process; AskingError where the disk fails."""
+        """The line outlives the process; AskingError where the disk fails, or it has ended."""
         content = line_of(line)
-        with disk_trouble(self._path):
+        with self._line, disk_trouble(self._path):
             self._check()
             size = os.fstat(self._descriptor).st_size
             try:
@@ -73,12 +75,13 @@ class Journal:
         self._written.set()
 
     def end(self) -> None:
-        """Every line is on the disk."""
-        self._ending = True
+        """Every line is on the disk, and none is taken any more."""
+        with self._line:
+            self._ending = True
         self._written.set()
         self._syncing.join()
         with disk_trouble(self._path):
-            self._check()
+            self._check_disk()
             os.fsync(self._descriptor)
 
     def _sync(self) -> None:
@@ -95,6 +98,13 @@ class Journal:
                 pause.wait(SYNC_S)
 
     def _check(self) -> None:
+        # Who is stopped twice does not wait for what is under way: its descriptor may soon be that
+        # of another file, into which no reply may come.
+        if self._ending:
+            raise AskingError(f"{self._path} is closed: a reply came after the end.")
+        self._check_disk()
+
+    def _check_disk(self) -> None:
         if self._failure is not None:
             raise self._failure
 

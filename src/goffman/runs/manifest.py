@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from goffman import __version__
 from goffman.errors import RunError
+from goffman.records import Questionnaire
 from goffman.runs.store import write_whole
 
 if TYPE_CHECKING:
@@ -29,8 +30,8 @@ FORMAT = 2
 PACKAGES = ("torch", "transformers", "tokenizers", "polars", "numpy", "openai")
 """The packages of others that numbers may depend on."""
 
-REMARKS = ("notes", "deviation")
-"""What is said about a model beside which model it is; it may differ without harm."""
+REMARKS = ("notes", "deviation", "called")
+"""What is said about a model or an instrument beside which it is; it may differ without harm."""
 
 Entry = Mapping[str, Any]
 """Names and JSON values."""
@@ -182,10 +183,22 @@ def instrument_entry(
         "digest": instrument.digest,
         "prompts": len(prompts),
         "prompts_sha256": hashlib.sha256(ids.encode()).hexdigest(),
+        "called": _called(instrument),
     }
     if settings is None:
         return entry
     return entry | {"settings": asdict(settings) | {"targets": list(settings.targets)}}
+
+
+def _called(instrument: Instrument) -> Entry:
+    """What things are called in what people read, so that its files are not needed for it."""
+    called: dict[str, Any] = {"title": instrument.title, "citation": instrument.citation}
+    if isinstance(instrument.content, Questionnaire):
+        conditions, items = instrument.content.conditions, instrument.content.items
+        called["conditions"] = {one.id: one.name for one in conditions}
+        # Of an item's wordings the first speaks for it.
+        called["items"] = {one.id: one.text for one in reversed(items)}
+    return called
 
 
 def with_model(manifest: Manifest, run: Path, *, name: str, entry: Entry) -> Manifest:

@@ -116,7 +116,9 @@ def write_whole(path: Path, content: bytes) -> None:
 
 def write_changed(path: Path, content: bytes) -> None:
     """The file has the content, and is left alone where it had it before."""
-    if not (path.exists() and path.read_bytes() == content):
+    with disk_trouble(path):
+        there = path.read_bytes() if path.exists() else None
+    if there != content:
         write_whole(path, content)
 
 

@@ -4,9 +4,11 @@ const BLOCKS = new Map();
 const PHRASES = 1000; /* Ranks above are those of phrases. */
 const NO_PROBABILITY = 65535;
 const ON_A_LEAF = 12;
+const ALWAYS = new Set(["stereotype", "against it"]); /* The number is made from these. */
 const SIGNS = {
   positive: "+", negative: "−", neutral: "=", irrelevant: "·", unrated: "?", chosen: "✓",
   female: "●", male: "■", nonbinary: "◆", unlisted: "·", correct: "✓", incorrect: "✗", unsure: "?",
+  stereotype: "●", against: "■",
 };
 
 /** The evidence of an instrument, unpacked on first use. */
@@ -75,7 +77,9 @@ function promptCard(block, model, prompt) {
   const words = rows.filter((row) => row.rank <= PHRASES);
   const phrases = rows.filter((row) => row.rank > PHRASES);
   const value = block.value[model * block.prompts.length + prompt];
-  const where = [block.wordings[block.wording[prompt]], block.items[block.item[prompt]]].filter(Boolean);
+  /* Where there is one wording only, its name says nothing. */
+  const wording = block.wordings.length > 1 ? block.wordings[block.wording[prompt]] : "";
+  const where = [wording, block.items[block.item[prompt]]].filter(Boolean);
   if (!Number.isNaN(value)) where.push(`${block.quantity} ${shown(value)}`);
   const rest = el("div", { hidden: true });
   const more = el("button", { type: "button", class: "link", "aria-expanded": "false" },
@@ -96,9 +100,32 @@ function promptCard(block, model, prompt) {
   });
   return el("div", { class: "prompt" },
     sentence(block.prompts[prompt]), el("p", { class: "where" }, where.join(" · ")),
-    words.length ? el("ul", { class: "words" }, ...words.slice(0, 10).map(chip)) : el("p", { class: "note" }, "No answer is kept."),
+    words.length ? el("ul", { class: "words" }, ...words.filter((row, at) => at < 10 || ALWAYS.has(row.rating)).map(chip)) : el("p", { class: "note" }, "No answer is kept."),
     phrases.length ? el("ul", { class: "words", "aria-label": "Phrases that name a gender" }, ...phrases.slice(0, 6).map(chip)) : null,
     words.length > 10 || phrases.length > 6 ? more : null, rest);
+}
+
+/** What the signs before the words mean, of those that this instrument has. */
+function legend(block) {
+  const kinds = [...new Set(block.labels.map((label) => label.replace(/ name$/, "")))]
+    .filter((label) => SIGNS[label.split(" ")[0]]);
+  return el("ul", { class: "words legend", "aria-label": "Signs" }, ...kinds.map((label) => {
+    const kind = label.split(" ")[0];
+    return el("li", { class: `is-${kind}` }, el("span", { class: "sign", "aria-hidden": "true" }, SIGNS[kind]), label);
+  }));
+}
+
+/** The prompts of a condition; one of two that are the same text is left out where it has no number. */
+function promptsOf(block, place) {
+  const prompts = [];
+  const seen = new Set();
+  const known = (prompt) => block.models.some((_, model) => !Number.isNaN(block.value[model * block.prompts.length + prompt]));
+  block.condition.forEach((one, prompt) => {
+    if (one !== place || (seen.has(block.prompts[prompt]) && !known(prompt))) return;
+    seen.add(block.prompts[prompt]);
+    prompts.push(prompt);
+  });
+  return prompts;
 }
 
 async function openEvidence(instrument, condition, model) {
@@ -118,8 +145,7 @@ async function openEvidence(instrument, condition, model) {
   }
   const place = block.conditions.indexOf(condition);
   title.textContent = place < 0 ? condition : block.names[place];
-  const prompts = [];
-  block.condition.forEach((one, prompt) => { if (one === place) prompts.push(prompt); });
+  const prompts = promptsOf(block, place);
   let who = Math.max(0, block.models.indexOf(model));
   let leaf = 0;
   const choice = el("select", {}, ...block.models.map((name, at) => el("option", { value: at, selected: at === who }, name)));
@@ -131,7 +157,7 @@ async function openEvidence(instrument, condition, model) {
   head.append(
     el("p", {}, DATA.titles[instrument] || instrument),
     el("div", { class: "controls" }, el("label", {}, "Model", choice), el("label", {}, "Search in the prompts", search)));
-  body.append(cards, el("div", { class: "pager" }, back, next, where));
+  body.append(legend(block), cards, el("div", { class: "pager" }, back, next, where));
 
   function renew() {
     const wanted = search.value.toLowerCase();

@@ -12,7 +12,7 @@ function fitted(id, width, chosen) {
   const spec = specOf(id);
   const config = structuredClone(DATA.themes[isDark() ? "dark" : "light"]);
   const narrow = width < NARROW;
-  const labels = narrow ? Math.max(84, Math.round(width * 0.33)) : config.axisY.minExtent;
+  let labels = narrow ? Math.max(84, Math.round(width * 0.33)) : config.axisY.minExtent;
   Object.assign(config.axisY, { minExtent: labels, maxExtent: labels, labelLimit: labels - 8 });
   if (narrow) {
     config.axisX.tickCount = 4;
@@ -21,6 +21,19 @@ function fitted(id, width, chosen) {
     config.legend.labelLimit = width - 60;
   }
   config.padding = 2;
+  const inner = spec.facet ? spec.spec : spec;
+  const sentences = inner.encoding && inner.encoding.y && inner.encoding.y.axis;
+  if (sentences && sentences.labelExpr) {
+    if (narrow) {
+      /* Shorter lines, and so more of them. */
+      const letters = Math.floor((labels - 8) / 5.2);
+      const longest = Math.max(...spec.data.values.map((row) => String(row[inner.encoding.y.field]).length));
+      inner.height.step = 12 * Math.ceil((1.25 * longest) / letters) + 8;
+      inner.encoding.y.axis = { labelExpr: sentences.labelExpr.replace(/\{1,\d+\}/, `{1,${letters}}`) };
+    } else {
+      labels = sentences.minExtent;
+    }
+  }
   /* A figure with a number up its side needs less room there. */
   const side = spec.encoding && spec.encoding.y && spec.encoding.y.type === "quantitative" ? 62 : labels;
   for (const view of spec.vconcat || [spec.facet ? spec.spec : spec]) view.width = Math.max(120, width - side - 34);
@@ -50,7 +63,6 @@ async function draw(id) {
     const about = item && item.datum;
     if (about && about.condition) openEvidence(DATA.instruments[id], about.condition, about.model);
   });
-  figure.foot.hidden = false;
   figure.drawn = true;
 }
 
@@ -76,6 +88,7 @@ function showNumbers(id, button, host) {
 }
 
 async function save(id, kind) {
+  await draw(id);
   const { view } = FIGURES.get(id);
   const address = kind === "svg"
     ? URL.createObjectURL(new Blob([await view.toSVG()], { type: "image/svg+xml" }))
@@ -99,6 +112,8 @@ function startFigures() {
     for (const button of node.querySelectorAll("[data-save]")) {
       button.addEventListener("click", () => save(id, button.dataset.save));
     }
+    /* From the start: who goes by the keyboard comes to these before the figure is in sight. */
+    FIGURES.get(id).foot.hidden = false;
     seen.observe(node);
   }
   const again = calm(150, () => { for (const [id, one] of FIGURES) if (one.drawn) draw(id); });

@@ -24,6 +24,7 @@ function startConditions() {
     caption: "Conditions",
     searchLabel: "Search in all conditions",
     rows,
+    sort: { key: "name", way: 1 },
     columns: DATA.columns.map(([key, title]) => ({
       key, title, numeric: numeric.has(key), filter: ["instrument", "group", "model"].includes(key),
       cell: key === "name" ? (row) => evidenceButton(row.instrument, row) : null,

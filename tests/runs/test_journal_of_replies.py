@@ -140,6 +140,17 @@ def test_lines_are_on_the_disk_soon_and_many_at_once(tmp_path, monkeypatch):
     assert len(synced) - before < 500
 
 
+def test_a_journal_that_has_ended_takes_no_line(tmp_path):
+    """Its descriptor may be another file's by then."""
+    with open_journal(tmp_path) as journal:
+        journal.add(line(1))
+    with pytest.raises(AskingError) as refusal:
+        journal.add(line(2))
+    path = tmp_path / "journal"
+    assert str(refusal.value) == f"{path} is closed: a reply came after the end."
+    assert list(read_journal(tmp_path)) == [line(1)]
+
+
 def test_a_disk_that_fails_behind_is_told_before_more_is_taken(tmp_path, monkeypatch):
     def fails(descriptor):
         raise OSError(errno.EIO, "Input/output error")

@@ -430,8 +430,30 @@ def test_the_command_prints_what_differs(before, after):
     assert result.exit_code == 0
     heading = f"social-distance: small in {after.folder} − small in {before.folder}"
     assert heading in result.stdout
-    assert "negative, stigmatized" in result.stdout
-    assert "change of negative, stigmatized" in result.stdout
+    lines = result.stdout.splitlines()
+    at = lines.index(heading)
+    assert lines[at + 1].split() == [
+        "what", "run", "reference", "difference", "95%", "interval", "effect", "corrected", "p", "n",
+    ]  # fmt: skip
+    # The number, its groups and the change between them: a line each, none of them broken.
+    assert [line[:33].rstrip() for line in lines[at + 2 : at + 6]] == [
+        "negative",
+        "  stigmatized",
+        "  non-stigmatized",
+        "  stigmatized − non-stigmatized",
+    ]
+    assert lines[at + 6].startswith("Each number's change: ")
+    assert all(len(line) <= 120 for line in lines[at + 1 : at + 8])
+
+
+def test_why_a_value_is_missing_stands_once_below_the_table(before, tmp_path):
+    """Against itself nothing varies; the reason is a note, not a column of broken words."""
+    same = shutil.copytree(before.folder, tmp_path / "same")
+    result = invoke(before.folder, same)
+    note = "1: all differences are equal: nothing says how much they vary."
+    of_first = result.stdout.split("\n\n")[0]
+    assert of_first.count(note) == 1
+    assert of_first.splitlines()[1].endswith(" note")
 
 
 def test_json_and_files_have_the_same_numbers(before, after, found, tmp_path):

@@ -1,0 +1,64 @@
+"""The report of a chat model behind a server: what a reader must know to doubt its numbers."""
+
+from __future__ import annotations
+
+import html
+import re
+
+import pytest
+
+from chat_server import Answer, ChatServer, completion
+from goffman.audit import audit
+from goffman.instruments.render import PromptOptions
+from goffman.models.base import Sampling
+from goffman.options import AskOptions, ChatOptions, MeasureOptions
+from goffman.reports.content import about_run, contrast_rows
+from goffman.reports.figures import parts_of
+from goffman.reports.run import read_run
+
+
+@pytest.fixture(scope="module")
+def reported(tmp_path_factory):
+    """A run of a server that says the same to all, and its page as text."""
+    folder = tmp_path_factory.mktemp("chat-run")
+
+    async def unsure(request):
+        return Answer(200, completion("unsure"))
+
+    chats = ChatOptions(trials=2, sampling=Sampling(temperature=0.7, max_tokens=9))
+    sentences = PromptOptions(pairs=4, adjectives=["tough,understanding", ",blond"])
+    with ChatServer(unsure) as server:
+        done = audit(
+            [f"{server.url}#mini"],
+            instruments=["coreference"],
+            output=folder,
+            options=AskOptions(sentences=sentences, chats=chats),
+            measuring=MeasureOptions(parser="as-published"),
+            report=True,
+        )
+    return read_run(folder), done.report.read_text(encoding="utf-8")
+
+
+def test_the_page_says_by_which_parser_and_how_replies_were_drawn(reported):
+    run, page = reported
+    about = about_run(run, parts_of(run))
+    assert about["lexicons"][-1] == "Replies: read by the parser as-published."
+    (model,) = about["models"]
+    assert model["shown"] == "mini"
+    assert model["facts"] == [("device", "server"), ("temperature", "0.7"), ("max tokens", "9")]
+    text = re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]+>", " ", page)))
+    assert "Replies: read by the parser as-published." in text
+
+
+def test_settings_are_called_alike_over_trials_and_over_sentence_pairs(reported):
+    run, _ = reported
+    (part,) = parts_of(run).values()
+    tables = {table["title"]: table["rows"] for table in contrast_rows(part)}
+    whats = {"– / blond − no adjectives", "tough / understanding − no adjectives"}
+    assert {row["what"] for row in tables["Against no adjectives"]} == whats
+    assert {row["what"] for row in tables["Against no adjectives, over sentence pairs"]} == whats
+
+
+def test_the_replies_that_a_bias_rests_on_are_said(reported):
+    _, page = reported
+    assert "1.000 are unsure" in page

@@ -1,0 +1,87 @@
+"""Names of one's own instrument and replies of a chat model that are markup show as text."""
+
+from __future__ import annotations
+
+import csv
+import re
+import shutil
+
+import pytest
+from test_browser import reading, scroll_through
+
+from chat_server import Answer, ChatServer, completion
+from goffman.audit import audit
+from goffman.instruments.render import PromptOptions
+from goffman.options import AskOptions, ChatOptions
+
+HOSTILE = '=1+1</script><img src=x onerror="alert(1)">&amp; ${7*7} {{7*7}}'
+TURNED = f"{HOSTILE}\u202e"
+SEEN = f"{HOSTILE}\\u202e"
+
+
+@pytest.fixture(scope="module")
+def own(tiny, shortened, tmp_path_factory):
+    """The run of an instrument whose condition, title and citation are hostile."""
+    base = tmp_path_factory.mktemp("own")
+    instrument = shutil.copytree(shortened / "social-distance", base / "social-distance")
+    table = instrument / "conditions.csv"
+    with table.open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    for row in rows:
+        if row["condition"] == rows[0]["condition"]:
+            row["name"] = HOSTILE
+    with table.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    settings = instrument / "instrument.toml"
+    text = settings.read_text(encoding="utf-8")
+    settings.write_text(
+        re.sub(r"(?m)^(title|citation) = .*$", rf"\1 = '{HOSTILE}'", text), encoding="utf-8"
+    )
+    folder = base / "run"
+    audit([str(tiny("bert"))], instruments=[str(instrument)], output=folder, report=True)
+    return folder
+
+
+def test_a_condition_s_own_name_and_a_title_are_text_everywhere(browser, own):
+    with reading(browser, own / "report.html") as tab:
+        scroll_through(tab)
+        assert tab.locator("img").count() == 0
+        assert tab.locator("#i-social-distance h2").inner_text() == HOSTILE
+        assert HOSTILE in tab.locator("#i-social-distance .cite").inner_text()
+        tab.get_by_label("Search in all conditions").fill("onerror")
+        tab.wait_for_function(
+            "() => document.querySelectorAll('#conditions tbody tr').length === 1"
+        )
+        assert tab.locator("#conditions tbody th").inner_text() == HOSTILE
+        tab.locator("#conditions tbody button").click()
+        tab.locator("#evidence .prompt").first.wait_for()
+        assert tab.locator("#evidence-title").inner_text() == HOSTILE
+        assert tab.locator("img").count() == 0
+    drawing = (own / "figures" / "social-distance-conditions.svg").read_text(encoding="utf-8")
+    assert "<img" not in drawing
+    assert "&lt;img" in drawing
+
+
+def test_replies_are_text_in_the_evidence(browser, tmp_path):
+    async def says(request):
+        return Answer(200, completion(TURNED))
+
+    sentences = PromptOptions(pairs=2, adjectives=["tough,understanding"])
+    with ChatServer(says) as server:
+        audit(
+            [f"{server.url}#mini"],
+            instruments=["coreference"],
+            output=tmp_path,
+            options=AskOptions(sentences=sentences, chats=ChatOptions(trials=2)),
+            report=True,
+        )
+    with reading(browser, tmp_path / "report.html") as tab:
+        scroll_through(tab)
+        tab.locator("#conditions tbody button").first.click()
+        dialog = tab.locator("#evidence")
+        dialog.locator(".prompt").first.wait_for()
+        assert {*dialog.locator(".prompt .words .w").all_inner_texts()} == {SEEN}
+        assert tab.locator("img").count() == 0
+    assert "\u202e" not in (tmp_path / "report.html").read_text(encoding="utf-8")

@@ -1,0 +1,217 @@
+"""What stands out says no more than interval and corrected p allow, in words for everyone."""
+
+from __future__ import annotations
+
+import math
+
+import polars as pl
+import pytest
+
+from goffman.reports.figure import Part
+from goffman.reports.shown import Names
+from goffman.reports.stands_out import correlations, findings, measures_said, p_said
+from goffman.tables import CONTRASTS, ESTIMATES, SCORES, schema
+
+NAMES = Names(
+    models={"mini-one": "mini-one", "/x/mini-two": "mini-two"},
+    instruments={},
+    conditions={},
+    items={},
+)
+
+
+def estimates(*rows, **common):
+    """A table of estimates; what is not given is null."""
+    usual = {"level": 0.95, "n": 122, "n_first": 93, "n_second": 29, "model": "mini-one"}
+    return pl.DataFrame(
+        [usual | common | row for row in rows], schema=schema((*CONTRASTS, *ESTIMATES))
+    )
+
+
+def part(measure, found, scores=()):
+    of = [{"model": "mini-one", "instrument": "x", "measure": measure} | row for row in scores]
+    rows = of or [{"model": "mini-one"}]
+    return Part(
+        instrument="x",
+        measure=measure,
+        scores=pl.DataFrame(rows, schema=schema(SCORES)),
+        estimates=found,
+        names=NAMES,
+        contrast="stigmatized",
+        against="non-stigmatized",
+    )
+
+
+def gap(low, high, p, tests=1):
+    """A contrast of two groups with this interval and corrected p."""
+    return {
+        "kind": "groups",
+        "first": "stigmatized",
+        "second": "non-stigmatized",
+        "mean_first": 0.4,
+        "mean_second": 0.3,
+        "difference": (low + high) / 2,
+        "low": low,
+        "high": high,
+        "p_adjusted": p,
+        "family_size": tests,
+    }
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "p", "head"),
+    [
+        (0.01, 0.2, 0.001, "More negative about stigmatized conditions"),
+        (-0.2, -0.01, 0.04, "More negative about non-stigmatized conditions"),
+        (-0.01, 0.2, 0.2, "No clear difference between stigmatized and non-stigmatized conditions"),
+        # The interval of this contrast alone leaves 0 out, the corrected p does not.
+        (
+            0.01,
+            0.2,
+            0.072,
+            "No clear difference between stigmatized and non-stigmatized conditions",
+        ),
+        (
+            -0.01,
+            0.2,
+            0.03,
+            "No clear difference between stigmatized and non-stigmatized conditions",
+        ),
+    ],
+)
+def test_a_difference_is_clear_where_interval_and_corrected_p_say_so(low, high, p, head):
+    (found,) = findings(part("negative-attitude", estimates(gap(low, high, p))))
+    assert found.head == head
+
+
+def test_the_sentence_has_p_and_for_how_many_tests_it_is_corrected():
+    (found,) = findings(part("negative-attitude", estimates(gap(0.01, 0.2, 0.072, tests=2))))
+    assert "95% interval 0.010 to 0.20, p = .072 corrected for 2 tests." in found.text
+    assert "The interval alone leaves 0 out, but not by enough for the number of tests." in (
+        found.text
+    )
+    (alone,) = findings(part("negative-attitude", estimates(gap(0.01, 0.2, 0.0004))))
+    assert "0.010 to 0.20, p < .001." in alone.text
+
+
+def test_women_are_not_said_to_be_named_more_where_the_correction_takes_it_away():
+    row = gap(0.0044, 0.12, 0.072, tests=2) | {"kind": "genders", "group": "stigmatized"}
+    (found,) = findings(part("gender-of-subject", estimates(row)))
+    assert found.head == "No clear difference between women and men, for stigmatized diagnoses"
+
+
+def above(name, difference, p):
+    return {"kind": "baseline", "first": name, "difference": difference, "p_adjusted": p}
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        (
+            [above("a", 1.0, None), above("b", 1.0, None), above("c", 0.5, 1.0)],
+            " 3 of 3 conditions are above the sentence that names none, none of them clearly; only "
+            "1 could be tested, as the others' answers do not vary.",
+        ),
+        (
+            [above("a", 0.2, 0.01), above("b", 0.3, 0.2), above("c", -0.1, 0.01)],
+            " 2 of 3 conditions are above the sentence that names none, 1 of them clearly; the "
+            "furthest: a (+0.20).",
+        ),
+        (
+            [above("a", -0.2, 0.01), above("b", 0.0, 1.0)],
+            " None of 2 conditions is above the sentence that names none.",
+        ),
+    ],
+)
+def test_conditions_that_cannot_be_tested_are_not_said_to_be_no_different(rows, said):
+    (found,) = findings(part("negative-sentiment", estimates(gap(0.01, 0.2, 0.001), *rows)))
+    assert found.text.endswith(said)
+
+
+def relation(first, second, low, high, p, effect=0.6):
+    return {
+        "kind": "measures",
+        "first": first,
+        "second": second,
+        "effect": effect,
+        "effect_low": low,
+        "effect_high": high,
+        "p_adjusted": p,
+        "family_size": 2,
+        "model": None,
+    }
+
+
+def test_a_correlation_names_models_as_they_are_shown_and_says_which_way():
+    sides = "negative-attitude of mini-one", "negative-sentiment of /x/mini-two"
+    found = estimates(
+        relation(*sides, 0.49, 0.69, 0.0001), relation(*sides, -0.69, -0.49, 0.0001, effect=-0.6),
+        relation(*sides, -0.1, 0.3, 0.3, effect=0.1),
+    )  # fmt: skip
+    assert measures_said(found, NAMES) == [
+        "Over 122 conditions, the higher the negative attitude of mini-one, the higher the negative "
+        "sentiment of mini-two: r = 0.60, 95% interval 0.49 to 0.69, p < .001 corrected for 2 "
+        "tests.",
+        "Over 122 conditions, the higher the negative attitude of mini-one, the lower the negative "
+        "sentiment of mini-two: r = −0.60, 95% interval −0.69 to −0.49, p < .001 corrected for 2 "
+        "tests.",
+        "Over 122 conditions, negative attitude of mini-one and negative sentiment of mini-two show "
+        "no clear relation: r = 0.10, 95% interval −0.10 to 0.30, p = .30 corrected for 2 tests.",
+    ]
+
+
+def test_a_correlation_over_all_models_is_said_once_where_there_is_one_model_of_each():
+    over_all = relation("negative-attitude", "negative-sentiment", 0.49, 0.69, 0.0001)
+    of_two = relation("negative-attitude of a", "negative-sentiment of b", 0.49, 0.69, 0.0001)
+    assert [row["first"] for row in correlations(estimates(over_all, of_two))] == [
+        "negative-attitude of a"
+    ]
+    other = of_two | {"effect": 0.5}
+    assert len(correlations(estimates(over_all, other))) == 2
+
+
+def preference(value, sd, n):
+    return {
+        "level": "condition",
+        "quantity": "preference",
+        "condition": "baseline",
+        "value": value,
+        "sd": sd,
+        "n": n,
+        "over": "pairs",
+    }
+
+
+@pytest.mark.parametrize(
+    ("value", "head"),
+    [
+        (-0.066, "No clear preference for the pronoun of the stereotype, or against it"),
+        (0.3, "The pronoun of the stereotype is preferred"),
+        (-0.3, "The pronoun that goes against the stereotype is preferred"),
+    ],
+)
+def test_a_preference_is_said_with_its_interval_and_as_how_many_times(value, head):
+    of = part("pronoun-preference", estimates(), [preference(value, 1.47, 395)])
+    (found,) = findings(of)
+    assert found.head == head
+    # t(.975, 394) = 1.96601 (tables), so that the half width is 1.96601 · 1.47 / √395.
+    half = 1.96601 * 1.47 / math.sqrt(395)
+    assert math.isclose(found.low, value - half, abs_tol=1e-5)
+    assert math.isclose(found.high, value + half, abs_tol=1e-5)
+    assert f"typically it is {math.exp(value):.2f} times as probable as the other" in found.text
+
+
+@pytest.mark.parametrize(
+    ("p", "text"),
+    [
+        (0.0004, "p < .001"),
+        (0.0444, "p = .044"),
+        (0.0496, "p = .0496"),
+        (0.04997, "p = .04997"),
+        (0.05, "p = .050"),
+        (0.3, "p = .30"),
+        (1, "p = 1"),
+    ],
+)
+def test_p_values_in_sentences(p, text):
+    assert p_said(p) == text
