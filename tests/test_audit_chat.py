@@ -23,6 +23,7 @@ from goffman.cli import app
 from goffman.errors import InputError, RunError
 from goffman.instruments.load import load_instrument
 from goffman.instruments.render import PromptOptions, render
+from goffman.measured import read_again
 from goffman.models.base import Calling
 from goffman.options import AskOptions, ChatOptions, Listener, MeasureOptions
 from goffman.runs.ask_replies import known_questions, seed_of
@@ -556,6 +557,43 @@ def test_replies_that_are_there_are_read_by_another_parser_without_asking(tmp_pa
     assert [asked.asked_now for asked in done.asked] == [0]
     assert len(server.asked) == 72
     assert read_manifest(tmp_path).lexicons["parser"] == "v1"
+    # The report does it too, with nobody there who could be asked.
+    tables = [tmp_path / "scores.parquet", tmp_path / "estimates.parquet"]
+    as_v1 = [path.read_bytes() for path in tables]
+    for parser, share in (("as-published", 0), ("v1", 1)):
+        result = CliRunner().invoke(app, ["report", str(tmp_path), "--parser", parser])
+        assert result.exit_code == 0, result.output
+        assert accuracy() == share
+        assert read_manifest(tmp_path).lexicons["parser"] == parser
+        assert parser in (tmp_path / "report.html").read_text()
+    assert [path.read_bytes() for path in tables] == as_v1
+
+
+def test_a_report_by_another_parser_leaves_a_run_alone_that_it_cannot_measure_alike(tmp_path):
+    mine = tmp_path / "mine.csv"
+    mine.write_text("word,label\nlikely,negative\n")
+    folder = tmp_path / "run"
+    with ChatServer(understands) as server:
+        audit(
+            [f"{server.url}#mini"],
+            instruments=["coreference"],
+            output=folder,
+            options=options(),
+            measuring=MeasureOptions(ratings=(mine,)),
+        )
+    before = (folder / "scores.parquet").read_bytes()
+    mine.write_text("word,label\nlikely,positive\n")
+    with pytest.raises(RunError) as error:
+        read_again(folder, parser="as-published", note=print)
+    assert str(error.value) == (
+        "The lexicons have changed since the run was scored. So the run cannot be measured as it "
+        "was but for the parser. Give the run's goffman audit command again, with --parser "
+        "as-published: it asks nobody."
+    )
+    assert (folder / "scores.parquet").read_bytes() == before
+    with pytest.raises(RunError, match=r"is no run: it has no manifest\.json"):
+        read_again(tmp_path / "none", parser="v1", note=print)
+    assert not (tmp_path / "none").exists()
 
 
 def test_json_has_what_the_table_has(tmp_path):

@@ -170,7 +170,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     data = ROOT / "src" / "goffman" / "instruments" / "data"
     short = folder / "short"
     shutil.copytree(data, short)
-    for name, conditions, items in (("social-distance", 3, 2), ("care-seeking", 2, 1)):
+    for name, conditions, items in (("social-distance", 4, 2), ("care-seeking", 4, 1)):
         keep_few(short / name / "conditions.csv", "group", conditions)
         keep_few(short / name / "items.csv", "dimension", items)
     keep_few(short / "attribution" / "items.csv", "wording", 1)

@@ -12,6 +12,7 @@ stages to its left.
     options.py        what an audit may be told
     questions.py      who is asked what, known before anyone is asked
     chats.py          how an audit asks chat models, and what that will take
+    measured.py       a run's answers measured: scores, estimates and sentences
     score.py          a run's answers → scores.parquet, each instrument by its measure
     summary.py        what scores and estimates say, in sentences
     agree.py          how far raters agree, and the desk on which the rest is settled

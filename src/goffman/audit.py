@@ -14,9 +14,8 @@ from goffman.chats import (
     Chatting,
 )
 from goffman.errors import InputError, did_you_mean
-from goffman.estimates.contrast import Comparing
-from goffman.estimates.of_scores import estimates
 from goffman.lexicons.gender import has_case
+from goffman.measured import measure
 from goffman.measures.catalogue import measure_entry
 from goffman.models.address import address_entry
 from goffman.models.base import LoadOptions
@@ -31,20 +30,16 @@ from goffman.runs.manifest import (
     instrument_entry,
     model_entry,
     with_instrument,
-    with_lexicons,
-    with_measuring,
     with_model,
-    write_manifest,
 )
 from goffman.runs.plan import Limits, limits_for
 from goffman.runs.pronouns import forms_of, with_one_mask
-from goffman.runs.store import parquet, write_changed
-from goffman.score import load_words, measures_of, score, wordings_of
-from goffman.summary import summary
+from goffman.score import load_words
 
 if TYPE_CHECKING:
     from goffman.models.base import Identity
     from goffman.runs.manifest import Entry
+    from goffman.score import Words
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,8 +94,10 @@ def audit(
         for question in (question for pair in pairs for question in pair.questions):
             _enter_instrument(run, question)
         asked = [answers for pair in pairs for answers in _ask_model(work, pair)]
-        said = _measure(work, measuring)
-        page = _report(work, measuring) if report else None
+        words = load_words(measuring.ratings, measuring.gender_words, parser=measuring.parser)
+        note = listener.note
+        said = measure(run, words, seed=options.seed, pairs=measuring.pairs, note=note)
+        page = _report(work, words) if report else None
     return Audit(folder=folder, asked=tuple(asked), summary=said, report=page)
 
 
@@ -173,36 +170,11 @@ def _enter_instrument(run: Run, question: Question) -> None:
     run.manifest = with_instrument(run.manifest, run.folder, name=instrument.id, entry=entry)
 
 
-def _measure(work: _Work, measuring: MeasureOptions) -> tuple[str, ...]:
-    """The summary; the run's scores and estimates are on disk, and which words they rest on."""
-    run = work.run
-    words = load_words(measuring.ratings, measuring.gender_words, parser=measuring.parser)
-    scores = score(run.folder, run.manifest, words, note=work.listener.note)
-    measures = measures_of(run.manifest)
-    found = estimates(
-        scores,
-        measures,
-        wordings=wordings_of(run.folder),
-        pairs=measuring.pairs,
-        compare=Comparing(seed=work.options.seed),
-    )
-    write_changed(run.folder / "scores.parquet", parquet(scores))
-    write_changed(run.folder / "estimates.parquet", parquet(found))
-    manifest = with_measuring(
-        with_lexicons(run.manifest, words.entry()), seed=work.options.seed, pairs=measuring.pairs
-    )
-    if manifest != run.manifest:
-        run.manifest = manifest
-        write_manifest(run.folder, manifest)
-    return tuple(summary(scores, found))
-
-
-def _report(work: _Work, measuring: MeasureOptions) -> Path:
+def _report(work: _Work, words: Words) -> Path:
     """The page; it is on disk, and the figures and tables beside it."""
     # Only here: what draws figures takes its time to load.
     from goffman.reports.write import write_report
 
-    words = load_words(measuring.ratings, measuring.gender_words, parser=measuring.parser)
     written = write_report(work.run.folder, words=words)
     for note in written.notes:
         work.listener.note(note)

@@ -18,11 +18,18 @@ def report(
         bool,
         typer.Option("--all-figures", help="In figures/ also every choice that the page offers."),
     ] = False,
+    parser: Annotated[
+        str | None,
+        typer.Option(help="Read a chat model's replies by another parser first; nobody is asked."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Write a run's report again: report.html, figures/ and tables/."""
+    from goffman.measured import read_again
     from goffman.reports.write import write_report
 
+    if parser:
+        read_again(run, parser=parser, note=say)
     written = write_report(run, every_choice=all_figures)
     for note in written.notes:
         say(note)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goffman.errors import RunError
+from goffman.errors import GoffmanError, RunError
 from goffman.lexicons.attitudes import load_attitudes
 from goffman.lexicons.gender import load_gender, with_gender
 from goffman.measures.catalogue import measure_from
@@ -57,6 +57,22 @@ def load_words(
         gender=load_gender(gender),
         gender_file=gender.name if gender else "shipped",
     )
+
+
+def words_of(manifest: Manifest) -> Words:
+    """The lexicons that the run was scored with; RunError where they are not here as they were."""
+    named = manifest.lexicons
+    files = [Path(one["file"]) for one in named.get("attitudes", ()) if one["file"] != "shipped"]
+    if named.get("gender", {}).get("file", "shipped") != "shipped":
+        given = named["gender"]["file"]
+        raise RunError(f"The gender words are from {given}, which is not known here.")
+    try:
+        words = load_words(files, parser=named.get("parser", DEFAULT_PARSER))
+    except (GoffmanError, OSError) as error:
+        raise RunError(str(error)) from error
+    if named and words.entry() != named:
+        raise RunError("The lexicons have changed since the run was scored.")
+    return words
 
 
 def measures_of(manifest: Manifest) -> dict[str, Measure]:

@@ -134,8 +134,8 @@ def test_ratings_that_are_no_longer_here_are_said_and_the_words_stand_without(
     mine.write_text("word,label\nlikely,positive\n")
     (note,) = write_report(folder).notes
     assert note == (
-        "The lexicons have changed since the run was scored: the evidence stands without what its "
-        "words mean; the scores are as they were."
+        "The lexicons have changed since the run was scored. So the evidence stands without what "
+        "its words mean; the scores are as they were."
     )
     assert note in (folder / "report.html").read_text()
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from goffman.errors import GoffmanError
+from goffman.errors import RunError
 from goffman.reports.evidence import evidence_of
 from goffman.reports.figures import figures_of, parts_of
 from goffman.reports.html import Drawn, page
@@ -14,7 +14,7 @@ from goffman.reports.images import write_images
 from goffman.reports.run import read_run
 from goffman.reports.tables import write_tables
 from goffman.runs.store import write_changed
-from goffman.score import load_words
+from goffman.score import words_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,19 +57,11 @@ def write_report(folder: Path, *, words: Words | None = None, every_choice: bool
 
 def _words(manifest: Manifest) -> tuple[Words | None, Sequence[str]]:
     """The lexicons of the manifest; None, and why, where they are not here as they were."""
-    named = manifest.lexicons
-    files = [Path(one["file"]) for one in named.get("attitudes", ()) if one["file"] != "shipped"]
-    why = "the evidence stands without what its words mean; the scores are as they were"
-    if named.get("gender", {}).get("file", "shipped") != "shipped":
-        given = named["gender"]["file"]
-        return None, [f"The gender words are from {given}, which is not known here: {why}."]
     try:
-        words = load_words(files)
-    except (GoffmanError, OSError) as error:
+        return words_of(manifest), []
+    except RunError as error:
+        why = "the evidence stands without what its words mean; the scores are as they were"
         return None, [f"{error} So {why}."]
-    if named and words.entry() != named:
-        return None, [f"The lexicons have changed since the run was scored: {why}."]
-    return words, []
 
 
 def _tables(run: MeasuredRun) -> list[Path]:

@@ -1,0 +1,64 @@
+"""A run's answers measured: its scores and estimates on disk, and what they say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from goffman.errors import RunError
+from goffman.estimates.contrast import Comparing
+from goffman.estimates.of_scores import estimates
+from goffman.measures.replies import parser_named
+from goffman.runs.folder import Run, open_run
+from goffman.runs.manifest import read_manifest, with_lexicons, with_measuring, write_manifest
+from goffman.runs.store import parquet, write_changed
+from goffman.score import measures_of, score, wordings_of, words_of
+from goffman.summary import summary
+
+if TYPE_CHECKING:
+    from goffman.score import Words
+
+Note = Callable[[str], None]
+
+
+def measure(
+    run: Run, words: Words, *, seed: int, pairs: Sequence[tuple[str, str]], note: Note
+) -> tuple[str, ...]:
+    """The summary; scores and estimates are on disk, and in the manifest what they rest on."""
+    scores = score(run.folder, run.manifest, words, note=note)
+    found = estimates(
+        scores,
+        measures_of(run.manifest),
+        wordings=wordings_of(run.folder),
+        pairs=pairs,
+        compare=Comparing(seed=seed),
+    )
+    write_changed(run.folder / "scores.parquet", parquet(scores))
+    write_changed(run.folder / "estimates.parquet", parquet(found))
+    manifest = with_lexicons(run.manifest, words.entry())
+    manifest = with_measuring(manifest, seed=seed, pairs=pairs)
+    if manifest != run.manifest:
+        run.manifest = manifest
+        write_manifest(run.folder, manifest)
+    return tuple(summary(scores, found))
+
+
+def read_again(folder: Path, *, parser: str, note: Note) -> None:
+    """The run is measured anew with its replies read by another parser; nobody is asked."""
+    parser_named(parser)
+    if read_manifest(folder) is None:
+        raise RunError(f"{folder} is no run: it has no manifest.json. Make one with goffman audit.")
+    with open_run(folder) as run:
+        try:
+            words = words_of(run.manifest)
+        except RunError as error:
+            raise RunError(
+                f"{error} So the run cannot be measured as it was but for the parser. Give the "
+                f"run's goffman audit command again, with --parser {parser}: it asks nobody."
+            ) from error
+        before = run.manifest.measuring
+        pairs = [(base, classifier) for base, classifier in before.get("pairs", ())]
+        words = replace(words, parser=parser)
+        measure(run, words, seed=int(before.get("seed", 0)), pairs=pairs, note=note)
