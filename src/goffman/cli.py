@@ -18,6 +18,7 @@ import typer
 from goffman.cli_audit import audit
 from goffman.cli_compare import check, compare, export
 from goffman.cli_models import models_app
+from goffman.cli_options import Adjectives, DropFaulty, Json, Pairs, Placement, WinoBias
 from goffman.cli_ratings import agree, rate
 from goffman.cli_replicate import replicate
 from goffman.cli_report import report
@@ -41,7 +42,6 @@ app = typer.Typer(
 
 _FAULTS_ON_A_SCREEN = 15
 
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 NameOrPath = Annotated[str, typer.Argument(help="An instrument's name, or the path of a folder.")]
 
 
@@ -126,22 +126,11 @@ def prompts(
     wording: Annotated[
         list[str] | None, typer.Option(help="A wording's id, or 'all'; may be repeated.")
     ] = None,
-    winobias: Annotated[
-        Path | None, typer.Option(help="Coreference: WinoBias's files instead of our sentences.")
-    ] = None,
-    drop_faulty: Annotated[
-        bool, typer.Option("--drop-faulty", help="Coreference: leave out faulty WinoBias pairs.")
-    ] = False,
-    adjectives: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="MALE,FEMALE", help="Coreference: a setting, 'all' or 'none'; may be repeated."
-        ),
-    ] = None,
-    placement: Annotated[
-        str | None, typer.Option(help="Coreference: by-stereotype or by-position.")
-    ] = None,
-    pairs: Annotated[int | None, typer.Option(help="Coreference: how many pairs to draw.")] = None,
+    winobias: WinoBias = None,
+    drop_faulty: DropFaulty = False,
+    adjectives: Adjectives = None,
+    placement: Placement = None,
+    pairs: Pairs = None,
     seed: Annotated[int | None, typer.Option(help="Coreference: which pairs are drawn.")] = None,
     pronouns: Annotated[
         bool, typer.Option("--pronouns", help="Coreference: as models are asked that do not chat.")

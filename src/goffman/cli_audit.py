@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from goffman.cli_models import models_folder
+from goffman.cli_options import Adjectives, DropFaulty, Json, Pairs, Placement, WinoBias
 from goffman.errors import InputError
 from goffman.terminal import printable, say, table_text
 
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from goffman.models.base import Calling
     from goffman.runs.forecast import Prices
 
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 _MODELS = (
     "A hub id (id@revision), a folder, openai:NAME, or http://HOST/v1#NAME. Default: the bundled "
@@ -91,22 +91,11 @@ def audit(
             help="Correlate a model with the classifier made from it; may be repeated.",
         ),
     ] = None,
-    winobias: Annotated[
-        Path | None, typer.Option(help="Coreference: WinoBias's files instead of our sentences.")
-    ] = None,
-    drop_faulty: Annotated[
-        bool, typer.Option("--drop-faulty", help="Coreference: leave out faulty WinoBias pairs.")
-    ] = False,
-    adjectives: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="MALE,FEMALE", help="Coreference: a setting, 'all' or 'none'; may be repeated."
-        ),
-    ] = None,
-    placement: Annotated[
-        str | None, typer.Option(help="Coreference: by-stereotype or by-position.")
-    ] = None,
-    pairs: Annotated[int | None, typer.Option(help="Coreference: how many pairs to draw.")] = None,
+    winobias: WinoBias = None,
+    drop_faulty: DropFaulty = False,
+    adjectives: Adjectives = None,
+    placement: Placement = None,
+    pairs: Pairs = None,
     trials: Annotated[
         int | None,
         typer.Option(min=1, help="Chats: so often each prompt. Default: the instrument's."),

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from goffman.cli_options import Json
 from goffman.errors import GoffmanError, InputError
 from goffman.terminal import printable, say, table_text
 
@@ -29,7 +30,6 @@ RUN_HELP = "A run's folder, as goffman audit made it."
 GATE_FAILED, BROKEN = 1, 3
 """Exit codes of check: what was to fail did; goffman itself failed, so that nothing is known."""
 
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Output = Annotated[Path | None, typer.Option(help="Write to this file.")]
 
 

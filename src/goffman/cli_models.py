@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from goffman.cli_options import Json
 from goffman.output import cache_folder
 from goffman.terminal import printable, say, table_text
 
@@ -28,7 +29,7 @@ FORMS = {
 def models(
     context: typer.Context,
     *,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: Json = False,
 ) -> None:
     """List what can be audited; get fetches a model."""
     if context.invoked_subcommand is not None:

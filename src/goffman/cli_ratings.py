@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from goffman.cli_options import Json
 from goffman.terminal import count_of, say
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def agree(
     ] = None,
     port: Port = 0,
     no_browser: NoBrowser = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Say how far raters agree, and settle where they do not."""
     from goffman.agree import agreement_text, compare, settled_path, settling

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from goffman.cli_options import Json
 from goffman.output import cache_folder
 from goffman.replicate.studies import Study, replicate_study
 from goffman.terminal import table_text
@@ -34,7 +35,7 @@ def replicate(
         Path | None,
         typer.Option(help="mei2023: a CSV file with word and label, instead of ours."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Recompute the studies' published numbers from the outputs that their authors published."""
     studies = [study] if study else list(Study)

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from goffman.cli_options import Json
 from goffman.terminal import printable, say
 
 
@@ -22,7 +23,7 @@ def report(
         str | None,
         typer.Option(help="Read a chat model's replies by another parser first; nobody is asked."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Write a run's report again: report.html, figures/ and tables/."""
     from goffman.measured import read_again
