@@ -416,7 +416,9 @@ def test_a_model_that_is_not_there_is_named_with_the_nearest(before, after):
 
 
 def invoke(*arguments):
-    return CliRunner().invoke(app, ["compare", *map(str, arguments)])
+    """On a screen of 120 columns, however wide the one is on which the tests run."""
+    given = ["compare", *map(str, arguments)]
+    return CliRunner().invoke(app, given, env={"COLUMNS": "120"})
 
 
 def test_one_run_is_too_few(before):
