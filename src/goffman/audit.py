@@ -9,10 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from goffman.chats import (
-    ChatQuestion,
-    Chatting,
-)
+from goffman.chats import ChatQuestion, Chatting
 from goffman.errors import InputError, did_you_mean
 from goffman.lexicons.gender import has_case
 from goffman.measured import measure
@@ -77,7 +74,7 @@ def audit(
     listener = listener or Listener()
     measuring = measuring or MeasureOptions()
     pairs = who_is_asked(models, instruments, loading=loading, options=options, listener=listener)
-    _check_measuring(measuring, models)
+    words = _words(measuring, models)
     for pair in pairs:
         check(pair.model, use=pair.questions[0].instrument.kind, options=loading)
     folder = output or default_folder(models)
@@ -94,7 +91,6 @@ def audit(
         for question in (question for pair in pairs for question in pair.questions):
             _enter_instrument(run, question)
         asked = [answers for pair in pairs for answers in _ask_model(work, pair)]
-        words = load_words(measuring.ratings, measuring.gender_words, parser=measuring.parser)
         note = listener.note
         said = measure(run, words, seed=options.seed, pairs=measuring.pairs, note=note)
         page = _report(work, words) if report else None
@@ -118,15 +114,15 @@ def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:8]
 
 
-def _check_measuring(measuring: MeasureOptions, models: Sequence[str]) -> None:
-    """Nothing, or what keeps answers from being measured so, said before anyone is asked."""
-    load_words(measuring.ratings, measuring.gender_words, parser=measuring.parser)
+def _words(measuring: MeasureOptions, models: Sequence[str]) -> Words:
+    """What the answers are measured with; InputError, before anyone is asked, where they cannot be."""
     for name in (name for pair in measuring.pairs for name in pair):
         if name not in models:
             raise InputError(
                 f"--pair names '{name}', which is not audited here. Allowed: {', '.join(models)}."
                 + did_you_mean(name, models)
             )
+    return load_words(measuring.ratings, measuring.gender_words, parser=measuring.parser)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -138,7 +138,7 @@ def audit(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Ask models, keep every answer, measure; the same command again goes on where it was."""
+    """Ask models, keep every answer, measure, report; the same again goes on where it was."""
     from goffman.audit import audit as run_audit
     from goffman.instruments.render import PromptOptions
     from goffman.measures.replies import DEFAULT_PARSER

@@ -6,9 +6,11 @@ in no family and its p is not corrected.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
+from goffman.records import Estimate
 from goffman.stats.compare import mann_whitney, wilcoxon
 from goffman.stats.correlate import spearman
 from goffman.stats.permute import correlation_permutation, paired_permutation, permutation
@@ -16,52 +18,34 @@ from goffman.stats.permute import correlation_permutation, paired_permutation, p
 if TYPE_CHECKING:
     import numpy as np
 
-    from goffman.records import Estimate
     from goffman.stats.samples import Values
 
 
-def check_pairs(
+Kind = Literal["pairs", "sets", "correlation"]
+"""What the two sets are to each other."""
+
+CHECKS: Mapping[Kind, tuple[Callable[..., Estimate], Callable[..., Estimate]]] = {
+    "pairs": (wilcoxon, paired_permutation),
+    "sets": (mann_whitney, permutation),
+    "correlation": (spearman, correlation_permutation),
+}
+"""The rank test, and the permutation test of the very number that is checked."""
+
+
+def checked(
     estimate: Estimate,
     first: Values,
     second: Values,
     *,
+    kind: Kind,
     over: str,
     rng: np.random.Generator,
     draws: int,
 ) -> Estimate:
-    """The estimate with Wilcoxon's test and the signs of the pairs' differences permuted."""
-    ranks = wilcoxon(first, second, contrast=estimate.contrast)
-    drawn = paired_permutation(first, second, contrast=estimate.contrast, rng=rng, draws=draws)
-    return _beside(estimate, ranks, drawn, over=over)
-
-
-def check_sets(
-    estimate: Estimate,
-    first: Values,
-    second: Values,
-    *,
-    over: str,
-    rng: np.random.Generator,
-    draws: int,
-) -> Estimate:
-    """The estimate with Mann and Whitney's test and the membership of the two sets permuted."""
-    ranks = mann_whitney(first, second, contrast=estimate.contrast)
-    drawn = permutation(first, second, contrast=estimate.contrast, rng=rng, draws=draws)
-    return _beside(estimate, ranks, drawn, over=over)
-
-
-def check_correlation(
-    estimate: Estimate,
-    first: Values,
-    second: Values,
-    *,
-    over: str,
-    rng: np.random.Generator,
-    draws: int,
-) -> Estimate:
-    """The estimate with Spearman's ρ, and Pearson's r with the one measure permuted."""
-    ranks = spearman(first, second, contrast=estimate.contrast)
-    drawn = correlation_permutation(first, second, contrast=estimate.contrast, rng=rng, draws=draws)
+    """The estimate with both checks of the two sets beside it."""
+    ranked, permuted = CHECKS[kind]
+    ranks = ranked(first, second, contrast=estimate.contrast)
+    drawn = permuted(first, second, contrast=estimate.contrast, rng=rng, draws=draws)
     return _beside(estimate, ranks, drawn, over=over)
 
 

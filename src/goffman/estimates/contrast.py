@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import polars as pl
 
-from goffman.estimates.checks import check_correlation, check_pairs, check_sets
+from goffman.estimates.checks import Kind, checked
 from goffman.stats.compare import independent_t, paired_t
 from goffman.stats.correlate import pearson
 from goffman.stats.crossed import GAPS, Shared, crossed_t
@@ -87,14 +87,14 @@ class Comparing:
         drawn = units_bootstrap(first, second, contrast=text, rng=self._rng(), draws=self.draws)
         tested = independent_t(first, second, contrast=text)
         found = _both(tested, drawn, unit=over, over=over)
-        return check_sets(found, first, second, over=over, rng=self._rng(), draws=self.draws)
+        return self._checked(found, first, second, kind="sets", over=over)
 
     def paired(self, contrast: Contrast, first: Values, second: Values, *, over: str) -> Estimate:
         """The same conditions, or sentence pairs, twice: paired t, and an interval over them."""
         text = contrast.text
         drawn = pairs_bootstrap(first, second, contrast=text, rng=self._rng(), draws=self.draws)
         found = _both(paired_t(first, second, contrast=text), drawn, unit=over, over=over)
-        return check_pairs(found, first, second, over=over, rng=self._rng(), draws=self.draws)
+        return self._checked(found, first, second, kind="pairs", over=over)
 
     def crossed(
         self,
@@ -133,12 +133,12 @@ class Comparing:
             interval_over=None if tested.low is None else f"{' and '.join(over)}, crossed",
             method=f"{what}: {how}; {sizes}",
         )
-        check = check_pairs if shared in ("both", units) else check_sets
+        kind: Kind = "pairs" if shared in ("both", units) else "sets"
         mine, others = over if units == "rows" else over[::-1]
         # With a gap the mean is NaN, and its unit left out: it would be over other cells.
         means = [table.mean(axis=1 if units == "rows" else 0) for table in (first, second)]
         what = f"{mine}, means over {others}"
-        return check(found, *means, over=what, rng=self._rng(), draws=self.draws)
+        return self._checked(found, *means, kind=kind, over=what)
 
     def correlated(self, contrast: Contrast, first: Values, second: Values) -> Estimate:
         """Two measures of the same conditions: Pearson's r, and an interval over conditions."""
@@ -152,7 +152,7 @@ class Comparing:
             effect_low=drawn.effect_low,
             effect_high=drawn.effect_high,
         )
-        return check_correlation(found, first, second, over=over, rng=self._rng(), draws=self.draws)
+        return self._checked(found, first, second, kind="correlation", over=over)
 
     def trials(
         self, contrast: Contrast, trials: tuple[Values, Values], pairs: tuple[Values, Values]
@@ -161,7 +161,13 @@ class Comparing:
         tested = independent_t(*trials, contrast=contrast.text)
         drawn = pairs_bootstrap(*pairs, contrast=contrast.text, rng=self._rng(), draws=self.draws)
         found = _both(tested, drawn, unit="trials", over="sentence pairs")
-        return check_sets(found, *trials, over="trials", rng=self._rng(), draws=self.draws)
+        return self._checked(found, *trials, kind="sets", over="trials")
+
+    def _checked(
+        self, found: Estimate, first: Values, second: Values, *, kind: Kind, over: str
+    ) -> Estimate:
+        rng, draws = self._rng(), self.draws
+        return checked(found, first, second, kind=kind, over=over, rng=rng, draws=draws)
 
     def _rng(self) -> np.random.Generator:
         # Anew for each contrast, so that one more does not change the others' draws.

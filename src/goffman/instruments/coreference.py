@@ -45,7 +45,12 @@ def prompts_of(
     settings: Sequence[Setting],
     placement: Placement,
 ) -> list[Prompt]:
-    """Both sentences of every pair under every adjective setting, each with the question."""
+    """Both sentences of every pair under every adjective setting.
+
+    Each with the question; or, where the instrument asks for pronouns, with the pronoun masked.
+    """
+    masked = instrument.kind == "prefer"
+    put = with_masks if masked else with_adjectives
     return [
         Prompt(
             instrument=instrument.id,
@@ -55,46 +60,20 @@ def prompts_of(
             condition=setting.id,
             group=setting.group,
             category=f"{pair.stereotype}-referent",
-            text=f"{text} {content.question.replace('{pronoun}', sentence.pronoun)}",
+            text=text if masked else f"{text} {_question(content, sentence)}",
             answer=pair.referent,
             other=pair.other,
-            pronoun=sentence.pronoun,
+            pronoun=pronoun_as_written(sentence) if masked else sentence.pronoun,
         )
         for pair in pairs
         for setting in settings
         for side, sentence in (("pro", pair.pro), ("anti", pair.anti))
-        for text in [
-            with_adjectives(sentence, setting, stereotype=pair.stereotype, placement=placement)
-        ]
+        for text in [put(sentence, setting, stereotype=pair.stereotype, placement=placement)]
     ]
 
 
-def masked_prompts_of(
-    instrument: Instrument,
-    pairs: Iterable[Pair],
-    *,
-    settings: Sequence[Setting],
-    placement: Placement,
-) -> list[Prompt]:
-    """Both sentences of every pair under every adjective setting, the pronoun masked."""
-    return [
-        Prompt(
-            instrument=instrument.id,
-            item=pair.id,
-            wording=side,
-            dimension=pair.type,
-            condition=setting.id,
-            group=setting.group,
-            category=f"{pair.stereotype}-referent",
-            text=with_masks(sentence, setting, stereotype=pair.stereotype, placement=placement),
-            answer=pair.referent,
-            other=pair.other,
-            pronoun=pronoun_as_written(sentence),
-        )
-        for pair in pairs
-        for setting in settings
-        for side, sentence in (("pro", pair.pro), ("anti", pair.anti))
-    ]
+def _question(content: SentencePairs, sentence: Sentence) -> str:
+    return content.question.replace("{pronoun}", sentence.pronoun)
 
 
 def without_a_chat(instrument: Instrument) -> Instrument:

@@ -10,7 +10,6 @@ from goffman.errors import InputError, did_you_mean
 from goffman.instruments.coreference import (
     draw,
     generate_pairs,
-    masked_prompts_of,
     prompts_of,
 )
 from goffman.instruments.sentences import parse_placement, parse_setting
@@ -84,14 +83,7 @@ def render(instrument: Instrument, options: PromptOptions | None = None) -> Rend
     own = str(instrument.settings["placement"])
     placement = parse_placement(own if options.placement is None else options.placement)
     reading = _pairs(instrument, content, options)
-    if instrument.kind == "prefer":
-        prompts = masked_prompts_of(
-            instrument, reading.pairs, settings=settings, placement=placement
-        )
-    else:
-        prompts = prompts_of(
-            instrument, content, reading.pairs, settings=settings, placement=placement
-        )
+    prompts = prompts_of(instrument, content, reading.pairs, settings=settings, placement=placement)
     return Rendered(
         prompts=tuple(prompts),
         left_out=reading.left_out,

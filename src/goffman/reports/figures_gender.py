@@ -136,6 +136,7 @@ def disparities(part: Part) -> Iterator[Figure]:
     )
     columns = ("model", "words", "part", "set", "difference", "low", "high", "p_adjusted")
     offset = {"field": "set", "type": "nominal", "sort": sets}
+    axes = {"y": axis_y("part", names), "x": axis_x("Female − male", field_="difference")}
     yield figure(
         part,
         "disparities",
@@ -158,10 +159,7 @@ def disparities(part: Part) -> Iterator[Figure]:
                 },
             ],
             height=len(names) * (12 * len(sets) + 8),
-            encoding={
-                "y": axis_y("part", names),
-                "x": axis_x("Female − male", field_="difference"),
-            },
+            encoding=axes,
             transform=chosen(choices),
             rows="model",
             order=part.models(),
