@@ -115,7 +115,7 @@ def _digest(text: str) -> str:
 
 
 def _words(measuring: MeasureOptions, models: Sequence[str]) -> Words:
-    """What the answers are measured with; InputError, before anyone is asked, where they cannot be."""
+    """What the answers are measured with; InputError where it cannot be, before anyone is asked."""
     for name in (name for pair in measuring.pairs for name in pair):
         if name not in models:
             raise InputError(
