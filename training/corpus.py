@@ -9,8 +9,12 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
-LONGEST = 126
+LONGEST = 510
 """Tokens of a segment, without [CLS] and [SEP]."""
+
+ROOMS = (1, 1, LONGEST // 4, LONGEST)
+"""How many tokens a segment to train on may have, at random; with room for one it is a sentence, as
+an audit's prompts are."""
 
 HELD_OUT = 100
 """One document in so many is never trained on."""
@@ -42,29 +46,27 @@ def sentences(document: str) -> list[str]:
 def segments(encoded: Iterable[Sequence[int]], draw: random.Random) -> Iterator[list[int]]:
     """A document's sentences as segments to train on, each of which begins with a sentence.
 
-    A third are one sentence: so are the prompts of an audit. The others go on over the next ones
-    while there is room. A quarter are cut short at random, as an audit's prompts may be without a
-    final stop.
+    They go on over the next sentences while there is room. A quarter are cut short at random, as an
+    audit's prompts may be without a final stop.
     """
-    for segment in windows(encoded, alone=lambda: draw.random() < 1 / 3):
+    for segment in windows(encoded, room=lambda: draw.choice(ROOMS)):
         short = len(segment) > 3 and draw.random() < 0.25
         yield segment[: draw.randint(max(3, len(segment) // 2), len(segment))] if short else segment
 
 
 def windows(
-    encoded: Iterable[Sequence[int]], *, alone: Callable[[], bool] = lambda: False
+    encoded: Iterable[Sequence[int]], *, room: Callable[[], int] = lambda: LONGEST
 ) -> Iterator[list[int]]:
-    """As many whole sentences as there is room for, one window after the other.
+    """As many whole sentences as there is room for, one at least, one window after the other.
 
-    ``alone`` says of each whether it ends after its first sentence. A sentence that is longer than
-    a window is cut off.
+    A sentence longer than the longest window is cut off.
     """
     current: list[int] = []
-    single = alone()
+    tokens = room()
     for sentence in encoded:
-        if current and (single or len(current) + len(sentence) > LONGEST):
+        if current and len(current) + len(sentence) > tokens:
             yield current
-            current, single = [], alone()
+            current, tokens = [], room()
         current = [*current, *sentence][:LONGEST]
     if current:
         yield current

@@ -19,7 +19,7 @@ from safetensors.torch import load_file, save_file
 TOKENIZER = {
     "tokenizer_class": "BertTokenizer",
     "do_lower_case": True,
-    "model_max_length": 128,
+    "model_max_length": 512,
     "unk_token": "[UNK]",
     "sep_token": "[SEP]",
     "pad_token": "[PAD]",

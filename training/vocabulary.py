@@ -29,7 +29,7 @@ from goffman.lexicons.gender import load_gender
 SIZE = 19_968
 """Tokens that are kept: a multiple of 64, which GPUs like."""
 
-POSITIONS = 128
+POSITIONS = 512
 """Longer texts are not trained on, and so refused."""
 
 SPECIALS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
@@ -65,7 +65,8 @@ def chosen(tokenizer: Tokenizer, counts: Counter[int]) -> list[str]:
     needed = {token for encoding in encoded for token in encoding.tokens}
     kept = {*SPECIALS, *letters, *needed}
     by_id = {number: token for token, number in vocabulary.items()}
-    for number, _ in counts.most_common():
+    # Of equally frequent ones the first in the vocabulary: counts come in any order.
+    for number in sorted(counts, key=lambda number: (-counts[number], number)):
         if len(kept) >= SIZE:
             break
         kept.add(by_id[number])

@@ -151,7 +151,7 @@ def test_sst2(sentiment, corpus: Path) -> None:
         for index, row in zip(answers, rows, strict=True)
     ]
     assert len(rows) == 872
-    assert np.mean(right) == pytest.approx(0.904, abs=0.003)
+    assert np.mean(right) == pytest.approx(0.900, abs=0.003)
 
 
 @pytest.mark.slow
@@ -182,7 +182,7 @@ def test_masked_accuracy_on_documents_that_were_not_trained_on(corpus: Path, mon
             asked += count
     sys.modules.pop("corpus", None)
     assert asked > 4_000
-    assert right / asked == pytest.approx(0.521, abs=0.025)
+    assert right / asked == pytest.approx(0.558, abs=0.025)
 
 
 def test_the_card_says_how_large_they_are() -> None:
