@@ -141,7 +141,8 @@ def test_a_bias_of_nothing_is_said_with_the_replies_that_it_rests_on(tmp_path):
     with ChatServer(babbles) as server:
         done = run(server, tmp_path)
     assert done.summary[1:] == (
-        "  The bias without adjectives is 0.000 (0.000 to 0.000 over 3 trials).",
+        "  The bias without adjectives is 0.000 (mean of 3 trials, the smallest 0.000, the largest "
+        "0.000).",
         "  Of 72 replies 0.000 name the right person, 0.000 name the other one, 0.000 are unsure, "
         "1.000 say something else and 0.000 refuse.",
         "  0 of 1 settings differ from it, over repeated trials of these sentences (p < .05 after "

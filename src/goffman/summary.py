@@ -146,9 +146,13 @@ def _of_settings(scores: pl.DataFrame, estimates: pl.DataFrame) -> Iterator[str]
         pl.col("quantity").is_in(["bias", "preference"]),
     )
     for row in plain.iter_rows(named=True):
-        over = row["over"].removesuffix("s") if row["n"] == 1 else row["over"]
-        spread = f"{_number(row['low'])} to {_number(row['high'])} over {row['n']} {over}"
-        yield f"The {row['quantity']} without adjectives is {_number(row['value'])} ({spread})."
+        # Smallest and largest are said to be so: as bare numbers they would pass for an interval.
+        spread = f"the smallest {_number(row['low'])}, the largest {_number(row['high'])}"
+        over = (
+            f"1 {row['over'].removesuffix('s')}" if row["n"] == 1 else f"{row['n']} {row['over']}"
+        )
+        of = over if row["n"] < 2 else f"mean of {over}, {spread}"
+        yield f"The {row['quantity']} without adjectives is {_number(row['value'])} ({of})."
     yield from _of_replies(scores)
     for kind in ("baseline", "pairs"):
         against = estimates.filter(pl.col("kind") == kind)
