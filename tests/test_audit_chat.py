@@ -124,7 +124,7 @@ def test_an_audit_of_a_chat_model_ends_with_scores_that_one_can_recompute(tmp_pa
         assert found["value"].to_list() == pytest.approx([bias])
     assert done.summary[0] == f"coreference, {name}"
     assert done.summary[1].startswith("  The bias without adjectives is 0.")
-    assert done.summary[1].endswith("over 3 trials).")
+    assert "(mean of 3 trials, the smallest 0." in done.summary[1]
     estimates = pl.read_parquet(tmp_path / "estimates.parquet")
     assert estimates.filter(pl.col("kind") == "baseline")["first"].to_list() == [
         "tough,understanding"
