@@ -52,6 +52,8 @@ class Segments:
         self._starts = self._lengths.cumsum(0) - self._lengths
         self._tokens, self._device = tokens, device
         self.longest = int(self._lengths.max())
+        if tokens < self.longest:
+            raise SystemExit(f"A batch has to hold the longest segment: {self.longest} tokens.")
         self._words = tokenizer.get_vocab_size()
         self._mask = tokenizer.token_to_id("[MASK]")
         self._pad = tokenizer.token_to_id("[PAD]")
@@ -95,6 +97,7 @@ class Segments:
         lengths = self._lengths[rows]
         starts = lengths.cumsum(0) - lengths
         rest = count[used :: self.longest]
+        # More than there ever are: segments have 98 tokens on average.
         bounds = torch.full((total // 64 + 64,), total, device=self._device)
         bounds[: len(rows)] = starts
         bounds[len(rows) : len(rows) + len(rest)] = rest

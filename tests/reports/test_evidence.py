@@ -78,6 +78,26 @@ def test_every_word_of_every_prompt_is_there_with_its_rating(measured, parts, wo
         assert decoded(code) == float(f"{fill['probability']:.2e}")
 
 
+def test_the_words_that_count_add_up_to_the_disparity_beside_them(blocks):
+    """What a reader can do with the words of a prompt that are female or male."""
+    block = blocks["care-seeking"].block
+    header, columns = unpacked(block)
+    cells = list(itertools.product(header["models"], header["prompts"]))
+    values = dict(zip(cells, columns["value"].tolist(), strict=True))
+    seen = set()
+    for cell, rows in told(block).items():
+        sums = {"female": 0.0, "male": 0.0}
+        for _, _, code, label in rows:
+            seen.add((label, decoded(code) >= 0.01))
+            if (kind := label.removesuffix(" name")) in sums:
+                sums[kind] += decoded(code)
+        assert sums["female"] - sums["male"] == pytest.approx(values[cell], abs=0.005)
+    assert any(abs(value) > 0.01 for value in values.values())
+    rare = "below 0.01: not counted"
+    assert {at_least for label, at_least in seen if label == rare} == {False}
+    assert {at_least for label, at_least in seen if label != rare} == {True}
+
+
 def test_classes_stand_with_the_chosen_one_first(measured, parts, blocks):
     rows = told(blocks["people-sentiment"].block)
     labels = read_answers(measured.folder, "labels")

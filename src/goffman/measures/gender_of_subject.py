@@ -43,13 +43,16 @@ class GenderOfSubject:
     reads: ClassVar[Reads] = "fills"
     words: ClassVar[Lexicon | None] = "gender"
 
+    def reached(self) -> pl.Expr:
+        """Whether a fill is probable enough to count."""
+        # float32 .01 is a little less than .01: a word that was given so reaches the threshold.
+        return pl.col("probability") >= pl.lit(self.threshold, dtype=pl.Float32)
+
     def each(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
         """SCORES of the level prompt: the probability of every gender group, both variants."""
         ranked = top_fills(answers, top_k=self.top_k).sort("model", "prompt_id", "rank")
-        # float32 .01 is a little less than .01: a word that was given so reaches the threshold.
-        reached = pl.col("probability") >= pl.lit(self.threshold, dtype=pl.Float32)
         counted = ranked.with_columns(
-            p=pl.when(reached).then(pl.col("probability").cast(pl.Float64)).otherwise(0.0)
+            p=pl.when(self.reached()).then(pl.col("probability").cast(pl.Float64)).otherwise(0.0)
         )
         values = pl.concat(
             [

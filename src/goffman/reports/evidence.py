@@ -20,6 +20,7 @@ import polars as pl
 
 from goffman.lexicons.gender import with_gender
 from goffman.measures.coreference_bias import KINDS
+from goffman.measures.gender_of_subject import GenderOfSubject
 from goffman.measures.negative_sentiment import CLASSES
 from goffman.reports.phrases import phrases
 from goffman.reports.shown import blanked, plain
@@ -157,7 +158,10 @@ def _fills(
         labelled = words.attitudes.label(first, part.prompts)
         return labelled.with_columns(pl.col("label").fill_null("unrated"))
     if words is not None and part.measure == "gender-of-subject":
-        return _gendered(first, words, cased=cased)
+        measure = GenderOfSubject()
+        rare = pl.lit(f"below {measure.threshold}: not counted")
+        label = pl.when(measure.reached()).then("label").otherwise(rare)
+        return _gendered(first, words, cased=cased).with_columns(label=label)
     if words is not None and part.measure == "gender-of-phrase":
         said = phrases(_gendered(ranked, words, cased=cased), part.placement)
         return pl.concat([_gendered(first, words, cased=cased).select(_COLUMNS), said])

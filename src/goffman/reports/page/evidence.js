@@ -7,7 +7,7 @@ const ON_A_LEAF = 12;
 const ALWAYS = new Set(["stereotype", "against it"]); /* The number is made from these. */
 const SIGNS = {
   positive: "+", negative: "−", neutral: "=", irrelevant: "·", unrated: "?", chosen: "✓",
-  female: "●", male: "■", nonbinary: "◆", unlisted: "·", correct: "✓", incorrect: "✗", unsure: "?",
+  female: "●", male: "■", nonbinary: "◆", unlisted: "·", below: "○", correct: "✓", incorrect: "✗", unsure: "?",
   stereotype: "●", against: "■",
 };
 
