@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 from chat_server import Answer, ChatServer, at_once, completion
 from goffman.audit import audit, default_folder
 from goffman.cli import app
-from goffman.errors import InputError, RunError
+from goffman.errors import AskingError, InputError, RunError
 from goffman.instruments.load import load_instrument
 from goffman.instruments.render import PromptOptions, render
 from goffman.measured import read_again
@@ -185,8 +185,8 @@ def test_the_manifest_says_who_was_asked_where_and_how(tmp_path):
             None,
         ),
         (
-            {"chats": ChatOptions(trials=4)},
-            "instrument 'coreference': trials is 3 there and 4 here",
+            {"chats": ChatOptions(trials=2)},
+            "instrument 'coreference': trials is 3 there and 2 here",
         ),
     ],
 )
@@ -200,6 +200,59 @@ def test_other_draws_never_land_in_the_same_replies(tmp_path, change, message):
             f"{tmp_path} holds other answers of {message}. The two never stand under one name: "
             "give another folder with --output, or ask as it was asked there."
         )
+
+
+def test_more_trials_are_asked_beside_those_that_are_there(tmp_path):
+    """Interrupted as well: what was answered stays, and the end is that of five at once."""
+    five = ChatOptions(trials=5, calling=Calling(concurrency=8))
+    with ChatServer(understands) as server:
+        name = f"{server.url}#mini"
+        run(server, tmp_path / "raised")
+        first = read_answers(tmp_path / "raised", "replies")
+        before = len(server.asked)
+
+        async def fails_soon(request):
+            enough = len(server.asked) >= before + before // 3
+            return Answer(400, {"error": "gone"}) if enough else await understands(request)
+
+        server.behave = fails_soon
+        with pytest.raises(AskingError):
+            run(server, tmp_path / "raised", chats=five)
+        unfinished = read_manifest(tmp_path / "raised")
+        assert unfinished.instruments["coreference"]["trials"] == 5
+        assert unfinished.answers[name]["coreference"]["parts"] is None
+
+        server.behave = understands
+        done = run(server, tmp_path / "raised", chats=five)
+        answered = [key for key, times in server.answered.items() if times]
+        assert len(answered) == sum(server.answered.values()) == before // 3 * 5
+        at_once = run(server, tmp_path / "once", chats=five)
+    replies = read_answers(tmp_path / "raised", "replies")
+    assert replies.filter(pl.col("trial") <= 3).equals(first)
+    assert done.summary == at_once.summary
+    assert "(mean of 5 trials, " in done.summary[1]
+    scores = [
+        pl.read_parquet(tmp_path / folder / "scores.parquet") for folder in ("raised", "once")
+    ]
+    assert scores[0].equals(scores[1])
+
+
+def test_more_trials_are_asked_of_all_models_of_a_run_or_of_none(tmp_path):
+    with ChatServer(understands) as server:
+        run(server, tmp_path)
+        five = options(chats=ChatOptions(trials=5))
+        with pytest.raises(RunError) as refusal:
+            audit(
+                [f"{server.url}#other"],
+                instruments=["coreference"],
+                output=tmp_path,
+                options=five,
+            )
+    assert str(refusal.value) == (
+        f"{tmp_path} holds 3 trials of instrument 'coreference' by {server.url}#mini, too: models "
+        "of one run have equally many. Name them as well to raise all to 5, or give another folder "
+        "with --output."
+    )
 
 
 def test_another_temperature_never_lands_in_the_same_replies(tmp_path):

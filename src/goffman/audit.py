@@ -89,7 +89,7 @@ def audit(
     with open_run(folder, seed=options.seed) as run:
         work = _Work(run=run, loading=loading, options=options, listener=listener)
         for question in (question for pair in pairs for question in pair.questions):
-            _enter_instrument(run, question)
+            _enter_instrument(run, question, models)
         asked = [answers for pair in pairs for answers in _ask_model(work, pair)]
         note = listener.note
         said = measure(run, words, seed=options.seed, pairs=measuring.pairs, note=note)
@@ -154,7 +154,7 @@ class _Work:
         )
 
 
-def _enter_instrument(run: Run, question: Question) -> None:
+def _enter_instrument(run: Run, question: Question, models: Sequence[str]) -> None:
     """The run knows the instrument, or has refused it."""
     instrument, prompts = question.instrument, question.prompts
     trials = {"trials": question.trials} if instrument.kind == "ask" else {}
@@ -163,7 +163,9 @@ def _enter_instrument(run: Run, question: Question) -> None:
         **trials,
         "measured": measure_entry(question.measure),
     }
-    run.manifest = with_instrument(run.manifest, run.folder, name=instrument.id, entry=entry)
+    run.manifest = with_instrument(
+        run.manifest, run.folder, name=instrument.id, entry=entry, models=models
+    )
 
 
 def _report(work: _Work, words: Words) -> Path:

@@ -16,7 +16,7 @@ from goffman.errors import AskingError
 from goffman.models.batches import distinct
 from goffman.records import MASK, Prompt
 from goffman.runs.folder import Run
-from goffman.runs.manifest import with_answers
+from goffman.runs.manifest import begun, with_answers
 from goffman.runs.plan import (
     Limits,
     Plan,
@@ -250,9 +250,8 @@ def _shelf(job: Job, voice: _Voice) -> Shelf:
     """What is sound on disk; the manifest (to be saved with the first question) knows the pair."""
     run, instrument = job.run, job.instrument
     if instrument not in run.manifest.answers.get(voice.name, {}):
-        begun = {"table": voice.table, "sentences": None, "rows": None, "parts": None}
         run.manifest = with_answers(
-            run.manifest, model=voice.name, instrument=instrument, entry=begun
+            run.manifest, model=voice.name, instrument=instrument, entry=begun(voice.table)
         )
     folder = answers_folder(
         job.run.folder, voice.table, model=voice.name, instrument=job.instrument

@@ -18,7 +18,7 @@ from goffman.models.base import Reply, Turn
 from goffman.runs.ask import Asked, Progress, Watch
 from goffman.runs.folder import Run
 from goffman.runs.journal import Journal, Line, key_of, open_journal, read_journal
-from goffman.runs.manifest import with_answers
+from goffman.runs.manifest import begun, with_answers
 from goffman.runs.store import (
     Shelf,
     answers_folder,
@@ -240,9 +240,8 @@ class _Hearing:
 def _begin(job: ChatJob, model: str) -> None:
     """The manifest (to be saved with the first question) knows the pair."""
     if job.instrument not in job.run.manifest.answers.get(model, {}):
-        begun = {"table": "replies", "sentences": None, "rows": None, "parts": None}
         job.run.manifest = with_answers(
-            job.run.manifest, model=model, instrument=job.instrument, entry=begun
+            job.run.manifest, model=model, instrument=job.instrument, entry=begun("replies")
         )
 
 

@@ -210,19 +210,48 @@ def with_model(manifest: Manifest, run: Path, *, name: str, entry: Entry) -> Man
     return manifest
 
 
-def with_instrument(manifest: Manifest, run: Path, *, name: str, entry: Entry) -> Manifest:
-    """The manifest with this instrument in it; RunError where another one has its name."""
+def with_instrument(
+    manifest: Manifest, run: Path, *, name: str, entry: Entry, models: Sequence[str]
+) -> Manifest:
+    """The manifest with this instrument in it; RunError where another one has its name.
+
+    More trials are no other instrument: what was answered stays, and the rest is asked.
+    ``models``: who is asked now.
+    """
     there = manifest.instruments.get(name)
     if there is None:
         return replace(manifest, instruments={**manifest.instruments, name: entry})
-    _refuse(run, f"instrument '{name}'", there=there, here=entry)
-    return manifest
+    more = entry.get("trials", 0) > there.get("trials", 0)
+    same = {**there, "trials": entry["trials"]} if more else there
+    _refuse(run, f"instrument '{name}'", there=same, here=entry)
+    return _with_trials(manifest, run, name=name, entry=same, models=models) if more else manifest
+
+
+def _with_trials(
+    manifest: Manifest, run: Path, *, name: str, entry: Entry, models: Sequence[str]
+) -> Manifest:
+    """The manifest with more trials of an instrument, which no model has finished as yet."""
+    answered = [model for model, answers in manifest.answers.items() if name in answers]
+    if others := [model for model in answered if model not in models]:
+        raise RunError(
+            f"{run} holds {manifest.instruments[name]['trials']} trials of instrument '{name}' by "
+            f"{', '.join(others)}, too: models of one run have equally many. Name them as well to "
+            f"raise all to {entry['trials']}, or give another folder with --output."
+        )
+    for model in answered:
+        manifest = with_answers(manifest, model=model, instrument=name, entry=begun("replies"))
+    return replace(manifest, instruments={**manifest.instruments, name: entry})
 
 
 def with_answers(manifest: Manifest, *, model: str, instrument: str, entry: Entry) -> Manifest:
     """The manifest with what there is of a model's answers to an instrument."""
     of_model = {**manifest.answers.get(model, {}), instrument: entry}
     return replace(manifest, answers={**manifest.answers, model: of_model})
+
+
+def begun(table: str) -> Entry:
+    """What there is of a model's answers to an instrument until it has finished."""
+    return {"table": table, "sentences": None, "rows": None, "parts": None}
 
 
 def with_lexicons(manifest: Manifest, lexicons: Mapping[str, Any]) -> Manifest:
