@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -15,6 +16,7 @@ from goffman.audit import audit
 from goffman.cli import app
 from goffman.instruments.render import PromptOptions
 from goffman.models.base import LoadOptions, Sampling
+from goffman.models.chat_local import LocalChat
 from goffman.models.fetch import fetch, fetchable
 from goffman.models.spec import load
 from goffman.options import AskOptions, ChatOptions
@@ -62,6 +64,21 @@ def test_a_folder_is_asked_measured_and_not_asked_again(chat, tmp_path):
     other = tmp_path / "other"
     audit([str(chat)], instruments=["coreference"], output=other, options=asking)
     assert texts(other) == first
+
+
+def test_the_batch_size_is_that_of_chats_too(chat, tmp_path, monkeypatch):
+    sizes = []
+    ask = LocalChat._ask
+
+    def seen(self, questions):
+        sizes.append(sum(len(question.seeds) for question in questions))
+        return ask(self, questions)
+
+    monkeypatch.setattr(LocalChat, "_ask", seen)
+    asking = replace(options(temperature=1.0), batch_size=5)
+    audit([str(chat)], instruments=["coreference"], output=tmp_path, options=asking)
+    assert sizes[:-1] == [5] * (len(sizes) - 1)
+    assert sum(sizes) == PROMPTS * 2
 
 
 @pytest.mark.parametrize("temperature", [0.0, 1.0])

@@ -264,8 +264,9 @@ def _ask_chat(work: _Work, name: str, questions: Sequence[Question]) -> Iterator
 
 
 def _chatting(options: AskOptions, loading: LoadOptions, listener: Listener) -> Chatting:
+    together = replace(options.chats.calling, batch_size=options.batch_size)
     return Chatting(
-        options=options.chats,
+        options=replace(options.chats, calling=together),
         loading=loading,
         seed=options.seed,
         watch=listener.progress,

@@ -44,7 +44,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory):
     return cache(lambda family: make_causal(family, tmp_path_factory.mktemp(family), end_bias=2.5))
 
 
-def loaded(folder: Path, sampling: Sampling) -> LocalChat:
+def loaded(folder: Path, sampling: Sampling, *, batch_size: int | None = None) -> LocalChat:
     identity = Identity(
         name="tiny",
         use="ask",
@@ -57,7 +57,13 @@ def loaded(folder: Path, sampling: Sampling) -> LocalChat:
         device="cpu",
     )
     files = Files(name="tiny", folder=folder, revision=None)
-    return load_chat(files, LoadOptions(device="cpu"), identity=identity, sampling=sampling)
+    return load_chat(
+        files,
+        LoadOptions(device="cpu"),
+        identity=identity,
+        sampling=sampling,
+        batch_size=batch_size,
+    )
 
 
 def asked(model: LocalChat, turns: Sequence[Turn]) -> list[Reply]:
@@ -96,6 +102,20 @@ def test_greedy_replies_asked_together_are_those_of_generate_one_by_one(family, 
     expected = [generated(folders(family), text, max_tokens=10) for text in TEXTS]
     assert [(reply.text, reply.completion_tokens) for reply in replies] == expected
     assert len({reply.text for reply in replies}) > 1
+
+
+def test_as_many_chats_are_asked_together_as_is_said(folders) -> None:
+    every = [*turns(*TEXTS), *turns(*TEXTS, seed=5)]
+    said = {}
+    for size in (None, 2):
+        model = loaded(folders("llama"), DRAWN, batch_size=size)
+        sizes: list[int] = []
+        model._model.register_forward_pre_hook(
+            lambda _, __, given, seen=sizes: seen.append(len(given["input_ids"])), with_kwargs=True
+        )
+        said[size] = asked(model, every)
+        assert max(sizes) == (size or len(every))
+    assert said[2] == said[None]
 
 
 def test_replies_end_where_the_model_ends_them_or_after_the_most_tokens(folders) -> None:

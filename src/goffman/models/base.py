@@ -56,7 +56,7 @@ class Sampling:
 
 @dataclass(frozen=True, kw_only=True)
 class Calling:
-    """How chat models behind servers are called; local ones need nothing of it."""
+    """How chat models are called: all but the last is about those behind servers."""
 
     openai_key: str | None = field(default=None, repr=False)
     """For ``openai:`` models alone."""
@@ -70,6 +70,8 @@ class Calling:
     """Requests in any minute, at most; None: as many as the server takes."""
     timeout: float = 120.0
     """Seconds after which a request without an answer is sent again."""
+    batch_size: int | None = None
+    """Chats of a model on this machine that are asked together; None: what suits the device."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -41,3 +41,11 @@ def batch_limits(device: str) -> tuple[int, int]:
     halves its batches.
     """
     return (1_024, 32) if device == "cpu" else (32_768, 1_024)
+
+
+def decided(limits: tuple[int, int], batch_size: int | None) -> tuple[int, int]:
+    """The limits, or those of a batch size that was given, which decides alone."""
+    if batch_size is None:
+        return limits
+    # No model reads a text of so many tokens: the number of texts decides.
+    return batch_size * 10_000, batch_size

@@ -14,7 +14,7 @@ import torch
 
 from goffman.errors import AskingError, ModelError
 from goffman.models.base import Reply
-from goffman.models.batches import distinct, plan_batches
+from goffman.models.batches import decided, distinct, plan_batches
 from goffman.models.forward import accepted, in_halves, load_weights, quiet
 from goffman.models.masked import position_limit
 from goffman.models.tokens import check_length, load_tokenizer, token_ids
@@ -58,8 +58,18 @@ class Said:
 class LocalChat:
     """A causal model with a chat template, and how it chooses its words."""
 
-    def __init__(self, identity: Identity, model: Any, tokenizer: Any, sampling: Sampling) -> None:
+    def __init__(
+        self,
+        identity: Identity,
+        model: Any,
+        tokenizer: Any,
+        sampling: Sampling,
+        *,
+        batch_size: int | None = None,
+    ) -> None:
         self.identity = identity
+        limits = BATCHES["cpu" if identity.device == "cpu" else "gpu"]
+        self._tokens, self._chats = decided(limits, batch_size)
         self._model = model
         self._tokenizer = tokenizer
         self._sampling = sampling
@@ -84,10 +94,9 @@ class LocalChat:
         for position, key in enumerate(keys):
             askers.setdefault(key, []).append(position)
         # So many of one text at a time that a batch of chats stays one.
-        tokens, size = BATCHES["cpu" if self.identity.device == "cpu" else "gpu"]
         different = sorted(askers, key=lambda key: (-len(encoded[key[0]]), key))
         lengths = [len(encoded[text]) for text, _ in different]
-        for batch in plan_batches(lengths, max_tokens=tokens, max_size=size):
+        for batch in plan_batches(lengths, max_tokens=self._tokens, max_size=self._chats):
             chosen = [different[index] for index in batch]
             for key, reply in zip(chosen, self._replies(chosen, encoded), strict=True):
                 for position in askers[key]:
@@ -262,9 +271,14 @@ def _end_tokens(model: Any, tokenizer: Any) -> tuple[int, ...]:
 
 
 def load_chat(
-    files: Files, options: LoadOptions, *, identity: Identity, sampling: Sampling
+    files: Files,
+    options: LoadOptions,
+    *,
+    identity: Identity,
+    sampling: Sampling,
+    batch_size: int | None = None,
 ) -> LocalChat:
-    """The chat model in these files."""
+    """The chat model in these files; ``batch_size``: so many chats are asked together."""
     from dataclasses import replace
 
     from jinja2 import TemplateError
@@ -276,7 +290,7 @@ def load_chat(
         )
     model = load_weights(AutoModelForCausalLM, files, options)
     identity = replace(identity, notes=(*identity.notes, TEMPLATE))
-    chat = LocalChat(identity, model, tokenizer, sampling)
+    chat = LocalChat(identity, model, tokenizer, sampling, batch_size=batch_size)
     try:
         chat.encode(["Who is there?"])
     except (TemplateError, ValueError) as error:

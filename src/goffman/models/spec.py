@@ -146,7 +146,14 @@ def load(
     if use == "ask":
         from goffman.models.chat_local import load_chat
 
-        return load_chat(files, options, identity=identity, sampling=sampling or Sampling())
+        together = calling.batch_size if calling else None
+        return load_chat(
+            files,
+            options,
+            identity=identity,
+            sampling=sampling or Sampling(),
+            batch_size=together,
+        )
     if use == "score":
         from goffman.models.causal import load_causal
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import get_args
 
 from goffman.errors import InputError, did_you_mean
-from goffman.models.batches import batch_limits, distinct, plan_batches
+from goffman.models.batches import batch_limits, decided, distinct, plan_batches
 from goffman.records import Instrument
 from goffman.runs.recursion import Placement
 
@@ -97,11 +97,7 @@ def limits_for(device: str, *, batch_size: int | None = None) -> Limits:
     """The limits that suit a device, as an Identity names it; a given batch size decides alone."""
     # A GPU asks thousands of sentences a second: a kill costs it less than syncing many files.
     part_size = 256 if device == "cpu" else 1024
-    if batch_size is None:
-        max_tokens, max_size = batch_limits(device)
-    else:
-        # No model reads a sentence of so many tokens: the number of sentences decides.
-        max_tokens, max_size = batch_size * 10_000, batch_size
+    max_tokens, max_size = decided(batch_limits(device), batch_size)
     return Limits(max_tokens=max_tokens, max_size=max_size, part_size=part_size)
 
 
