@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -203,11 +204,11 @@ def test_other_draws_never_land_in_the_same_replies(tmp_path, change, message):
 
 
 def test_more_trials_are_asked_beside_those_that_are_there(tmp_path):
-    """Interrupted as well: what was answered stays, and the end is that of five at once."""
+    """Interrupted, it can be taken back; gone on with, the end is that of five at once."""
     five = ChatOptions(trials=5, calling=Calling(concurrency=8))
     with ChatServer(understands) as server:
         name = f"{server.url}#mini"
-        run(server, tmp_path / "raised")
+        three = run(server, tmp_path / "raised")
         first = read_answers(tmp_path / "raised", "replies")
         before = len(server.asked)
 
@@ -223,6 +224,12 @@ def test_more_trials_are_asked_beside_those_that_are_there(tmp_path):
         assert unfinished.answers[name]["coreference"]["parts"] is None
 
         server.behave = understands
+        asked = len(server.asked)
+        shutil.copytree(tmp_path / "raised", tmp_path / "taken-back")
+        back = run(server, tmp_path / "taken-back")
+        assert len(server.asked) == asked
+        assert read_answers(tmp_path / "taken-back", "replies").equals(first)
+        assert back.summary == three.summary
         done = run(server, tmp_path / "raised", chats=five)
         answered = [key for key, times in server.answered.items() if times]
         assert len(answered) == sum(server.answered.values()) == before // 3 * 5
@@ -250,7 +257,7 @@ def test_more_trials_are_asked_of_all_models_of_a_run_or_of_none(tmp_path):
             )
     assert str(refusal.value) == (
         f"{tmp_path} holds 3 trials of instrument 'coreference' by {server.url}#mini, too: models "
-        "of one run have equally many. Name them as well to raise all to 5, or give another folder "
+        "of one run have equally many. Name them as well to bring all to 5, or give another folder "
         "with --output."
     )
 

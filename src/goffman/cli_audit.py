@@ -61,7 +61,9 @@ def audit(
             metavar="WORD,…", help="Words whose probability is kept at any rank; may be repeated."
         ),
     ] = None,
-    batch_size: Annotated[str, typer.Option(help="Sentences, or chats on this machine, asked together, or auto.")] = "auto",
+    batch_size: Annotated[
+        str, typer.Option(help="Sentences, or chats on this machine, asked together, or auto.")
+    ] = "auto",
     seed: Annotated[
         int,
         typer.Option(min=0, help="Of sentence pairs, replies, and the sample to test a precision."),

@@ -215,28 +215,33 @@ def with_instrument(
 ) -> Manifest:
     """The manifest with this instrument in it; RunError where another one has its name.
 
-    More trials are no other instrument: what was answered stays, and the rest is asked.
-    ``models``: who is asked now.
+    Other trials are no other instrument where there are more of them, or as long as not all were
+    answered: what was answered stays, and the rest is asked. ``models``: who is asked now.
     """
     there = manifest.instruments.get(name)
     if there is None:
         return replace(manifest, instruments={**manifest.instruments, name: entry})
-    more = entry.get("trials", 0) > there.get("trials", 0)
-    same = {**there, "trials": entry["trials"]} if more else there
-    _refuse(run, f"instrument '{name}'", there=same, here=entry)
-    return _with_trials(manifest, run, name=name, entry=same, models=models) if more else manifest
+    now, then = entry.get("trials", 0), there.get("trials", 0)
+    of_models = [answers[name] for answers in manifest.answers.values() if name in answers]
+    unfinished = any(answers["parts"] is None for answers in of_models)
+    if now > then or (now < then and unfinished):
+        same = {**there, "trials": now}
+        _refuse(run, f"instrument '{name}'", there=same, here=entry)
+        return _with_trials(manifest, run, name=name, entry=same, models=models)
+    _refuse(run, f"instrument '{name}'", there=there, here=entry)
+    return manifest
 
 
 def _with_trials(
     manifest: Manifest, run: Path, *, name: str, entry: Entry, models: Sequence[str]
 ) -> Manifest:
-    """The manifest with more trials of an instrument, which no model has finished as yet."""
+    """The manifest with other trials of an instrument, which no model has finished as yet."""
     answered = [model for model, answers in manifest.answers.items() if name in answers]
     if others := [model for model in answered if model not in models]:
         raise RunError(
             f"{run} holds {manifest.instruments[name]['trials']} trials of instrument '{name}' by "
             f"{', '.join(others)}, too: models of one run have equally many. Name them as well to "
-            f"raise all to {entry['trials']}, or give another folder with --output."
+            f"bring all to {entry['trials']}, or give another folder with --output."
         )
     for model in answered:
         manifest = with_answers(manifest, model=model, instrument=name, entry=begun("replies"))
