@@ -124,6 +124,7 @@ def load(
 ) -> Fills | Classifies | Chats | Scores:
     """The model that a user named, ready to be asked."""
     options = options or LoadOptions()
+    sampling, calling = sampling or Sampling(), calling or Calling()
     check_precision(options.precision)
     described = describe(spec, options)
     needed, how = NEEDED[use]
@@ -132,7 +133,7 @@ def load(
     if behind_server(spec):
         from goffman.models.chat_remote import call
 
-        return call(spec, sampling=sampling or Sampling(), calling=calling or Calling())
+        return call(spec, sampling=sampling, calling=calling)
     from goffman.models.forward import read_config
 
     files = _files(spec, weights=True, fetched=options.fetched)
@@ -146,14 +147,8 @@ def load(
     if use == "ask":
         from goffman.models.chat_local import load_chat
 
-        together = calling.batch_size if calling else None
-        return load_chat(
-            files,
-            options,
-            identity=identity,
-            sampling=sampling or Sampling(),
-            batch_size=together,
-        )
+        size = calling.batch_size
+        return load_chat(files, options, identity=identity, sampling=sampling, batch_size=size)
     if use == "score":
         from goffman.models.causal import load_causal
 
