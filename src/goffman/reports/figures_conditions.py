@@ -6,12 +6,14 @@ order, how much of the probability was seen and rated.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import polars as pl
 
 from goffman.records import BASELINE
 from goffman.reports.figure import (
+    Choice,
     Figure,
     Part,
     Spec,
@@ -183,22 +185,30 @@ def categories(part: Part) -> Iterator[Figure]:
             "median. Choose a mark to see the prompts behind it."
         ),
         choices=choices,
-        spec=view(
-            values,
-            [
-                at(0.5, "half"),
-                {
-                    "mark": {"type": "point", "cursor": "pointer"},
-                    "encoding": {**coloured("group", part.groups()), "tooltip": about},
-                },
-            ],
-            height={"step": 20},
-            encoding={
-                "y": axis_y("category", order),
-                "x": axis_x(SHARE[part.measure], domain=(0, 1)),
-            },
-            transform=chosen(choices),
-        ),
+        spec=_points(part, values, about, y=axis_y("category", order), step=20, choices=choices),
+    )
+
+
+def _points(
+    part: Part,
+    values: list[dict[str, Any]],
+    about: list[Spec],
+    *,
+    y: Spec,
+    step: int,
+    choices: Sequence[Choice],
+) -> Spec:
+    """Each condition's share as a mark that leads to its evidence."""
+    marks = {
+        "mark": {"type": "point", "cursor": "pointer"},
+        "encoding": {**coloured("group", part.groups()), "tooltip": about},
+    }
+    return view(
+        values,
+        [at(0.5, "half"), marks],
+        height={"step": step},
+        encoding={"y": y, "x": axis_x(SHARE[part.measure], domain=(0, 1))},
+        transform=chosen(choices),
     )
 
 
@@ -215,6 +225,7 @@ def ranked(part: Part) -> Iterator[Figure]:
     choices = choice("model", "Model", models)
     values = data(rows, "model", "condition", "name", "group", "value", "n")
     about = tip(("name", "Condition"), ("group", "Group"), ("value", "Share"), ("n", "Outcomes"))
+    order = {"field": "value", "order": "descending"}
     yield figure(
         part,
         "conditions",
@@ -224,22 +235,7 @@ def ranked(part: Part) -> Iterator[Figure]:
             "behind it."
         ),
         choices=choices,
-        spec=view(
-            values,
-            [
-                at(0.5, "half"),
-                {
-                    "mark": {"type": "point", "cursor": "pointer"},
-                    "encoding": {**coloured("group", part.groups()), "tooltip": about},
-                },
-            ],
-            height={"step": 14},
-            encoding={
-                "y": axis_y("name", {"field": "value", "order": "descending"}),
-                "x": axis_x(SHARE[part.measure], domain=(0, 1)),
-            },
-            transform=chosen(choices),
-        ),
+        spec=_points(part, values, about, y=axis_y("name", order), step=14, choices=choices),
     )
 
 
