@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 from showing import goffman, showing, showing_script
 
+from contrasts import faint
 from goffman.lexicons.attitudes import ATTITUDES, load_attitudes
 from goffman.lexicons.journal import Unit, read_journal
 from goffman.lexicons.ratings import read_raters
@@ -250,31 +251,6 @@ def test_it_fits_and_can_be_read(browser, run, scheme, width):
         with Reader(browser, page, **options) as reader:
             tab = reader.tab
             assert tab.evaluate("document.documentElement.scrollWidth") <= width
-            contrasts = tab.evaluate(CONTRASTS)
-            assert len(contrasts) > 10
-            assert {text: value for text, value in contrasts.items() if value < 4.5} == {}
+            words = "h1, p, li, mark, button span, kbd, label, em"
+            assert faint(tab, words, at_least=10) == {}
         page.kill()
-
-
-CONTRASTS = """() => {
-  const numbers = (colour) => colour.match(/[\\d.]+/g).map(Number);
-  const light = ([r, g, b]) => {
-    const part = (v) => (v / 255 <= 0.04045 ? v / 255 / 12.92 : ((v / 255 + 0.055) / 1.055) ** 2.4);
-    return 0.2126 * part(r) + 0.7152 * part(g) + 0.0722 * part(b);
-  };
-  const behind = (node) => {
-    for (let at = node; at; at = at.parentElement) {
-      const colour = numbers(getComputedStyle(at).backgroundColor);
-      if (colour.length === 3 || colour[3] > 0) return colour;
-    }
-    return [255, 255, 255];
-  };
-  const found = {};
-  for (const node of document.querySelectorAll("h1, p, li, mark, button span, kbd, label, em")) {
-    if (!node.innerText || !node.offsetParent) continue;
-    const [a, b] = [light(numbers(getComputedStyle(node).color)), light(behind(node))];
-    found[node.tagName + " " + node.innerText.slice(0, 30)] =
-      (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
-  }
-  return found;
-}"""

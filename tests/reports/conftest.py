@@ -1,4 +1,4 @@
-"""What the tests of reports share: a run of real models on shortened instruments, a browser."""
+"""What the tests of reports share: a run of real models on shortened instruments."""
 
 from __future__ import annotations
 
@@ -14,16 +14,6 @@ from goffman.reports.figures import parts_of
 from goffman.reports.run import read_run
 
 DATA = Path(goffman.instruments.__file__).parent / "data"
-
-CHROMIUM = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
 
 
 def few_rows(path, keep):
@@ -100,17 +90,3 @@ def parts(measured):
 def run(audited, tmp_path):
     """A run of one's own."""
     return Path(shutil.copytree(audited, tmp_path / "run"))
-
-
-@pytest.fixture(scope="module")
-def browser():
-    """A real Chromium."""
-    sync_api = pytest.importorskip("playwright.sync_api")
-    names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-    path = next((found for name in names if (found := shutil.which(name))), None)
-    if path is None:
-        pytest.skip("there is no Chromium here")
-    with sync_api.sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=path, args=CHROMIUM)
-        yield opened
-        opened.close()
