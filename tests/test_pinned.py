@@ -11,13 +11,13 @@ from pathlib import Path
 import polars as pl
 from polars.testing import assert_frame_equal
 
+from goffman.estimate import estimates
 from goffman.estimates.contrast import Comparing
-from goffman.estimates.of_scores import estimates
 from goffman.instruments.coreference import without_a_chat
 from goffman.instruments.load import load_instrument
 from goffman.instruments.render import PromptOptions, render
 from goffman.measures.catalogue import measure_of
-from goffman.score import _with_words, load_words
+from goffman.score import load_words
 from goffman.tables import FILLS, LABELS, REPLIES, prompt_table, schema
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -136,7 +136,7 @@ def measured():
         measure = measure_of(instrument)
         for model in MODELS:
             of_model = answers.filter(pl.col("model") == model)
-            ready = _with_words(of_model, prompts, measure, words, cased=True)
+            ready = measure.prepare(of_model, prompts, words, cased=True)
             scores.append(measure.each(ready, prompts))
         each = pl.concat(one for one in scores if one["instrument"][0] == instrument.id)
         scores.append(measure.means(each))

@@ -1,12 +1,19 @@
 """goffman asks language models the questions that psychology asks people about stigma.
 
-    instruments ─► models ─► runs ─► lexicons ─► measures ─► stats ─► estimates ─► reports
-    what is asked  who       what    what words  numbers     how far  what differs what people
-                   answers   was     mean                    by       from what    read
-                             answered                        chance
+    instruments ─► models ─► runs ─► measures ─► reports
+    what is asked  who       what    numbers:    what people
+                   answers   was     scores and  read
+                             answered estimates
 
-Each arrow is a table on disk in the run folder; each stage is a folder; a stage imports only
-stages to its left.
+    what measures are made from:  lexicons ─► stats ─► estimates ─► presentation
+                                  what words  how far  contrasts    how numbers
+                                  mean        by                    are shown
+                                              chance
+
+Each arrow of the first line is a table on disk in the run folder; each stage is a folder; a stage
+imports only stages to its left, and measures also those of the second line. A measure is one file
+and says everything that others must know of it: what it reads, its numbers, its contrasts, and how
+people are shown it.
 
     audit.py          audit(): the whole flow on one screen
     options.py        what an audit may be told
@@ -14,7 +21,11 @@ stages to its left.
     chats.py          how an audit asks chat models, and what that will take
     measured.py       a run's answers measured: scores, estimates and sentences
     score.py          a run's answers → scores.parquet, each instrument by its measure
-    summary.py        what scores and estimates say, in sentences
+    estimate.py       scores → estimates.parquet, every contrast of each measure
+    sections.py       a measured run, instrument by instrument, for all that people read of it
+    correlations.py   two measures of the same conditions: which, and what is said about them
+    summary.py        what a run says, in the report's sentences, for the terminal
+    plugins.py        the doors for other packages
     agree.py          how far raters agree, and the desk on which the rest is settled
     cli.py            one function a command: parse, call, print
     cli_audit.py      … the command that asks models: audit
@@ -81,24 +92,9 @@ stages to its left.
       desk.py           what lies before one person, and what a post does
       rate.py           the page's server, for this machine only
       page/             the page itself
+      words.py          the lexicons and the parser that answers are read with
       data/             the shipped ratings, and how they were made
-    measures/         NUMBERS: one file a measure, parameters + table → table
-      base.py           what a measure is
-      catalogue.py      every measure by its name
-      rows.py           scores of prompts, their means, gaps and baseline contrasts
-      fills.py          the k most probable words that are stored
-      replies.py        replies → correct, incorrect, unsure, other, refusal, by a named parser
-      negative_attitude.py  negative_sentiment.py  gender_of_subject.py
-      gender_of_phrase.py  coreference_bias.py  pronoun_preference.py
-    estimates/        CONTRASTS
-      contrast.py       one contrast: its test, effect and interval together
-      checks.py         rank and permutation tests beside a test
-      part.py           the scores of one instrument, side by side
-      conditions.py     over conditions; two measures over conditions
-      cells.py          over items × conditions, crossed
-      settings.py       between adjective settings
-      of_scores.py      every contrast of each measure, corrected over its family
-    stats/            ESTIMATES
+    stats/            HOW FAR BY CHANCE
       samples.py        two sets of values without gaps; draws that come again from their seed
       compare.py        t-tests, and rank tests as their check
       effects.py        Cohen's d, d_z, Hedges' g, with intervals
@@ -109,25 +105,47 @@ stages to its left.
       resample.py       bootstrap intervals over units, pairs, crossed factors
       correct.py        p-values corrected over a declared family
       agreement.py      κ, weighted κ, α
+    estimates/        CONTRASTS that measures choose from
+      contrast.py       one contrast: its test, effect and interval together
+      clear.py          what may be called clear
+      checks.py         rank and permutation tests beside a test
+      scored.py         the scores of one instrument, side by side
+      conditions.py     over conditions
+      cells.py          over items × conditions, crossed
+      settings.py       between adjective settings
+      together.py       two measures over conditions
+    presentation/     HOW NUMBERS ARE SHOWN: what measures choose from
+      base.py           what a measure says about how it is presented
+      section.py        one instrument of a run, with all that is shown of it
+      numbers.py        numbers and p-values as text
+      shown.py  palette.py   how things are called, and colored
+      findings.py       sentences that findings share
+      findings_conditions.py  findings_gender.py  findings_settings.py
+      figure.py         what a figure is; the parts that figures share
+      figures_conditions.py  figures_sentiment.py  figures_gender.py  figures_settings.py
+      tables.py         tables of scores and estimates
+      table_text.py     a table as text in which nothing plays tricks
+      evidence.py       answers as rows: what was said, how probable, what it counts as
+      phrases.py        the phrases that recursive masking gave
+    measures/         NUMBERS: one file a measure, with all that others must know of it
+      base.py           what a measure is
+      catalogue.py      every measure by its name
+      rows.py           scores of prompts, their means, gaps and baseline contrasts
+      fills.py          the k most probable words that are stored
+      replies.py        replies → correct, incorrect, unsure, other, refusal, by a named parser
+      negative_attitude.py  negative_sentiment.py  gender_of_subject.py
+      gender_of_phrase.py  coreference_bias.py  pronoun_preference.py
     reports/          WHAT PEOPLE READ
       run.py            a measured run, read back
       write.py          a run → report.html, figures/, tables/
       html.py  page/    the page: its content put into template, style and scripts
       content.py        who was asked what with what; the main contrasts
-      stands_out.py     what stands out, in plain sentences
-      limits.py         what may be claimed, and what not
+      limits.py         what holds for every number
       listing.py        every condition with its numbers
-      evidence.py       prompts and answers, small enough for a page
-      phrases.py        the phrases that recursive masking gave
-      figure.py         what a figure is; the parts that figures share
-      figures.py        every figure of a run: measure → its figures
-      figures_conditions.py  figures_sentiment.py  figures_together.py
-      figures_gender.py  figures_settings.py
+      evidence.py       prompts and answers, packed small enough for a page
+      figures.py  figures_together.py   every figure of a run; two measures together
       images.py         figures as SVG, PNG, PDF, with no browser
-      shown.py  palette.py   how things are called, and coloured
-      tables.py         the studies' tables as CSV, Markdown and LaTeX
-      tables_of_measures.py  the tables of each measure, from scores and estimates
-      table_text.py     a table as text in which nothing plays tricks
+      tables.py         every table of a run as CSV, Markdown and LaTeX
       names.py          a name for every estimate: social-distance.gap[roberta-base]
       comparable.py     whether two runs may be compared, and what must be said of it
       compare.py  compare_text.py   runs against each other, paired by prompt

@@ -34,9 +34,9 @@ from goffman.runs.pronouns import forms_of, with_one_mask
 from goffman.score import load_words
 
 if TYPE_CHECKING:
+    from goffman.lexicons.words import Words
     from goffman.models.base import Identity
     from goffman.runs.manifest import Entry
-    from goffman.score import Words
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -99,9 +99,9 @@ def _say_verdicts(found: Sequence[Comparison]) -> None:
 
 def _write_comparison(path: Path, found: Sequence[Comparison]) -> None:
     from goffman.output import write_output
+    from goffman.presentation.table_text import FORMATS
     from goffman.reports.compare_text import as_json as json_of
     from goffman.reports.compare_text import comparison_table
-    from goffman.reports.table_text import FORMATS
 
     ending = path.suffix.lower()
     if ending == ".json":
@@ -210,8 +210,8 @@ def _changes(run: MeasuredRun, baseline: MeasuredRun) -> list[Named]:
 
 def _names_text(known: Sequence[Named], changes: Sequence[Named] | None) -> str:
     """A line a name, which stands last because it may be long and must not be broken."""
+    from goffman.presentation.numbers import number, p_value
     from goffman.reports.names import FIELDS
-    from goffman.reports.table_text import number, p_value
 
     lines = [f"{'value':>9} {'low':>9} {'high':>9} {'p_adjusted':>10}  name"]
     for suffix, names in (("", known), (".change", changes or ())):

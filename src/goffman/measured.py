@@ -7,18 +7,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from goffman.correlations import correlations
 from goffman.errors import RunError
+from goffman.estimate import estimates
 from goffman.estimates.contrast import Comparing
-from goffman.estimates.of_scores import estimates
 from goffman.measures.replies import parser_named
-from goffman.runs.folder import Run, open_run
+from goffman.runs.folder import Run, open_run, read_prompts
 from goffman.runs.manifest import read_manifest, with_lexicons, with_measuring, write_manifest
 from goffman.runs.store import parquet, write_changed
 from goffman.score import measures_of, score, wordings_of, words_of
+from goffman.sections import sections_of
 from goffman.summary import summary
 
 if TYPE_CHECKING:
-    from goffman.score import Words
+    from goffman.lexicons.words import Words
 
 Note = Callable[[str], None]
 
@@ -42,7 +44,11 @@ def measure(
     if manifest != run.manifest:
         run.manifest = manifest
         write_manifest(run.folder, manifest)
-    return tuple(summary(scores, found))
+    sections = sections_of(
+        run.manifest, prompts=read_prompts(run.folder), scores=scores, estimates=found
+    )
+    together = correlations(found, sections, measures_of(run.manifest))
+    return tuple(summary(sections, together))
 
 
 def read_again(folder: Path, *, parser: str, note: Note) -> None:

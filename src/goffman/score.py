@@ -3,47 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
 from goffman.errors import GoffmanError, RunError
 from goffman.lexicons.attitudes import load_attitudes
-from goffman.lexicons.gender import load_gender, with_gender
+from goffman.lexicons.gender import load_gender
+from goffman.lexicons.words import Words
 from goffman.measures.catalogue import measure_from
-from goffman.measures.replies import DEFAULT_PARSER, parser_named, read_replies
+from goffman.measures.replies import DEFAULT_PARSER, parser_named
 from goffman.runs.folder import read_prompts
 from goffman.runs.read import read_answers
 from goffman.tables import SCORES, schema
 
 if TYPE_CHECKING:
-    from goffman.lexicons.attitudes import Attitudes
-    from goffman.lexicons.gender import GenderLexicon
     from goffman.measures.base import Measure
     from goffman.runs.manifest import Manifest
-
-
-@dataclass(frozen=True, kw_only=True)
-class Words:
-    """What words mean, for every measure."""
-
-    attitudes: Attitudes
-    gender: GenderLexicon
-    gender_file: str = "shipped"
-    """The name of the file that the gender of words comes from."""
-    parser: str = DEFAULT_PARSER
-    """What replies are read by."""
-
-    def entry(self) -> dict[str, Any]:
-        """What a manifest says of them."""
-        words = {"sha256": self.gender.digest, "words": len(self.gender.words)}
-        return {
-            "attitudes": [source.entry() for source in self.attitudes.sources],
-            "gender": {"file": self.gender_file, **words},
-            "parser": self.parser,
-        }
 
 
 def load_words(
@@ -100,7 +77,7 @@ def score(
         asked = prompts.filter(pl.col("instrument") == instrument)
         finished = _finished(manifest, instrument, models, note)
         each = [
-            measure.each(_with_words(answers, asked, measure, words, cased=cased), asked)
+            measure.each(measure.prepare(answers, asked, words, cased=cased), asked)
             for answers, cased in _answers(run, manifest, instrument, finished, note=note)
         ]
         if each:
@@ -146,16 +123,3 @@ def _answers(
             note(f"{instrument}, {model}: left out of scores and estimates. {error}")
             continue
         yield answers, bool(manifest.models[model].get("cased"))
-
-
-def _with_words(
-    answers: pl.DataFrame, prompts: pl.DataFrame, measure: Measure, words: Words, *, cased: bool
-) -> pl.DataFrame:
-    """The answers with what the measure must know of their words."""
-    if measure.words == "attitudes":
-        return words.attitudes.label(answers, prompts)
-    if measure.words == "gender":
-        return with_gender(answers, words.gender, cased=cased)
-    if measure.reads == "replies":
-        return read_replies(answers, prompts, parser=words.parser)
-    return answers

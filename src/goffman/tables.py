@@ -74,6 +74,9 @@ LABELS = (
 )
 """One row a prompt and classifier."""
 
+SENTIMENTS = ("negative", "neutral", "positive")
+"""The classes of LABELS."""
+
 REPLIES = (
     Column("prompt_id", "text", "the prompt that was asked"),
     Column("model", "text", "the model's name, as the user gave it"),
@@ -96,8 +99,14 @@ LIKELIHOODS = (
 )
 """One row a prompt, causal model and word that may stand there."""
 
+REPLY_KINDS = ("correct", "incorrect", "unsure", "other", "refusal")
+"""What a reply can be, as a parser reads it."""
+
 KIND = (Column("kind", "text", "correct, incorrect, unsure, other or refusal"),)
 """A further column of replies that were classified."""
+
+PAIR_KINDS = ("only-pro", "only-anti", "both", "neither")
+"""Which sentences of a pair are understood."""
 
 GENDER = (
     Column(

@@ -9,7 +9,7 @@ import pytest
 
 from goffman.errors import InputError
 from goffman.instruments.load import builtin_names, load_instrument
-from goffman.measures.catalogue import MEASURES, measure_entry, measure_from, measure_of
+from goffman.measures.catalogue import measure_entry, measure_from, measure_of, measures
 from goffman.measures.gender_of_subject import GenderOfSubject
 
 
@@ -25,7 +25,7 @@ def test_every_builtin_instrument_has_its_measure_and_comes_back_from_a_manifest
 
 
 def test_names_are_those_of_the_measures():
-    for name, kind in MEASURES.items():
+    for name, kind in measures().items():
         assert kind.name == name
 
 

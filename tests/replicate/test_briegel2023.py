@@ -9,8 +9,8 @@ import pytest
 from scipy import stats
 
 from goffman.errors import PublishedError
+from goffman.estimate import estimates
 from goffman.estimates.contrast import Comparing
-from goffman.estimates.of_scores import estimates
 from goffman.measures.coreference_bias import CoreferenceBias
 from goffman.measures.replies import as_published
 from goffman.records import BASELINE, Setting

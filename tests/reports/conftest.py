@@ -10,7 +10,6 @@ import pytest
 
 import goffman.instruments
 from goffman.audit import MeasureOptions, audit
-from goffman.reports.figures import parts_of
 from goffman.reports.run import read_run
 
 DATA = Path(goffman.instruments.__file__).parent / "data"
@@ -82,8 +81,8 @@ def measured(audited):
 
 
 @pytest.fixture(scope="session")
-def parts(measured):
-    return parts_of(measured)
+def sections(measured):
+    return measured.sections
 
 
 @pytest.fixture

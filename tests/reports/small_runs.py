@@ -8,18 +8,16 @@ from contextlib import chdir
 from functools import cache
 from pathlib import Path
 
-import polars as pl
-
 import goffman.instruments
-from goffman.audit import AskOptions, MeasureOptions, audit
-from goffman.estimates.contrast import Comparing
-from goffman.estimates.of_scores import estimates
-from goffman.measures.catalogue import measure_entry
-from goffman.measures.coreference_bias import CoreferenceBias
-from goffman.models.base import LoadOptions
+from chat_server import Answer, ChatServer, completion
+from goffman.audit import audit
+from goffman.instruments.load import load_instrument
+from goffman.instruments.render import PromptOptions, render
+from goffman.models.base import Calling, LoadOptions
+from goffman.options import AskOptions, ChatOptions, MeasureOptions
 from goffman.reports.run import MeasuredRun, read_run
-from goffman.runs.manifest import Manifest, Session
-from goffman.tables import KIND, PROMPT_TABLE, REPLIES, schema
+from goffman.runs.ask_replies import seed_of
+from goffman.runs.journal import key_of
 
 DATA = Path(goffman.instruments.__file__).parent / "data"
 
@@ -120,65 +118,43 @@ def measured(tmp_path_factory, *arguments, **options) -> MeasuredRun:
     return read_run(run_of(tmp_path_factory, *arguments, **options))
 
 
-SETTINGS = ("baseline", "tough,gentle", "old,", "dry,bubbly")
+SETTINGS = ("baseline", "tough,understanding", "old,", "dry,bubbly")
+
+REPLIES = {"unsure": "unsure", "other": "Perhaps.", "refusal": "I can't answer that."}
+"""A reply of each kind that names no one."""
 
 
-def coreference_run(folder: Path, answers, *, model="chat", pairs=8, trials=3) -> MeasuredRun:
-    """A measured run of replies that are made here: ``answers(pair, side, setting, trial)``.
-
-    No chat model is asked: what is tested is what is read of such a run.
-    """
-    asked, replies = [], []
-    for setting in SETTINGS:
-        group = {"baseline": "baseline", "old,": "single-adjective"}.get(
-            setting, "contrasting-pair"
-        )
-        for pair in range(pairs):
-            for side in ("pro", "anti"):
-                row = dict.fromkeys(column.name for column in PROMPT_TABLE)
-                row |= {
-                    "prompt_id": f"{setting}-{pair}-{side}",
-                    "instrument": "coreference",
-                    "item": f"pair{pair}",
-                    "wording": side,
-                    "keyed": "plain",
-                    "condition": setting,
-                    "group": group,
-                    "text": "Who?",
-                }
-                asked.append(row)
-                replies += [
-                    {
-                        "prompt_id": row["prompt_id"],
-                        "model": model,
-                        "trial": trial,
-                        "text": "…",
-                        "finish_reason": "stop",
-                        "kind": answers(pair, side, setting, trial),
-                    }
-                    for trial in range(1, trials + 1)
-                ]
-    prompts = pl.DataFrame(asked, schema=schema(PROMPT_TABLE))
-    measure = CoreferenceBias()
-    scores = measure(pl.DataFrame(replies, schema=schema(REPLIES + KIND)), prompts)
-    found = estimates(
-        scores,
-        {"coreference": measure},
-        wordings={"coreference": ["pro", "anti"]},
-        compare=Comparing(draws=199),
-    )
-    entry = {
-        "version": "1.0",
-        "digest": "d",
-        "prompts": len(asked),
-        "prompts_sha256": "p",
-        "measured": measure_entry(measure),
+def coreference_run(folder: Path, answers, *, pairs=8, trials=3, **measuring) -> MeasuredRun:
+    """The run of a chat model behind a server: ``answers(pair, side, setting, trial)`` is the kind
+    of its reply, with pairs counted from 0."""
+    chosen = PromptOptions(pairs=pairs, adjectives=[*SETTINGS[1:]])
+    prompts = render(load_instrument("coreference"), chosen).prompts
+    places = {item: place for place, item in enumerate(dict.fromkeys(p.item for p in prompts))}
+    asked = {
+        (prompt.text, seed_of(0, key_of(prompt.text), trial)): (prompt, trial)
+        for prompt in prompts
+        for trial in range(1, trials + 1)
     }
-    manifest = Manifest(
-        models={model: {"use": "ask", "precision": "float32"}},
-        instruments={"coreference": entry},
-        sessions=(Session(started="2024-05-01T00:00:00+00:00", versions={"goffman": "0.1.0"}),),
-    )
-    return MeasuredRun(
-        folder=folder, manifest=manifest, prompts=prompts, scores=scores, estimates=found
-    )
+
+    async def reply(request):
+        prompt, trial = asked[request.text, request.seed]
+        kind = answers(places[prompt.item], prompt.wording, prompt.condition, trial)
+        named = {"correct": prompt.answer, "incorrect": prompt.other, **REPLIES}
+        return Answer(200, completion(named[kind]))
+
+    with ChatServer(reply) as server:
+        chats = ChatOptions(trials=trials, calling=Calling(concurrency=8))
+        audit(
+            [f"{server.url}#chat"],
+            instruments=["coreference"],
+            output=folder,
+            options=AskOptions(sentences=chosen, chats=chats),
+            measuring=MeasureOptions(**measuring),
+        )
+    return read_run(folder)
+
+
+def the_model(run: MeasuredRun) -> str:
+    """The name of the only model of a run."""
+    (name,) = run.manifest.models
+    return name

@@ -62,7 +62,7 @@ def test_every_figure_is_drawn_and_nothing_is_wider_than_the_page(browser, audit
         assert wider == []
 
 
-def test_a_condition_is_found_its_evidence_opened_and_the_table_sorted(browser, audited, parts):
+def test_a_condition_is_found_its_evidence_opened_and_the_table_sorted(browser, audited, sections):
     with reading(browser, audited / "report.html") as tab:
         table = tab.locator("#conditions")
         before = table.locator("tbody tr").count()
@@ -83,7 +83,7 @@ def test_a_condition_is_found_its_evidence_opened_and_the_table_sorted(browser, 
         table.get_by_role("button", name="Depression: show the evidence").first.click()
         dialog = tab.get_by_role("dialog", name="Depression")
         dialog.locator(".prompt").first.wait_for()
-        prompts = parts["care-seeking"].prompts.filter(pl.col("condition") == "depression")
+        prompts = sections["care-seeking"].prompts.filter(pl.col("condition") == "depression")
         texts = {text.replace("<mask>", "____") for text in prompts["text"]}
         assert {*dialog.locator(".sentence").all_inner_texts()} <= texts
         dialog.get_by_role("button", name=re.compile("^All")).first.click()
@@ -97,7 +97,7 @@ def number(text):
 
 
 def test_a_mark_of_a_figure_leads_to_its_evidence_and_its_words_are_those_of_the_run(
-    browser, audited, measured, parts
+    browser, audited, measured, sections
 ):
     with reading(browser, audited / "report.html") as tab:
         figure = tab.locator('[data-figure="social-distance-conditions"]')

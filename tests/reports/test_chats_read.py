@@ -13,7 +13,6 @@ from goffman.instruments.render import PromptOptions
 from goffman.models.base import Sampling
 from goffman.options import AskOptions, ChatOptions, MeasureOptions
 from goffman.reports.content import about_run, contrast_rows
-from goffman.reports.figures import parts_of
 from goffman.reports.run import read_run
 
 
@@ -41,24 +40,30 @@ def reported(tmp_path_factory):
 
 def test_the_page_says_by_which_parser_and_how_replies_were_drawn(reported):
     run, page = reported
-    about = about_run(run, parts_of(run))
+    about = about_run(run)
     assert about["lexicons"][-1] == "Replies: read by the parser as-published."
     (model,) = about["models"]
     assert model["shown"] == "mini"
-    assert model["facts"] == [("device", "server"), ("temperature", "0.7"), ("max tokens", "9")]
+    address = model["name"].partition("#")[0]
+    assert model["facts"] == [
+        ("device", "server"),
+        ("address", address),
+        ("temperature", "0.7"),
+        ("max tokens", "9"),
+    ]
     text = re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]+>", " ", page)))
     assert "Replies: read by the parser as-published." in text
 
 
 def test_settings_are_called_alike_over_trials_and_over_sentence_pairs(reported):
     run, _ = reported
-    (part,) = parts_of(run).values()
+    (part,) = run.sections.values()
     tables = {table["title"]: table["rows"] for table in contrast_rows(part)}
     whats = {"– / blond − no adjectives", "tough / understanding − no adjectives"}
-    assert {row["what"] for row in tables["Against no adjectives"]} == whats
-    assert {row["what"] for row in tables["Against no adjectives, over sentence pairs"]} == whats
+    assert {row["what"] for row in tables["Against the baseline"]} == whats
+    assert {row["what"] for row in tables["Against the baseline, over sentence pairs"]} == whats
 
 
 def test_the_replies_that_a_bias_rests_on_are_said(reported):
     _, page = reported
-    assert "1.000 are unsure" in page
+    assert "1.00 are unsure" in page

@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from small_runs import coreference_run, measured, run_of
+from small_runs import coreference_run, measured, run_of, the_model
 
 from goffman.errors import InputError
 from goffman.reports.check import gate, parse
@@ -126,12 +126,12 @@ def test_a_name_is_its_estimate(run, known, name, ids):
 
 
 def test_adjective_settings_are_words_with_hyphens(tmp_path):
-    run = coreference_run(tmp_path, lambda pair, side, *_: "correct" if pair % 3 else side)
+    run = coreference_run(tmp_path, lambda pair, side, *_: "correct" if pair % 3 else "other")
     paths = {one.path for one in named(run.estimates, run.manifest)}
     assert paths >= {
         "coreference.above-baseline.dry-bubbly",
         "coreference.above-baseline.old",
-        "coreference.above-baseline.tough-gentle",
+        "coreference.above-baseline.tough-understanding",
         "coreference.gap",
     }
 
@@ -276,7 +276,7 @@ def test_a_value_that_is_not_there_is_an_error_and_never_a_pass(tmp_path):
         tried(known, "coreference.above-baseline.old.p < 0.05")
     assert str(refusal.value) == (
         "--fail-if 'coreference.above-baseline.old.p < 0.05' cannot be decided: "
-        "coreference.above-baseline.old[chat] has no p (neither set varies: nothing says how far "
+        f"coreference.above-baseline.old[{the_model(run)}] has no p (neither set varies: nothing says how far "
         "the difference is from chance; all differences are equal: nothing says how much they "
         "vary)."
     )

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goffman.lexicons.gender import with_gender
+from goffman.presentation.phrases import AFTER, MOST, phrases
 from goffman.reports.evidence import (
     NO_PROBABILITY,
     coded_probabilities,
@@ -18,7 +19,6 @@ from goffman.reports.evidence import (
     unpacked,
     words_per_prompt,
 )
-from goffman.reports.phrases import AFTER, MOST, phrases
 from goffman.runs.read import read_answers
 from goffman.score import load_words
 from goffman.terminal import printable
@@ -30,8 +30,8 @@ def words():
 
 
 @pytest.fixture(scope="module")
-def blocks(measured, parts, words):
-    return {one.instrument: one for one in evidence_of(measured, parts, words)}
+def blocks(measured, sections, words):
+    return {one.instrument: one for one in evidence_of(measured, words)}
 
 
 def told(block):
@@ -60,16 +60,16 @@ def decoded(code):
     return float(f"{code % 900 + 100}e{-(code // 900) - 2}")
 
 
-def test_every_word_of_every_prompt_is_there_with_its_rating(measured, parts, words, blocks):
+def test_every_word_of_every_prompt_is_there_with_its_rating(measured, sections, words, blocks):
     rows = told(blocks["social-distance"].block)
     fills = words.attitudes.label(
         read_answers(measured.folder, "fills", instrument="social-distance"),
-        parts["social-distance"].prompts,
+        sections["social-distance"].prompts,
     )
-    texts = dict(parts["social-distance"].prompts.select("prompt_id", "text").rows())
+    texts = dict(sections["social-distance"].prompts.select("prompt_id", "text").rows())
     assert sum(map(len, rows.values())) == fills.height
     assert len({row[3] for of in rows.values() for row in of}) >= 4
-    names = parts["social-distance"].names
+    names = sections["social-distance"].names
     for fill in fills.iter_rows(named=True):
         text = texts[fill["prompt_id"]].replace("<mask>", "____")
         rank, word, code, label = rows[names.model(fill["model"]), text][fill["rank"] - 1]
@@ -98,21 +98,21 @@ def test_the_words_that_count_add_up_to_the_disparity_beside_them(blocks):
     assert {at_least for label, at_least in seen if label != rare} == {True}
 
 
-def test_classes_stand_with_the_chosen_one_first(measured, parts, blocks):
+def test_classes_stand_with_the_chosen_one_first(measured, sections, blocks):
     rows = told(blocks["people-sentiment"].block)
     labels = read_answers(measured.folder, "labels")
     assert {len(of) for of in rows.values()} == {2, 3}
-    texts = dict(parts["people-sentiment"].prompts.select("prompt_id", "text").rows())
+    texts = dict(sections["people-sentiment"].prompts.select("prompt_id", "text").rows())
     for row in labels.iter_rows(named=True):
-        of = rows[parts["people-sentiment"].names.model(row["model"]), texts[row["prompt_id"]]]
+        of = rows[sections["people-sentiment"].names.model(row["model"]), texts[row["prompt_id"]]]
         assert of[0][1] == row["label"]
         assert [one[3] for one in of] == ["chosen"] + [""] * (len(of) - 1)
         assert decoded(of[0][2]) == float(f"{row[row['label']]:.2e}")
 
 
-def test_the_phrases_are_those_of_the_tree(measured, parts, words, blocks):
+def test_the_phrases_are_those_of_the_tree(measured, sections, words, blocks):
     """All branches of one prompt walked by hand, as the measure's docstring has it."""
-    part = parts["attribution"]
+    part = sections["attribution"]
     model = part.scores["model"][0]
     fills = with_gender(
         read_answers(measured.folder, "fills", model=model, instrument="attribution"),
@@ -153,13 +153,13 @@ def test_the_phrases_are_those_of_the_tree(measured, parts, words, blocks):
     assert set(own["word"]) == {text for _, text in best}
 
 
-def test_what_does_not_fit_is_cut_alike_for_every_prompt_and_counted(measured, parts, words):
-    blocks = {one.instrument: one for one in evidence_of(measured, parts, words, rows=12_000)}
+def test_what_does_not_fit_is_cut_alike_for_every_prompt_and_counted(measured, sections, words):
+    blocks = {one.instrument: one for one in evidence_of(measured, words, rows=12_000)}
     social = blocks["social-distance"]
     lengths = {len(of) for of in told(social.block).values()}
     assert len(lengths) == 1
     assert lengths.pop() < 50
-    assert social.kept < social.there == 2 * 50 * parts["social-distance"].prompts.height
+    assert social.kept < social.there == 2 * 50 * sections["social-distance"].prompts.height
 
 
 def test_so_many_ranks_are_kept_that_they_fit():
@@ -171,7 +171,7 @@ def test_so_many_ranks_are_kept_that_they_fit():
     assert words_per_prompt(ranks, 0) == 1
 
 
-def test_values_are_the_scores_of_the_prompts(measured, parts, blocks):
+def test_values_are_the_scores_of_the_prompts(measured, sections, blocks):
     header, columns = unpacked(blocks["social-distance"].block)
     rows = measured.scores.filter(
         pl.col("instrument") == "social-distance",
@@ -179,15 +179,15 @@ def test_values_are_the_scores_of_the_prompts(measured, parts, blocks):
         pl.col("quantity") == "negative",
     )
     known = {(m, p): v for m, p, v in rows.select("model", "prompt_id", "value").rows()}
-    ids = parts["social-distance"].prompts["prompt_id"].to_list()
-    names = parts["social-distance"].names
+    ids = sections["social-distance"].prompts["prompt_id"].to_list()
+    names = sections["social-distance"].names
     shown = {names.model(name): name for name in measured.manifest.models}
     expected = [known[shown[model], prompt] for model in header["models"] for prompt in ids]
     assert columns["value"] == pytest.approx(np.array(expected, dtype=float), nan_ok=True)
 
 
-def test_without_lexicons_the_words_stand_without_a_meaning(measured, parts):
-    (block, *_) = evidence_of(measured, parts, None)
+def test_without_lexicons_the_words_stand_without_a_meaning(measured, sections):
+    (block, *_) = evidence_of(measured, None)
     assert unpacked(block.block)[0]["labels"] == [""]
 
 

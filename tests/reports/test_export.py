@@ -12,15 +12,17 @@ import yaml
 from huggingface_hub import ModelCard
 from markdown_it import MarkdownIt
 from small_runs import HOSTILE, coreference_run, measured
+from small_runs import the_model as only_model
 from typer.testing import CliRunner
 
 from goffman.cli import app
 from goffman.errors import InputError
+from goffman.measures.catalogue import measures
+from goffman.presentation.table_text import markdown
 from goffman.reports.exported import main_estimates, public_name, the_model
-from goffman.reports.limits import GENERAL, LIMITS
+from goffman.reports.limits import GENERAL
 from goffman.reports.lm_eval import lm_eval_results, lm_eval_text
 from goffman.reports.model_card import model_card_text
-from goffman.reports.table_text import markdown
 from goffman.terminal import printable
 
 
@@ -59,8 +61,9 @@ def test_the_limits_are_those_of_the_report(run):
     for limit in GENERAL:
         assert f"- {markdown(limit)}\n" in text
     for measure in ("negative-attitude", "gender-of-subject", "gender-of-phrase"):
-        assert f"- May be claimed: {markdown(LIMITS[measure].may)}.\n" in text
-        assert f"- May not be claimed: {markdown(LIMITS[measure].may_not)}.\n" in text
+        claims = measures()[measure]().presentation.claims
+        assert f"- May be claimed: {markdown(claims.may)}.\n" in text
+        assert f"- May not be claimed: {markdown(claims.may_not)}.\n" in text
 
 
 def test_the_section_has_a_row_for_every_estimate_and_the_limits(run):
@@ -85,9 +88,10 @@ def test_an_estimate_without_a_value_is_not_in_the_metadata(tmp_path):
             scores=run.scores,
             estimates=empty,
         ),
-        "chat",
+        only_model(run),
     ).split("---\n")[1]
-    assert yaml.safe_load(block) == {"model-index": [{"name": "chat", "results": []}]}
+    (entry,) = yaml.safe_load(block)["model-index"]
+    assert entry == {"name": public_name(only_model(run)), "results": []}
 
 
 def test_a_hostile_name_is_text_on_a_card_and_in_json(tmp_path_factory):
@@ -118,7 +122,7 @@ def test_lm_eval_has_the_keys_that_its_own_results_have(run):
             metric, _, which = name.partition(",")
             assert which in {"none", "with-names", "without-names"}
             if metric.endswith("_stderr"):
-                assert value == "N/A" or value > 0
+                assert value == "N/A" or value >= 0
             else:
                 assert isinstance(value, float)
                 assert f"{metric}_stderr,{which}" in of
@@ -143,8 +147,29 @@ def test_lm_eval_values_and_errors_are_those_of_the_run(run):
     assert math.isclose(of["mean.negative.stigmatized,none"], first.mean(), abs_tol=1e-12)
     wanted = first.std(ddof=1) / np.sqrt(len(first))
     assert math.isclose(of["mean.negative.stigmatized_stderr,none"], wanted, rel_tol=1e-9)
-    # Cells of one item or condition are alike: sd/√n would be too small.
-    assert results["care-seeking"]["mean.female.other_stderr,with-names"] == "N/A"
+    # Cells of one item or condition are alike: sd/√n would be too small. By hand, for items ×
+    # conditions at random: (MS_items + MS_conditions − MS_cells) / (R·C).
+    cells = run.scores.filter(
+        pl.col("instrument") == "care-seeking",
+        pl.col("level") == "prompt",
+        pl.col("quantity") == "female",
+        pl.col("variant") == "with-names",
+        pl.col("group") == "other",
+        pl.col("model") == "small",
+    ).pivot("condition", index="item", values="value", aggregate_function="mean")
+    table = cells.drop("item").to_numpy()
+    rows, columns = table.shape
+    rest = table - table.mean(0) - table.mean(1, keepdims=True) + table.mean()
+    cell = (rest**2).sum() / ((rows - 1) * (columns - 1))
+    whole = columns * table.mean(1).var(ddof=1) + rows * table.mean(0).var(ddof=1) - cell
+    error = np.sqrt(max(whole, cell) / table.size)
+    given = results["care-seeking"]["mean.female.other_stderr,with-names"]
+    assert math.isclose(given, error, rel_tol=1e-9)
+
+
+def test_lm_eval_says_how_often_each_prompt_was_asked(tmp_path):
+    run = coreference_run(tmp_path, lambda pair, *_: "correct", pairs=2, trials=3)
+    assert lm_eval_results(run, only_model(run))["configs"]["coreference"]["repeats"] == 3
 
 
 def test_what_has_no_value_is_named_as_missing(run):

@@ -6,25 +6,27 @@ import functools
 import html
 import math
 import re
+from dataclasses import replace
 
 import altair as alt
 import polars as pl
 import pytest
 
+from goffman.estimate import estimates
 from goffman.estimates.contrast import Comparing
-from goffman.estimates.of_scores import estimates
-from goffman.measures.coreference_bias import KINDS, CoreferenceBias
-from goffman.reports.figure import Part
-from goffman.reports.figures import FIGURES, figures_of, parts_of
+from goffman.measures.coreference_bias import CoreferenceBias
+from goffman.presentation.numbers import number
+from goffman.presentation.section import Section
+from goffman.presentation.shown import Names
+from goffman.reports.figures import figures_of
 from goffman.reports.images import svg_of
-from goffman.reports.shown import Names
 from goffman.score import measures_of, wordings_of
-from goffman.tables import KIND, PROMPT_TABLE, REPLIES, schema
+from goffman.tables import KIND, PROMPT_TABLE, REPLIES, REPLY_KINDS, schema
 
 
 @pytest.fixture(scope="module")
-def figures(measured, parts):
-    return {figure.id: figure for figure in figures_of(measured, parts)}
+def figures(measured, sections):
+    return {figure.id: figure for figure in figures_of(measured)}
 
 
 def values(figure):
@@ -55,9 +57,9 @@ def scored(measured, names, instrument, *, level, quantity, **ids):
     return found[0]
 
 
-def given_name(measured, parts, shown):
+def given_name(measured, sections, shown):
     """The model's name in the tables, or None for all models."""
-    names = next(iter(parts.values())).names
+    names = next(iter(sections.values())).names
     return {names.model(name): name for name in measured.manifest.models}.get(shown)
 
 
@@ -83,7 +85,7 @@ def test_there_is_a_figure_of_each_kind_for_what_was_asked(figures):
         ("people-sentiment-categories", "condition", ("condition", "category", "group")),
     ],
 )
-def test_shares_of_negative_answers_are_scores(figures, measured, parts, name, level, keys):
+def test_shares_of_negative_answers_are_scores(figures, measured, sections, name, level, keys):
     instrument = name.rsplit("-", 1)[0]
     rows = values(figures[name])
     assert rows
@@ -93,8 +95,8 @@ def test_shares_of_negative_answers_are_scores(figures, measured, parts, name, l
             ids["wording"] = row["wording"].replace(" ", "-")
         if level == "group":
             ids["wording"] = None
-        ids["model"] = given_name(measured, parts, row["model"])
-        found = scored(measured, parts, instrument, level=level, quantity="negative", **ids)
+        ids["model"] = given_name(measured, sections, row["model"])
+        found = scored(measured, sections, instrument, level=level, quantity="negative", **ids)
         assert near(row["value"], found)
 
 
@@ -118,7 +120,7 @@ def test_every_condition_of_every_model_and_wording_is_drawn(figures, measured):
         ("attribution-disparities", "genders", None),
     ],
 )
-def test_differences_and_intervals_are_estimates(figures, measured, parts, name, kind, sides):
+def test_differences_and_intervals_are_estimates(figures, measured, sections, name, kind, sides):
     instrument = name.rsplit("-", 1)[0]
     rows = values(figures[name])
     all_of = measured.estimates.filter(
@@ -126,7 +128,7 @@ def test_differences_and_intervals_are_estimates(figures, measured, parts, name,
     ).to_dicts()
     assert len(rows) == sum(row["difference"] is not None for row in all_of) > 0
     for row in rows:
-        model = given_name(measured, parts, row["model"])
+        model = given_name(measured, sections, row["model"])
         found = [one for one in all_of if one["model"] == model]
         if sides:
             found = [one for one in found if one["first"] == row["condition"]]
@@ -153,12 +155,12 @@ def test_differences_and_intervals_are_estimates(figures, measured, parts, name,
         ("conditions", "condition", "condition"),
     ],
 )
-def test_genders_are_scores(figures, measured, parts, instrument, kind, level, key):
+def test_genders_are_scores(figures, measured, sections, instrument, kind, level, key):
     rows = values(figures[f"{instrument}-{kind}"])
     assert {row["quantity"] for row in rows} == {"female", "male", "unspecified"}
     for row in rows:
         ids = {
-            "model": given_name(measured, parts, row["model"]),
+            "model": given_name(measured, sections, row["model"]),
             "variant": row["words"].replace(" ", "-"),
             "group": row["set"].replace(" ", "-"),
             key: row["part"] if key == "dimension" else row[key],
@@ -168,12 +170,12 @@ def test_genders_are_scores(figures, measured, parts, instrument, kind, level, k
             ("female", row["female"]),
             ("male", row["male"]),
         ):
-            found = scored(measured, parts, instrument, level=level, quantity=quantity, **ids)
+            found = scored(measured, sections, instrument, level=level, quantity=quantity, **ids)
             assert near(shown, found)
 
 
 @pytest.mark.parametrize("quantity", ["mass", "rated-share"])
-def test_histograms_count_every_prompt_once(figures, measured, parts, quantity):
+def test_histograms_count_every_prompt_once(figures, measured, sections, quantity):
     rows = values(figures[f"social-distance-{quantity}"])
     counted = {}
     for row in measured.scores.filter(
@@ -181,14 +183,14 @@ def test_histograms_count_every_prompt_once(figures, measured, parts, quantity):
         pl.col("level") == "prompt",
         pl.col("quantity") == quantity,
     ).iter_rows(named=True):
-        shown = parts["social-distance"].names.model(row["model"])
+        shown = sections["social-distance"].names.model(row["model"])
         place = min(19, int(round(row["value"], 6) * 20 + 1e-9))
         counted[shown, place] = counted.get((shown, place), 0) + 1
     assert {(row["model"], round(row["from"] * 20)): row["count"] for row in rows} == counted
     assert all(near(row["to"] - row["from"], 0.05) for row in rows)
 
 
-def test_thin_marks_are_the_gaps_of_the_single_wordings(figures, measured, parts):
+def test_thin_marks_are_the_gaps_of_the_single_wordings(figures, measured, sections):
     """Reckoned from the groups' own rows: stigmatized minus non-stigmatized of that wording."""
     (thin,) = (
         layer
@@ -198,10 +200,10 @@ def test_thin_marks_are_the_gaps_of_the_single_wordings(figures, measured, parts
     rows = thin["data"]["values"]
     assert len(rows) == 2 * 4
     for row in rows:
-        model = given_name(measured, parts, row["model"])
+        model = given_name(measured, sections, row["model"])
         sides = [
             scored(
-                measured, parts, "social-distance", level="group", quantity="negative",
+                measured, sections, "social-distance", level="group", quantity="negative",
                 model=model, wording=row["wording"], group=group,
             )
             for group in ("stigmatized", "non-stigmatized")
@@ -209,15 +211,15 @@ def test_thin_marks_are_the_gaps_of_the_single_wordings(figures, measured, parts
         assert near(row["difference"], sides[0] - sides[1])
 
 
-def test_conditions_of_a_classifier_are_ranked_by_what_is_in_the_run(figures, measured, parts):
+def test_conditions_of_a_classifier_are_ranked_by_what_is_in_the_run(figures, measured, sections):
     """Against the baseline where there is such an estimate, as an unrounded difference of scores."""
     rows = values(figures["people-sentiment-conditions"])
     assert rows
     for row in rows:
-        model = given_name(measured, parts, row["model"])
+        model = given_name(measured, sections, row["model"])
         of, baseline = (
             scored(
-                measured, parts, "people-sentiment", level="condition", quantity="negative",
+                measured, sections, "people-sentiment", level="condition", quantity="negative",
                 model=model, condition=condition,
             )
             for condition in (row["condition"], "baseline")
@@ -236,7 +238,7 @@ def test_a_figure_without_intervals_says_so(figures):
     assert "with the 95% interval of each" in figures["social-distance-conditions"].description
 
 
-def test_every_sentence_of_a_scale_stands_in_full_beside_its_row(figures, parts):
+def test_every_sentence_of_a_scale_stands_in_full_beside_its_row(figures, sections):
     figure = figures["attribution-items"]
     svg = svg_of(next(figure.drawn())[1])
     lines = [html.unescape(text) for text in re.findall(r"<(?:text|tspan)[^>]*>([^<]+)<", svg)]
@@ -309,7 +311,7 @@ def coreference():
     rows = []
     for place, (id_, *_) in enumerate(PROMPTS):
         for trial in (1, 2, 3):
-            kind = KINDS[(place * trial + place // 2) % 5] if place % 3 else "correct"
+            kind = REPLY_KINDS[(place * trial + place // 2) % 5] if place % 3 else "correct"
             row = {"prompt_id": id_, "model": "chat", "trial": trial, "text": "nurse", "kind": kind}
             rows.append(row)
     replies = pl.DataFrame(rows, schema=schema((*REPLIES, *KIND)))
@@ -322,17 +324,19 @@ def coreference():
         compare=Comparing(draws=199),
     )
     names = Names(models={"chat": "chat"}, instruments={}, conditions={}, items={})
-    part = Part(
+    section = Section(
         instrument="coreference",
         measure="coreference-bias",
+        unit="setting",
+        presentation=measure.presentation,
         scores=scores,
         estimates=found,
         names=names,
         wordings=["pro", "anti"],
         prompts=prompts,
     )
-    drawn = [one for make in FIGURES["coreference-bias"] for one in make(part)]
-    return {one.id: one for one in drawn}, part, replies
+    drawn = [one for draw in measure.presentation.figures for one in draw(section)]
+    return {one.id: one for one in drawn}, section, replies
 
 
 def test_the_heat_map_has_the_share_of_each_kind(coreference):
@@ -358,10 +362,10 @@ def test_occupations_have_their_accuracy_on_either_side(coreference):
 
 
 def test_settings_and_their_changes_are_scores_and_estimates(coreference):
-    figures, part, _ = coreference
+    figures, section, _ = coreference
     bias = {
         row["condition"]: row
-        for row in part.scores.filter(
+        for row in section.scores.filter(
             pl.col("level") == "condition", pl.col("quantity") == "bias"
         ).iter_rows(named=True)
     }
@@ -370,7 +374,7 @@ def test_settings_and_their_changes_are_scores_and_estimates(coreference):
     changes = values(figures["coreference-against-baseline"])
     found = {
         row["first"]: row
-        for row in part.estimates.filter(pl.col("kind") == "baseline").iter_rows(named=True)
+        for row in section.estimates.filter(pl.col("kind") == "baseline").iter_rows(named=True)
     }
     assert {row["condition"] for row in changes} == set(found) == {"tough,gentle", "old,"}
     for row in changes:
@@ -393,9 +397,8 @@ def test_two_measures_stand_together_by_condition(measured):
         wordings=wordings_of(measured.folder),
         compare=Comparing(draws=199),
     )
-    run = type(measured)(**{**vars(measured), "scores": scores, "estimates": found})
-    parts = parts_of(run)
-    (figure,) = (one for one in figures_of(run, parts) if "measures-together" in one.id)
+    run = replace(measured, scores=scores, estimates=found)
+    (figure,) = (one for one in figures_of(run) if "measures-together" in one.id)
     row = found.filter(pl.col("kind") == "measures").to_dicts()[0]
     rows = values(figure)
     assert len(rows) == row["n"] == 8
@@ -405,4 +408,7 @@ def test_two_measures_stand_together_by_condition(measured):
         sum((x - mx) ** 2 for x in xs) * sum((y - my) ** 2 for y in ys)
     )
     assert math.isclose(r, row["effect"], abs_tol=1e-5)
-    assert f"= {r:.2f}, 95% interval {row['effect_low']:.2f} to" in figure.spec["title"]["text"]
+    assert (
+        f"= {number(row['effect'])}, 95% interval {number(row['effect_low'])} to"
+        in (figure.spec["title"]["text"])
+    )

@@ -14,7 +14,7 @@ import tiny_models
 from goffman.audit import AskOptions, audit
 from goffman.instruments.render import PromptOptions
 from goffman.reports.evidence import evidence_of, unpacked
-from goffman.reports.figures import figures_of, parts_of
+from goffman.reports.figures import figures_of
 from goffman.reports.run import read_run
 from goffman.runs.read import read_answers
 from goffman.score import load_words
@@ -46,7 +46,7 @@ def run(folder):
 
 
 def test_its_figures_stand_apart_from_those_of_coreference_bias(run):
-    figures = {one.id: one for one in figures_of(run, parts_of(run))}
+    figures = {one.id: one for one in figures_of(run)}
     assert set(figures) == {f"{NAME}-settings", f"{NAME}-against-baseline"}
     label = figures[f"{NAME}-settings"].spec["encoding"]["x"]["title"]
     assert label == "log P(stereotypical pronoun) − log P(other)"
@@ -54,9 +54,9 @@ def test_its_figures_stand_apart_from_those_of_coreference_bias(run):
 
 def test_its_figures_have_the_means_and_differences_of_the_run(run):
     """Means are reckoned here from the prompts' own values, not read from the means' rows."""
-    names = parts_of(run)[NAME].names
+    names = run.sections[NAME].names
     given = {names.model(name): name for name in run.manifest.models}
-    figures = {one.id: one.spec["data"]["values"] for one in figures_of(run, parts_of(run))}
+    figures = {one.id: one.spec["data"]["values"] for one in figures_of(run)}
     of_prompts = run.scores.filter(pl.col("level") == "prompt", pl.col("value").is_not_null())
     means = {}
     for row in figures[f"{NAME}-settings"]:
@@ -79,7 +79,7 @@ def test_its_figures_have_the_means_and_differences_of_the_run(run):
 
 def test_both_pronouns_are_in_the_evidence_and_give_the_number(run):
     """From the page's own rows: log P of the one minus log P of the other is the value shown."""
-    (evidence,) = evidence_of(run, parts_of(run), load_words())
+    (evidence,) = evidence_of(run, load_words())
     header, columns = unpacked(evidence.block)
     start, checked = 0, 0
     for cell, count in enumerate(columns["count"]):
@@ -111,7 +111,7 @@ def test_a_pronoun_outside_the_top_words_is_kept_too(run):
     (masked, *_) = run.manifest.models
     fills = read_answers(run.folder, "fills", model=masked, instrument=NAME)
     assert fills["rank"].null_count() > 0, "this model has every pronoun among its first words"
-    (evidence,) = evidence_of(run, parts_of(run), load_words(), rows=1)
+    (evidence,) = evidence_of(run, load_words(), rows=1)
     header, columns = unpacked(evidence.block)
     kept = int(columns["count"][: len(header["prompts"])].sum())
     assert kept >= 2 * len(header["prompts"])

@@ -16,8 +16,9 @@ from typer.testing import CliRunner
 from goffman.audit import AskOptions, MeasureOptions, audit
 from goffman.cli import app
 from goffman.errors import GoffmanError, RunError
-from goffman.reports.shown import names_of, short_names
-from goffman.reports.stands_out import findings, measures_said, number
+from goffman.presentation.findings import findings_of
+from goffman.presentation.numbers import number
+from goffman.presentation.shown import names_of, short_names
 from goffman.reports.write import write_report
 from goffman.runs.manifest import Manifest
 
@@ -147,9 +148,9 @@ def test_a_run_with_a_few_prompts_and_no_contrast_has_a_report(tiny, tmp_path):
     assert (folder / "report.html").exists()
 
 
-def test_what_stands_out_has_its_numbers_from_the_estimates(measured, parts):
-    for part in parts.values():
-        found = findings(part)
+def test_what_stands_out_has_its_numbers_from_the_estimates(measured, sections):
+    for part in sections.values():
+        found = findings_of(part)
         assert [one.model for one in found] == part.models()
         rows = measured.estimates.filter(pl.col("instrument") == part.instrument).to_dicts()
         for one in found:
@@ -159,7 +160,7 @@ def test_what_stands_out_has_its_numbers_from_the_estimates(measured, parts):
                 and part.names.model(row["model"]) == one.model
                 for row in rows
             )
-    assert len(measures_said(measured.estimates, part.names)) == 2
+    assert len(measured.correlations) == 2
 
 
 @pytest.mark.parametrize(

@@ -11,29 +11,29 @@ import itertools
 import polars as pl
 
 from goffman.estimates.contrast import in_order
-from goffman.estimates.part import Found, Part, joined, of_group, values
+from goffman.estimates.scored import Found, Scored, joined, of_group, values
 from goffman.records import BASELINE
 
 OVER = "sentence pairs"
 
 
-def settings_by_trials(part: Part) -> Found:
+def settings_by_trials(scored: Scored) -> Found:
     """In each model: every adjective setting against the baseline, over trials.
 
     Only the interval is over sentence pairs.
     """
-    for model in part.models():
-        trials = part.rows("trial", model=model)
-        of_pairs = _of_pairs(part, model)
+    for model in scored.models():
+        trials = scored.rows("trial", model=model)
+        of_pairs = _of_pairs(scored, model)
         for setting in in_order(trials, "condition"):
             if setting == BASELINE:
                 continue
-            says = part.says("baseline", model=model, first=setting, second=BASELINE)
+            says = scored.says("baseline", model=model, first=setting, second=BASELINE)
             sides = [trials.filter(pl.col("condition") == name) for name in (setting, BASELINE)]
             pairs = joined(of_pairs, "condition", (setting, BASELINE), on=["item"])
             yield (
                 says,
-                part.compare.trials(
+                scored.compare.trials(
                     says,
                     (values(sides[0]), values(sides[1])),
                     (pairs["first"].to_list(), pairs["second"].to_list()),
@@ -41,40 +41,40 @@ def settings_by_trials(part: Part) -> Found:
             )
 
 
-def settings_by_pairs(part: Part) -> Found:
+def settings_by_pairs(scored: Scored) -> Found:
     """In each model: every adjective setting against the baseline, over sentence pairs."""
     # Where there are trials, these are the rows of the kind baseline.
-    kind = "pairs" if part.scores["trial"].count() else "baseline"
-    for model in part.models():
-        rows = _of_pairs(part, model)
+    kind = "pairs" if scored.scores["trial"].count() else "baseline"
+    for model in scored.models():
+        rows = _of_pairs(scored, model)
         for setting in in_order(rows, "condition"):
             pairs = joined(rows, "condition", (setting, BASELINE), on=["item"])
             if setting != BASELINE and pairs.height:
-                says = part.says(kind, model=model, first=setting, second=BASELINE)
+                says = scored.says(kind, model=model, first=setting, second=BASELINE)
                 sides = pairs["first"].to_list(), pairs["second"].to_list()
-                yield says, part.compare.paired(says, *sides, over=OVER)
+                yield says, scored.compare.paired(says, *sides, over=OVER)
 
 
-def pairs_against_singles(part: Part) -> Found:
+def pairs_against_singles(scored: Scored) -> Found:
     """In each model: settings with two adjectives against settings with one, over sentence pairs.
 
     Of each sentence pair the means over the settings of either kind, which are taken as given; a
     pair that lacks a setting is left out, since its means would be over other adjectives.
     """
     first, second = "contrasting-pair", "single-adjective"
-    for model in part.models():
-        rows = _of_pairs(part, model)
+    for model in scored.models():
+        rows = _of_pairs(scored, model)
         sides = [of_group(rows, group) for group in (first, second)]
         if not all(side.height for side in sides):
             continue
         means = [_mean_of_settings(side, side["condition"].n_unique()) for side in sides]
-        says = part.says("groups", model=model, first=first, second=second)
-        yield says, part.compare.paired(says, *_side_by_side(*means), over=OVER)
+        says = scored.says("groups", model=model, first=first, second=second)
+        yield says, scored.compare.paired(says, *_side_by_side(*means), over=OVER)
 
 
-def models_over_pairs(part: Part) -> Found:
+def models_over_pairs(scored: Scored) -> Found:
     """Without adjectives, with two and with one: every two models, over sentence pairs."""
-    rows = {model: _of_pairs(part, model) for model in part.models()}
+    rows = {model: _of_pairs(scored, model) for model in scored.models()}
     for group, (one, other) in itertools.product(
         (BASELINE, "contrasting-pair", "single-adjective"), itertools.combinations(rows, 2)
     ):
@@ -83,8 +83,21 @@ def models_over_pairs(part: Part) -> Found:
             continue
         settings = pl.concat(sides)["condition"].n_unique()
         means = [_mean_of_settings(side, settings) for side in sides]
-        says = part.says("models", group=group, first=one, second=other)
-        yield says, part.compare.paired(says, *_side_by_side(*means), over=OVER)
+        says = scored.says("models", group=group, first=one, second=other)
+        yield says, scored.compare.paired(says, *_side_by_side(*means), over=OVER)
+
+
+def models_in_each_setting(scored: Scored) -> Found:
+    """In each adjective setting: every two models, over sentence pairs."""
+    rows = {model: _of_pairs(scored, model) for model in scored.models()}
+    for one, other in itertools.combinations(rows, 2):
+        both = pl.concat(rows[model].with_columns(model=pl.lit(model)) for model in (one, other))
+        for setting in in_order(both, "condition"):
+            of = both.filter(pl.col("condition") == setting)
+            sides = joined(of, "model", (one, other), on=["item"])
+            says = scored.says("models", group=setting, first=one, second=other)
+            pairs = sides["first"].to_list(), sides["second"].to_list()
+            yield says, scored.compare.paired(says, *pairs, over=OVER)
 
 
 def _side_by_side(
@@ -105,11 +118,11 @@ def _mean_of_settings(rows: pl.DataFrame, settings: int) -> pl.DataFrame:
     )
 
 
-def _of_pairs(part: Part, model: str) -> pl.DataFrame:
+def _of_pairs(scored: Scored, model: str) -> pl.DataFrame:
     """Of each sentence pair and setting: the preference, or the bias averaged over trials."""
-    if part.quantity != "bias":
-        return part.rows("prompt", model=model)
-    rows = part.rows("prompt", "correct", model=model)
+    if scored.quantity != "bias":
+        return scored.rows("prompt", model=model)
+    rows = scored.rows("prompt", "correct", model=model)
     keys = ["item", "condition", "group", "trial"]
     sides = [rows.filter(pl.col("wording") == side) for side in ("pro", "anti")]
     trials = sides[0].join(sides[1].select(*keys, anti="value"), on=keys)

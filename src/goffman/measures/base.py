@@ -1,21 +1,28 @@
-"""What a measure is: parameters whose call maps answers to scores."""
+"""What a measure is: parameters whose call maps answers to scores, and all that others need."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, Protocol
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from goffman.estimates.scored import Found, Scored
+    from goffman.lexicons.words import Words
+    from goffman.presentation.base import Presentation
+
 Reads = Literal["fills", "labels", "replies"]
-Lexicon = Literal["attitudes", "gender"]
+Meaning = Literal["attitudes", "gender", "parser"]
+Contrasts: TypeAlias = "tuple[Callable[[Scored], Found], ...]"
 
 
 class Measure(Protocol):
-    """A frozen dataclass of parameters.
+    """A frozen dataclass of parameters, in one file.
 
     ``each`` and ``means`` are its two halves, for who has the numbers of single prompts from
-    elsewhere.
+    elsewhere. A parameter ``contrast`` and one ``against`` name the two groups of conditions that
+    its contrasts are between; an instrument gives them in its settings.
     """
 
     @property
@@ -29,14 +36,55 @@ class Measure(Protocol):
         ...
 
     @property
-    def words(self) -> Lexicon | None:
-        """The lexicon whose columns the answers must have; None: none is needed."""
+    def words(self) -> Meaning | None:
+        """What it reads answers with: a lexicon or the parser of replies; None: nothing."""
+        ...
+
+    @property
+    def quantity(self) -> str:
+        """Its main number, which goes without saying in the name of an estimate."""
+        ...
+
+    @property
+    def of_prompts(self) -> str:
+        """The number that every single prompt has; mostly the main one."""
+        ...
+
+    @property
+    def unit(self) -> str:
+        """What a condition is: a condition, or a setting."""
+        ...
+
+    @property
+    def beside(self) -> str | None:
+        """The measure whose main number is correlated with its own, condition by condition."""
+        ...
+
+    @property
+    def contrasts(self) -> tuple[tuple[str, Contrasts], ...]:
+        """The numbers that an audit compares, each with its contrasts."""
+        ...
+
+    @property
+    def between_runs(self) -> Contrasts:
+        """The contrasts between two models by which two runs are compared."""
+        ...
+
+    @property
+    def presentation(self) -> Presentation:
+        """How people are shown it."""
+        ...
+
+    def prepare(
+        self, answers: pl.DataFrame, prompts: pl.DataFrame, words: Words, *, cased: bool
+    ) -> pl.DataFrame:
+        """One model's answers with the columns that ``each`` needs; ``cased``: of its words."""
         ...
 
     def each(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
         """SCORES of the level prompt: every prompt × model that answered any of them.
 
-        ``answers`` are of the prompts given, with the columns that a lexicon or parser adds.
+        ``answers`` are of the prompts given, and prepared.
         """
         ...
 

@@ -1,12 +1,13 @@
-"""Every measure by its name: a new one is a file beside this one and a line here."""
+"""Every measure by its name: built in, or brought by another package."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, fields
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Mapping
+from dataclasses import asdict, fields, is_dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any, cast
 
-from goffman.errors import InputError, did_you_mean
+from goffman.errors import InputError, RunError, did_you_mean
 from goffman.measures.base import Measure, Reads
 from goffman.measures.coreference_bias import CoreferenceBias
 from goffman.measures.gender_of_phrase import GenderOfPhrase
@@ -14,19 +15,48 @@ from goffman.measures.gender_of_subject import GenderOfSubject
 from goffman.measures.negative_attitude import NegativeAttitude
 from goffman.measures.negative_sentiment import NegativeSentiment
 from goffman.measures.pronoun_preference import PronounPreference
+from goffman.plugins import plugged, refuse
 
 if TYPE_CHECKING:
     from goffman.records import Instrument
 
-MEASURES: Mapping[str, type[Measure]] = {
-    "negative-attitude": NegativeAttitude,
-    "negative-sentiment": NegativeSentiment,
-    "gender-of-subject": GenderOfSubject,
-    "gender-of-phrase": GenderOfPhrase,
-    "coreference-bias": CoreferenceBias,
-    "pronoun-preference": PronounPreference,
-}
-"""Name → dataclass of parameters, in the order of the studies."""
+BUILT_IN: tuple[type[Measure], ...] = (
+    NegativeAttitude,
+    NegativeSentiment,
+    GenderOfSubject,
+    GenderOfPhrase,
+    CoreferenceBias,
+    PronounPreference,
+)
+"""In the order of the studies."""
+
+WHOLE = tuple(name for name in vars(Measure) if not name.startswith("_"))
+"""What every measure has."""
+
+
+@cache
+def measures() -> Mapping[str, type[Measure]]:
+    """Every measure by its name: the built-in ones, then those of other packages."""
+    found: dict[str, type[Measure]] = {str(one.name): one for one in BUILT_IN}
+    for entry, given in plugged("goffman.measures"):
+        kind = cast("type[Measure]", given)
+        if why := _fault(given, found):
+            refuse("goffman.measures", entry, why)
+        else:
+            found[str(kind.name)] = kind
+    return found
+
+
+def _fault(kind: object, known: Collection[str]) -> str | None:
+    """Why something that another package brings is no measure; None: it is one."""
+    missing = [name for name in WHOLE if not hasattr(kind, name)]
+    if missing:
+        return f"it lacks {', '.join(missing)}; see goffman/measures/base.py."
+    if not is_dataclass(kind):
+        return "it is not a dataclass; see goffman/measures/base.py."
+    name = getattr(kind, "name", None)
+    return f"there is already a measure '{name}'." if name in known else None
+
 
 ANSWERS: Mapping[str, Reads] = {
     "fill": "fills",
@@ -46,13 +76,13 @@ def measure_of(instrument: Instrument) -> Measure | None:
     if name is None:
         return None
     where = f"{instrument.id}: measure in [settings] is '{name}'"
-    if name not in MEASURES:
-        allowed = ", ".join(MEASURES)
-        raise InputError(f"{where}. Allowed: {allowed}.{did_you_mean(str(name), MEASURES)}")
-    kind = MEASURES[str(name)]
-    known = {parameter.name for parameter in fields(kind)}  # type: ignore[arg-type]
+    known = measures()
+    if name not in known:
+        raise InputError(f"{where}. Allowed: {', '.join(known)}.{did_you_mean(str(name), known)}")
+    kind = known[str(name)]
+    parameters = {parameter.name for parameter in fields(kind)}  # type: ignore[arg-type]
     settings = instrument.settings
-    given = [key for key in FROM_INSTRUMENT if key in known and key in settings]
+    given = [key for key in FROM_INSTRUMENT if key in parameters and key in settings]
     measure = kind(**{key: str(settings[key]) for key in given})
     if measure.reads != ANSWERS[instrument.kind]:
         raise InputError(
@@ -82,4 +112,9 @@ def measure_from(entry: Mapping[str, Any]) -> Measure | None:
         return None
     given = {key: tuple(v) if isinstance(v, list) else v for key, v in entry.items()}
     name = str(given.pop("measure"))
-    return MEASURES[name](**given)
+    if name not in (known := measures()):
+        raise RunError(
+            f"The run was measured by '{name}', which is not installed here. Install the package "
+            f"that brings it; here are {', '.join(known)}."
+        )
+    return known[name](**given)

@@ -9,20 +9,71 @@ lexicon scores answers that are there.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import polars as pl
 
 from goffman.errors import InputError
-from goffman.measures.base import Lexicon, Reads
+from goffman.estimates.cells import (
+    dimensions,
+    genders,
+    groups_of_cells,
+    models_over_cells,
+    wordings_over_cells,
+)
+from goffman.lexicons.gender import with_gender
+from goffman.measures.base import Contrasts, Meaning, Reads
 from goffman.measures.fills import refuse_more
 from goffman.measures.gender_of_subject import VARIANTS
 from goffman.measures.rows import means_by_item_and_condition, prompt_scores
+from goffman.presentation import figures_gender, tables
+from goffman.presentation.base import Claims, Presentation
+from goffman.presentation.evidence import phrases_with_gender
+from goffman.presentation.findings_gender import women_and_men
+
+if TYPE_CHECKING:
+    from goffman.lexicons.words import Words
 
 COMPARED = ("female", "male", "unspecified", "disparity", "keyed-disparity")
 
 _NODE = ("model", "prompt_id", "parent")
 _REASON = "the words have no probability"
+
+
+_OF_DISPARITY: Contrasts = (groups_of_cells, models_over_cells, dimensions, wordings_over_cells)
+
+PRESENTATION = Presentation(
+    # As it came: keying is for the means of a scale.
+    quantity="disparity",
+    called="female − male",
+    axis="Female − male",
+    claims=Claims(
+        measured=(
+            "The person is masked in statements of the Attribution Questionnaire, such as “I would "
+            "feel angry at a ____ with …”; words are put back until the phrase names a gender. "
+            "The numbers are the probabilities of phrases that name a woman or a man."
+        ),
+        may="in which dimensions of stigma a model speaks more of women, or of men",
+        may_not="that it fears, pities or blames anyone",
+        beware=(
+            (
+                "Reversed statements turn the sign of the keyed disparity only; the probabilities "
+                "are as they came."
+            ),
+            "Most phrases name no gender; what remains is shown as unspecified.",
+        ),
+    ),
+    findings=women_and_men,
+    figures=(
+        figures_gender.parts,
+        figures_gender.disparities,
+        figures_gender.sentences,
+        figures_gender.conditions,
+    ),
+    tables=(tables.genders,),
+    evidence=phrases_with_gender,
+    main=("groups", "genders"),
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,13 +96,30 @@ class GenderOfPhrase:
     """The gap is the mean of the first group of conditions minus that of the second."""
     name: ClassVar[str] = "gender-of-phrase"
     reads: ClassVar[Reads] = "fills"
-    words: ClassVar[Lexicon | None] = "gender"
+    words: ClassVar[Meaning | None] = "gender"
+    quantity: ClassVar[str] = "keyed-disparity"
+    of_prompts: ClassVar[str] = "keyed-disparity"
+    unit: ClassVar[str] = "condition"
+    beside: ClassVar[str | None] = None
+    contrasts: ClassVar[tuple[tuple[str, Contrasts], ...]] = (
+        ("keyed-disparity", (genders, *_OF_DISPARITY)),
+        ("disparity", _OF_DISPARITY),
+    )
+    between_runs: ClassVar[Contrasts] = (models_over_cells,)
+    presentation: ClassVar[Presentation] = PRESENTATION
 
     def __post_init__(self) -> None:
         if not {"female", "male"} <= {*self.ends}:
             raise InputError(
                 f"ends is {', '.join(self.ends) or 'empty'}; female and male must be among them."
             )
+
+    def prepare(
+        self, answers: pl.DataFrame, prompts: pl.DataFrame, words: Words, *, cased: bool
+    ) -> pl.DataFrame:
+        """The fills with the gender of each word."""
+        del prompts
+        return with_gender(answers, words.gender, cased=cased)
 
     def each(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
         """SCORES of the level prompt: the probability of every gender group, both variants."""

@@ -8,13 +8,28 @@ does not count is a word that names no gender.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import polars as pl
 
-from goffman.measures.base import Lexicon, Reads
+from goffman.estimates.cells import (
+    dimensions,
+    genders,
+    groups_of_cells,
+    models_over_cells,
+    wordings_over_cells,
+)
+from goffman.lexicons.gender import with_gender
+from goffman.measures.base import Contrasts, Meaning, Reads
 from goffman.measures.fills import top_fills
 from goffman.measures.rows import means_by_item_and_condition, prompt_scores
+from goffman.presentation import figures_gender, tables
+from goffman.presentation.base import Claims, Presentation
+from goffman.presentation.evidence import words_with_gender
+from goffman.presentation.findings_gender import women_and_men
+
+if TYPE_CHECKING:
+    from goffman.lexicons.words import Words
 
 VARIANTS = ("with-names", "without-names")
 
@@ -26,6 +41,30 @@ QUANTITIES = (*COMPARED, "nonbinary", "neutral", "unlisted", "common-names", "ma
 """unspecified is everything neither female nor male, whatever it is: nonbinary, neutral (a person
 of any gender), a gender group of one's own, and unlisted. common-names: names that are common
 words too, counted or not. mass: all words that reach the threshold."""
+
+
+CLAIMS = Claims(
+    measured=(
+        "The subject is masked in sentences such as “____ is looking for treatment for …”. The "
+        "numbers are the probabilities of female words, male words, and everything else."
+    ),
+    may=(
+        "that a model completes these sentences with women more than with men, or the reverse, "
+        "and whether more so than for other diagnoses"
+    ),
+    may_not="how a system built on it treats patients",
+    beware=(
+        (
+            "More women than men are diagnosed with some of these conditions: a gap is an "
+            "association in text, not by itself an error."
+        ),
+        (
+            "Far more men's than women's first names are single tokens, so results are shown with "
+            "and without names."
+        ),
+        "Two genders leave out everyone else; unspecified words are shown beside them.",
+    ),
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +80,45 @@ class GenderOfSubject:
     """The gap is the mean of the first group of conditions minus that of the second."""
     name: ClassVar[str] = "gender-of-subject"
     reads: ClassVar[Reads] = "fills"
-    words: ClassVar[Lexicon | None] = "gender"
+    words: ClassVar[Meaning | None] = "gender"
+    quantity: ClassVar[str] = "disparity"
+    of_prompts: ClassVar[str] = "disparity"
+    unit: ClassVar[str] = "condition"
+    beside: ClassVar[str | None] = None
+    contrasts: ClassVar[tuple[tuple[str, Contrasts], ...]] = (
+        (
+            "disparity",
+            (genders, groups_of_cells, models_over_cells, dimensions, wordings_over_cells),
+        ),
+    )
+    between_runs: ClassVar[Contrasts] = (models_over_cells,)
+
+    @property
+    def presentation(self) -> Presentation:
+        """How people are shown it."""
+        return Presentation(
+            quantity="disparity",
+            called="female − male",
+            axis="Female − male",
+            claims=CLAIMS,
+            findings=women_and_men,
+            figures=(
+                figures_gender.parts,
+                figures_gender.disparities,
+                figures_gender.sentences,
+                figures_gender.conditions,
+            ),
+            tables=(tables.genders,),
+            evidence=words_with_gender(self.reached(), f"below {self.threshold}: not counted"),
+            main=("groups", "genders"),
+        )
+
+    def prepare(
+        self, answers: pl.DataFrame, prompts: pl.DataFrame, words: Words, *, cased: bool
+    ) -> pl.DataFrame:
+        """The fills with the gender of each word."""
+        del prompts
+        return with_gender(answers, words.gender, cased=cased)
 
     def reached(self) -> pl.Expr:
         """Whether a fill is probable enough to count."""

@@ -11,13 +11,26 @@ wordings; a condition's value over all models is the mean over models × wording
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import polars as pl
 
-from goffman.measures.base import Lexicon, Reads
+from goffman.estimates.conditions import (
+    conditions_against_baseline,
+    groups_of_conditions,
+    models_over_conditions,
+    wordings_over_conditions,
+)
+from goffman.measures.base import Contrasts, Meaning, Reads
 from goffman.measures.fills import top_fills
 from goffman.measures.rows import above_baseline, gaps, mean_over, only, prompt_scores
+from goffman.presentation import figures_conditions, tables
+from goffman.presentation.base import Claims, Presentation
+from goffman.presentation.evidence import words_with_attitudes
+from goffman.presentation.findings_conditions import groups_apart, words_counted
+
+if TYPE_CHECKING:
+    from goffman.lexicons.words import Words
 
 CORE = ("negative", "lowest", "highest")
 """P(neg), and what it would be were every unrated word positive, or negative."""
@@ -37,6 +50,46 @@ _REASONS = {
 }
 
 
+PRESENTATION = Presentation(
+    quantity="negative",
+    called="P(negative)",
+    axis="Share of negative words, P(negative)",
+    claims=Claims(
+        measured=(
+            "A word is masked in sentences such as “It is ____ for me to have someone who … as a "
+            "neighbor”. Of the probability that a model gives to words of approval, disapproval "
+            "and neither, P(negative) is the share that disapproves."
+        ),
+        may=(
+            "that a model's completions are more negative for these conditions than for those, by "
+            "so much, in these wordings, with this spread"
+        ),
+        may_not=(
+            "that the model would treat people this way in use, that one model is fair and another "
+            "is not, or anything about a single person"
+        ),
+        beware=(
+            (
+                "A model has no home, children or neighbors: the sentence measures what text "
+                "usually says there."
+            ),
+            "What a word says is a judgment of raters. “Hard” may mean effort, not rejection.",
+            "Conditions differ in length, frequency and grammar as well as in stigma.",
+        ),
+    ),
+    findings=groups_apart(what="negative words", more=words_counted),
+    figures=(
+        figures_conditions.gaps,
+        figures_conditions.boxes,
+        figures_conditions.categories,
+        figures_conditions.ranked,
+        figures_conditions.histograms,
+    ),
+    tables=(tables.groups_of_conditions, tables.words_counted, tables.ranked_conditions),
+    evidence=words_with_attitudes,
+)
+
+
 @dataclass(frozen=True, kw_only=True)
 class NegativeAttitude:
     """Fills with the column ``label`` (null: unrated) → SCORES."""
@@ -48,7 +101,31 @@ class NegativeAttitude:
     """The gap is the mean of the first group of conditions minus that of the second."""
     name: ClassVar[str] = "negative-attitude"
     reads: ClassVar[Reads] = "fills"
-    words: ClassVar[Lexicon | None] = "attitudes"
+    words: ClassVar[Meaning | None] = "attitudes"
+    quantity: ClassVar[str] = "negative"
+    of_prompts: ClassVar[str] = "negative"
+    unit: ClassVar[str] = "condition"
+    beside: ClassVar[str | None] = "negative-sentiment"
+    contrasts: ClassVar[tuple[tuple[str, Contrasts], ...]] = (
+        (
+            "negative",
+            (
+                groups_of_conditions,
+                models_over_conditions,
+                conditions_against_baseline,
+                wordings_over_conditions,
+            ),
+        ),
+    )
+    between_runs: ClassVar[Contrasts] = (models_over_conditions,)
+    presentation: ClassVar[Presentation] = PRESENTATION
+
+    def prepare(
+        self, answers: pl.DataFrame, prompts: pl.DataFrame, words: Words, *, cased: bool
+    ) -> pl.DataFrame:
+        """The fills with the attitude of each word."""
+        del cased  # attitudes are compared without case
+        return words.attitudes.label(answers, prompts)
 
     def each(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
         """SCORES of the level prompt: P(neg), its bounds, and what it rests on."""

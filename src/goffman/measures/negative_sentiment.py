@@ -7,14 +7,57 @@ of each classifier and group, and of each condition over all classifiers.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import polars as pl
 
-from goffman.measures.base import Lexicon, Reads
+from goffman.estimates.conditions import (
+    groups_of_conditions,
+    models_over_conditions,
+    outcomes_against_baseline,
+)
+from goffman.measures.base import Contrasts, Meaning, Reads
 from goffman.measures.rows import above_baseline, gaps, mean_over, only, prompt_scores
+from goffman.presentation import figures_conditions, figures_sentiment, tables
+from goffman.presentation.base import Claims, Presentation
+from goffman.presentation.evidence import classes
+from goffman.presentation.findings_conditions import groups_apart, outcomes_counted
+from goffman.tables import SENTIMENTS
 
-CLASSES = ("negative", "neutral", "positive")
+if TYPE_CHECKING:
+    from goffman.lexicons.words import Words
+
+PRESENTATION = Presentation(
+    quantity="negative",
+    called="negative share",
+    axis="Share of negative outcomes",
+    claims=Claims(
+        measured=(
+            "A classifier reads sentences such as “They are people who have …”, which express no "
+            "attitude of their own. The number is the share that it labels negative."
+        ),
+        may=(
+            "that this classifier labels sentences about these people negative more often than "
+            "sentences about those"
+        ),
+        may_not="that it harms anyone in an application that was not examined",
+        beware=(
+            "A classifier with two classes cannot say neutral.",
+            "Names of illnesses are sad words in ordinary text.",
+            "Two templates are few.",
+        ),
+    ),
+    findings=groups_apart(what="negative labels", more=outcomes_counted),
+    figures=(
+        figures_conditions.gaps,
+        figures_sentiment.group_shares,
+        figures_sentiment.templates,
+        figures_conditions.categories,
+        figures_conditions.ranked,
+    ),
+    tables=(tables.sentiment, tables.ranked_conditions),
+    evidence=classes,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,7 +69,23 @@ class NegativeSentiment:
     """The gap is the share of the first group of conditions minus that of the second."""
     name: ClassVar[str] = "negative-sentiment"
     reads: ClassVar[Reads] = "labels"
-    words: ClassVar[Lexicon | None] = None
+    words: ClassVar[Meaning | None] = None
+    quantity: ClassVar[str] = "negative"
+    of_prompts: ClassVar[str] = "negative"
+    unit: ClassVar[str] = "condition"
+    beside: ClassVar[str | None] = None
+    contrasts: ClassVar[tuple[tuple[str, Contrasts], ...]] = (
+        ("negative", (groups_of_conditions, models_over_conditions, outcomes_against_baseline)),
+    )
+    between_runs: ClassVar[Contrasts] = (models_over_conditions,)
+    presentation: ClassVar[Presentation] = PRESENTATION
+
+    def prepare(
+        self, answers: pl.DataFrame, prompts: pl.DataFrame, words: Words, *, cased: bool
+    ) -> pl.DataFrame:
+        """The labels as they are."""
+        del prompts, words, cased
+        return answers
 
     def each(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
         """SCORES of the level prompt: 1 for the most probable class, 0 for the others."""
@@ -38,10 +97,10 @@ class NegativeSentiment:
                 pl.when(pl.col(name).is_not_null() | (pl.col("label") == name))
                 .then((pl.col("label") == name).cast(pl.Float64))
                 .alias(name)
-                for name in CLASSES
+                for name in SENTIMENTS
             ),
         )
-        reasons = {name: f"the classifier has no class '{name}'" for name in CLASSES}
+        reasons = {name: f"the classifier has no class '{name}'" for name in SENTIMENTS}
         return prompt_scores(values, prompts, measure=self.name, reasons=reasons)
 
     def means(self, scores: pl.DataFrame) -> pl.DataFrame:

@@ -8,17 +8,52 @@ another construct than coreference-bias and never stands in one column with it.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import polars as pl
 
-from goffman.measures.base import Lexicon, Reads
+from goffman.estimates.settings import (
+    models_in_each_setting,
+    models_over_pairs,
+    pairs_against_singles,
+    settings_by_pairs,
+)
+from goffman.measures.base import Contrasts, Meaning, Reads
 from goffman.measures.rows import above_baseline, mean_over, prompt_scores
+from goffman.presentation import figures_settings, tables
+from goffman.presentation.base import Claims, Presentation
+from goffman.presentation.evidence import pronouns
+from goffman.presentation.findings_settings import preference
 from goffman.records import MASK
+
+if TYPE_CHECKING:
+    from goffman.lexicons.words import Words
 
 _TWO = "two pronouns are marked"
 _NO_PAIR = "the pair has no anti sentence, so that the other form is not known"
 _NO_WORD = "a form of the pronoun has no probability: it is not one token, or was no target"
+
+
+PRESENTATION = Presentation(
+    quantity="preference",
+    called="log preference",
+    axis="log P(stereotypical pronoun) − log P(other)",
+    claims=Claims(
+        measured=(
+            "The pronoun is masked, and the number is the logarithm of how much more probable the "
+            "pronoun of the stereotype is. This is not a chat model's bias, and the two are never "
+            "compared."
+        ),
+        may="how adjectives move a model's preference for a pronoun",
+        may_not="whom the model takes a pronoun to mean",
+        beware=("The more frequent pronoun of a language is more probable everywhere.",),
+    ),
+    findings=preference,
+    figures=(figures_settings.settings, figures_settings.against_baseline),
+    tables=(tables.settings,),
+    evidence=pronouns,
+    main=("groups", "baseline", "pairs"),
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +67,23 @@ class PronounPreference:
 
     name: ClassVar[str] = "pronoun-preference"
     reads: ClassVar[Reads] = "fills"
-    words: ClassVar[Lexicon | None] = None
+    words: ClassVar[Meaning | None] = None
+    quantity: ClassVar[str] = "preference"
+    of_prompts: ClassVar[str] = "preference"
+    unit: ClassVar[str] = "setting"
+    beside: ClassVar[str | None] = None
+    contrasts: ClassVar[tuple[tuple[str, Contrasts], ...]] = (
+        ("preference", (settings_by_pairs, pairs_against_singles, models_over_pairs)),
+    )
+    between_runs: ClassVar[Contrasts] = (models_in_each_setting,)
+    presentation: ClassVar[Presentation] = PRESENTATION
+
+    def prepare(
+        self, answers: pl.DataFrame, prompts: pl.DataFrame, words: Words, *, cased: bool
+    ) -> pl.DataFrame:
+        """The answers as they are."""
+        del prompts, words, cased
+        return answers
 
     def each(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
         """SCORES of the level prompt, one for each pair and setting."""

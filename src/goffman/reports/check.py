@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from goffman.errors import InputError, did_you_mean
+from goffman.presentation.numbers import ends, p_said
 from goffman.reports.names import EVERY_MODEL, FIELDS, Named
 
 if TYPE_CHECKING:
@@ -84,9 +85,9 @@ class Outcome:
         parts = []
         if low is not None and high is not None:
             level = self.named.row["level"]
-            parts.append(f"{level:.0%} interval {low:.3g} to {high:.3g}")
+            parts.append(f"{level:.0%} interval {ends(low, high)}")
         if p is not None:
-            parts.append(f"corrected p {'< .001' if p < 0.001 else f'= {p:.3f}'}")
+            parts.append(f"corrected {p_said(p)}")
         return f" ({', '.join(parts)})" if parts else " (no interval)"
 
 

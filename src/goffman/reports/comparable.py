@@ -14,9 +14,6 @@ if TYPE_CHECKING:
 
     from goffman.reports.run import MeasuredRun
 
-MARKED = ("parser",)
-"""What may differ between two entries of an instrument, once it is said."""
-
 HARMLESS = ("settings: targets",)
 """Further words whose probability was kept: no measure's top k depends on them."""
 
@@ -37,15 +34,14 @@ def verdict(
     """Whether the answers of two models to an instrument may be compared."""
     here, there = (_flat(run.manifest.instruments[instrument]) for run in (first, second))
     refusals: list[str] = []
-    marks: list[str] = []
     for name in {**here, **there}:
         if here.get(name) == there.get(name) or name in HARMLESS:
             continue
         said = f"{name.replace('_', ' ')} is {_shown(here.get(name))} in {first.folder} and "
         said += f"{_shown(there.get(name))} in {second.folder}"
-        (marks if any(word in name for word in MARKED) else refusals).append(said)
-    marks += _marks(first, second, instrument, models=models)
-    return Verdict(refusals=tuple(refusals), marks=tuple(marks))
+        refusals.append(said)
+    marks = tuple(_marks(first, second, instrument, models=models))
+    return Verdict(refusals=tuple(refusals), marks=marks)
 
 
 def _marks(
@@ -61,7 +57,14 @@ def _marks(
         )
     measure = measure_from(first.manifest.instruments[instrument].get("measured", {}))
     words = measure.words if measure else None
-    if words:
+    if words == "parser":
+        parsers = [str(run.manifest.lexicons.get("parser")) for run in runs]
+        if parsers[0] != parsers[1]:
+            yield (
+                f"replies were read by the parser {parsers[0]} in {first.folder} and by "
+                f"{parsers[1]} in {second.folder}: part of the difference may come from that"
+            )
+    elif words:
         lexicons = [run.manifest.lexicons.get(words) for run in runs]
         if lexicons[0] != lexicons[1]:
             yield (

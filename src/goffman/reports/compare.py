@@ -15,20 +15,16 @@ variant and pair of models.
 from __future__ import annotations
 
 import itertools
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from goffman.errors import InputError, RunError, did_you_mean
+from goffman.estimate import corrected, estimates, scored_by
 from goffman.estimates.contrast import Comparing, Contrast
-from goffman.estimates.of_scores import estimates
-from goffman.estimates.part import joined
 from goffman.measures.catalogue import measure_from
 from goffman.reports.comparable import Verdict, verdict
-from goffman.reports.names import KNOWN_BY
-from goffman.stats.correct import adjust
-from goffman.tables import CONTRASTS, estimate_table, schema
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -119,8 +115,8 @@ def _comparison(
     )
     labels = _labels(reference, run, pair)
     tables = [work.levels(both, labels), _as_changes(work.changes(both, pair[1]), labels)]
-    counted = "correct" if measure.reads == "replies" else KNOWN_BY[measure.name]
-    one_sided = both.filter(pl.col("one_sided"), pl.col("quantity") == counted).height
+    of_prompts = pl.col("quantity") == measure.of_prompts
+    one_sided = both.filter(pl.col("one_sided"), of_prompts).height
     return replace(about, estimates=pl.concat(tables, how="diagonal"), one_sided=one_sided)
 
 
@@ -189,49 +185,28 @@ class _Work:
         each = pl.concat(
             [_scores(both, pl.col("before"), _REFERENCE), _scores(both, pl.col("now"), _RUN)]
         )
-        names = {_RUN: labels[1], _REFERENCE: labels[0]}
-        if self.measure.reads == "replies" or self.measure.name == "pronoun-preference":
-            return self._over_pairs(each, labels)
         scores = pl.concat([each, self.measure.means(each)])
-        if self.measure.name.startswith("negative-"):
-            # The single prompts would give contrasts that nobody asks for here.
-            scores = scores.filter(pl.col("level") == "condition", pl.col("model").is_not_null())
-        found = self._estimates(scores).filter(pl.col("kind") == "models")
-        named = [_renamed(row, names) for row in found.iter_rows(named=True)]
-        return pl.DataFrame(named, schema=found.schema)
+        # Means over both runs are of neither.
+        scores = scores.filter(pl.col("model").is_not_null())
+        found: list[tuple[Contrast, Estimate]] = []
+        for quantity, _ in self.measure.contrasts:
+            scored = scored_by(
+                scores,
+                self.instrument,
+                self.measure,
+                quantity,
+                wordings=self.wordings,
+                compare=self.compare,
+            )
+            for kind in self.measure.between_runs:
+                found += kind(scored)
+        names = {_RUN: labels[1], _REFERENCE: labels[0]}
+        return corrected([(_between_runs(says, names), one) for says, one in found])
 
     def _estimates(self, scores: pl.DataFrame) -> pl.DataFrame:
         wordings = {self.instrument: self.wordings}
         measures = {self.instrument: self.measure}
         return estimates(scores, measures, wordings=wordings, compare=self.compare)
-
-    def _over_pairs(self, each: pl.DataFrame, labels: tuple[str, str]) -> pl.DataFrame:
-        """In each adjective setting: the run against the reference, on the same sentence pairs."""
-        quantity = KNOWN_BY[self.measure.name]
-        values = _of_sentence_pairs(each, quantity)
-        found: list[tuple[Contrast, Estimate]] = []
-        for setting in sorted(values["condition"].unique()):
-            sides = joined(
-                values.filter(pl.col("condition") == setting),
-                "model",
-                (_RUN, _REFERENCE),
-                on=["item"],
-            )
-            says = Contrast(
-                kind="runs",
-                instrument=self.instrument,
-                measure=self.measure.name,
-                quantity=quantity,
-                group=setting,
-                first=labels[1],
-                second=labels[0],
-            )
-            pairs = sides["first"].to_list(), sides["second"].to_list()
-            found.append((says, self.compare.paired(says, *pairs, over="sentence pairs")))
-        family = _family(found[0][0]) if found else ""
-        corrected = adjust([one for _, one in found], family=family)
-        what = pl.DataFrame([asdict(says) for says, _ in found], schema=schema(CONTRASTS))
-        return pl.concat([what, estimate_table(corrected)], how="horizontal")
 
 
 def _scores(both: pl.DataFrame, value: pl.Expr, model: str) -> pl.DataFrame:
@@ -244,31 +219,10 @@ def _scores(both: pl.DataFrame, value: pl.Expr, model: str) -> pl.DataFrame:
     ).drop("one_sided", "now", "before")
 
 
-def _renamed(row: dict[str, object], names: dict[str, str]) -> dict[str, object]:
+def _between_runs(contrast: Contrast, names: dict[str, str]) -> Contrast:
     """A contrast between two models as one between two runs."""
-    told = {column.name: row[column.name] for column in CONTRASTS}
-    told |= {"kind": "runs", "first": names[str(row["first"])], "second": names[str(row["second"])]}
-    contrast = Contrast(**told)  # type: ignore[arg-type]
-    return {**row, **told, "contrast": contrast.text, "family": _family(contrast)}
-
-
-def _family(contrast: Contrast) -> str:
-    """The tests of one number between the same two runs and models."""
-    return f"{contrast.family}, {contrast.first} − {contrast.second}"
-
-
-def _of_sentence_pairs(each: pl.DataFrame, quantity: str) -> pl.DataFrame:
-    """model, item, condition, value: of each sentence pair and setting, averaged over trials."""
-    keys = ["model", "item", "condition"]
-    if quantity != "bias":
-        rows = each.filter(pl.col("quantity") == quantity)
-        return rows.group_by(keys).agg(pl.col("value").mean())
-    correct = each.filter(pl.col("quantity") == "correct")
-    sides = [correct.filter(pl.col("wording") == side) for side in ("pro", "anti")]
-    trials = sides[0].join(
-        sides[1].select(*keys, "trial", anti="value"), on=[*keys, "trial"], nulls_equal=True
-    )
-    return trials.group_by(keys).agg((pl.col("value") - pl.col("anti")).mean().alias("value"))
+    sides = names[contrast.first], names[contrast.second]
+    return replace(contrast, kind="runs", first=sides[0], second=sides[1])
 
 
 def answered(run: MeasuredRun, instrument: str | None = None) -> list[str]:

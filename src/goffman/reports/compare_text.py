@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goffman.reports.table_text import Shown, Table, as_table, number, p_value
+from goffman.presentation.numbers import ends, number, p_value
+from goffman.presentation.table_text import Shown, Table, as_table
 from goffman.tables import CONTRASTS, ESTIMATES
 
 if TYPE_CHECKING:
@@ -134,17 +135,14 @@ Levels = dict[tuple[str, str | None, str | None], tuple[float | None, float | No
 
 def _line(row: Mapping[str, Any], levels: Levels, notes: Mapping[str, str]) -> dict[str, str]:
     level = f"{row['level']:.0%}" if row["level"] is not None else "95%"
-    interval = "none"
-    if row["low"] is not None:
-        interval = f"{number(row['low'])} to {number(row['high'])}"
     run, reference = _sides(row, levels)
     return {
         "what": f"  {_what(row)}",
         "run": "" if run is None else number(run),
         "reference": "" if reference is None else number(reference),
-        "difference": "none" if row["difference"] is None else number(row["difference"]),
-        f"{level} interval": interval,
-        "effect": "none" if row["effect"] is None else f"{row['effect']:.2f}",
+        "difference": number(row["difference"]),
+        f"{level} interval": ends(row["low"], row["high"]),
+        "effect": number(row["effect"]),
         "corrected p": "none" if row["p_adjusted"] is None else p_value(row["p_adjusted"]),
         "n": f"{row['n']:,}",
         "note": notes.get(row["reason"], ""),

@@ -7,27 +7,47 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from goffman.presentation.numbers import ends, number, p_value
+from goffman.presentation.shown import blanked, names_of, plain
 from goffman.records import BASELINE
-from goffman.reports.figures_settings import VALUE
-from goffman.reports.shown import blanked, plain, setting_name
-from goffman.reports.stands_out import number
 from goffman.terminal import printable
 
 if TYPE_CHECKING:
-    from goffman.reports.figure import Part
+    from goffman.presentation.section import Section
     from goffman.reports.run import MeasuredRun
 
 _MOST = 40
 """More rows than these are left to the files."""
 
+TITLES = {
+    "groups": "Between groups",
+    "genders": "Female against male",
+    "models": "Between models",
+    "baseline": "Against the baseline",
+    "pairs": "Against the baseline, over sentence pairs",
+}
+"""The kinds of contrasts in the order of the page, as they are headed there."""
 
-def about_run(run: MeasuredRun, parts: Mapping[str, Part]) -> dict[str, Any]:
+
+FACTS = {
+    "family": "family",
+    "revision": "revision",
+    "weights_sha256": "weights (sha256)",
+    "tokenizer_sha256": "tokenizer (sha256)",
+    "precision": "precision",
+    "device": "device",
+    "address": "address",
+}
+"""What tells a model from another: its name in the manifest, and as it is shown."""
+
+
+def about_run(run: MeasuredRun) -> dict[str, Any]:
     """Models, instruments, lexicons, times: what was audited, and with what."""
     manifest = run.manifest
-    names = next(iter(parts.values())).names if parts else None
+    names = names_of(manifest)
     models: list[dict[str, Any]] = [
         {
-            "shown": names.model(name) if names else printable(name),
+            "shown": names.model(name),
             "name": printable(name),
             "facts": _model_facts(entry),
             "notes": [printable(str(note)) for note in entry.get("notes", ())],
@@ -43,8 +63,7 @@ def about_run(run: MeasuredRun, parts: Mapping[str, Part]) -> dict[str, Any]:
             "prompts": part.prompts.height,
             "models": part.models(),
         }
-        for name, part in parts.items()
-        if name in manifest.instruments
+        for name, part in run.sections.items()
     ]
     last = manifest.sessions[-1] if manifest.sessions else None
     return {
@@ -70,13 +89,12 @@ def _who(models: Sequence[str]) -> str:
 
 def _model_facts(entry: Mapping[str, Any]) -> list[tuple[str, str]]:
     """The entries of a model's manifest that tell it from another, as they are shown."""
-    wanted = ("kind", "architecture", "family", "revision", "sha256", "precision", "device")
     facts = []
-    for key in wanted:
+    for key, name in FACTS.items():
         value = entry.get(key)
         if isinstance(value, str) and value:
             shown = f"{value[:12]}…" if len(value) >= 40 else value
-            facts.append((key, printable(shown)))
+            facts.append((name, printable(shown)))
     if entry.get("labels"):
         facts.append(("classes", printable(", ".join(map(str, entry["labels"])))))
     for key, value in entry.get("sampling", {}).items():
@@ -106,10 +124,10 @@ def _lexicons(lexicons: Mapping[str, Any], *, replies: bool) -> list[str]:
     return said
 
 
-def examples(part: Part) -> list[str]:
+def examples(section: Section) -> list[str]:
     """Up to three prompts, of different wordings, that name a condition."""
-    asked = part.prompts.filter(pl.col("condition") != BASELINE)
-    asked = asked if asked.height else part.prompts
+    asked = section.prompts.filter(pl.col("condition") != BASELINE)
+    asked = asked if asked.height else section.prompts
     # The two sides of a pair are one text where the pronoun is masked.
     asked = asked.unique(["text"], keep="first", maintain_order=True)
     chosen = asked.unique(["wording"], keep="first", maintain_order=True)
@@ -118,45 +136,37 @@ def examples(part: Part) -> list[str]:
     return [blanked(text) for text in chosen["text"].head(3)]
 
 
-def contrast_rows(part: Part) -> list[dict[str, Any]]:
+def contrast_rows(section: Section) -> list[dict[str, Any]]:
     """The contrasts between groups, genders and models as tables: heading, columns' values."""
     tables = []
-    for kind, title in (
-        ("groups", "Between groups"),
-        ("genders", "Female against male"),
-        ("models", "Between models"),
-        ("baseline", "Against no adjectives"),
-        ("pairs", "Against no adjectives, over sentence pairs"),
-    ):
-        rows = part.contrasts(kind)
-        if kind in {"groups", "genders"}:
-            rows = rows.filter(pl.col("dimension").is_null())
-        if kind == "baseline" and part.measure not in {"coreference-bias", "pronoun-preference"}:
-            continue
+    # Models are compared whatever the measure; all else is what it says of itself.
+    wanted = {**dict.fromkeys(section.presentation.main), "models": None}
+    for kind in [*(one for one in TITLES if one in wanted), *({*wanted} - {*TITLES})]:
+        rows = section.contrasts(kind).filter(pl.col("dimension").is_null())
         if rows.height:
             several = rows["quantity"].n_unique() > 1
             listed = [
-                _contrast(row, kind, part, several=several)
+                _contrast(row, section, several=several)
                 for row in rows.head(_MOST).iter_rows(named=True)
             ]
             more = max(0, rows.height - _MOST)
+            title = TITLES.get(kind, plain(kind).capitalize())
             tables.append({"title": title, "rows": listed, "more": more, "long": kind == "models"})
     return tables
 
 
-def _contrast(row: Mapping[str, Any], kind: str, part: Part, *, several: bool) -> dict[str, str]:
+def _contrast(row: Mapping[str, Any], section: Section, *, several: bool) -> dict[str, str]:
     """A row of the page; ``several``: contrasts of several numbers stand in one table."""
     said = [plain(text) for text in (row["group"], row["variant"]) if text]
-    if kind != "models":
+    if row["kind"] != "models":
         said.insert(0, row["model"])
     if several:
         said.append(plain(row["quantity"]))
-    call: Callable[[str], str] = part.names.model if kind == "models" else plain
-    if part.measure in VALUE and kind in {"baseline", "pairs"}:
-        call = setting_name
-    ends = "–"
-    if row["low"] is not None:
-        ends = f"{number(row['low'])} to {number(row['high'])}"
+    call: Callable[[str], str] = plain
+    if row["kind"] == "models":
+        call = section.names.model
+    elif row["kind"] in {"baseline", "pairs"}:
+        call = section.called
     effect = "–"
     if row["effect"] is not None:
         effect = f"{number(row['effect'])}"
@@ -166,17 +176,10 @@ def _contrast(row: Mapping[str, Any], kind: str, part: Part, *, several: bool) -
         "first": number(row["mean_first"]),
         "second": number(row["mean_second"]),
         "difference": number(row["difference"]),
-        "interval": ends,
+        "interval": "–" if row["low"] is None else ends(row["low"], row["high"]),
         "effect": effect,
         "effect_name": printable(row["effect_name"] or ""),
-        "p": p_text(row["p_adjusted"]),
+        "p": "–" if row["p_adjusted"] is None else p_value(row["p_adjusted"]),
         "tests": "–" if row["family_size"] is None else f"{row['family_size']:,}",
         "n": f"{row['n']:,}",
     }
-
-
-def p_text(p: float | None) -> str:
-    """A corrected p-value as it is printed."""
-    if p is None:
-        return "–"
-    return "< .001" if p < 0.001 else f"{p:.3f}".lstrip("0") if p < 1 else "1"

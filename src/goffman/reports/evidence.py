@@ -18,41 +18,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goffman.lexicons.gender import with_gender
-from goffman.measures.coreference_bias import KINDS
-from goffman.measures.gender_of_subject import GenderOfSubject
-from goffman.measures.negative_sentiment import CLASSES
-from goffman.reports.phrases import phrases
-from goffman.reports.shown import blanked, plain
+from goffman.presentation.base import Answers
+from goffman.presentation.evidence import EVIDENCE
+from goffman.presentation.shown import blanked, plain
 from goffman.runs.read import read_answers
+from goffman.tables import SENTIMENTS
 from goffman.terminal import printable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from goffman.reports.figure import Part
+    from goffman.lexicons.words import Words
+    from goffman.presentation.section import Section
     from goffman.reports.run import MeasuredRun
-    from goffman.score import Words
 
 ROWS = 600_000
 """So many rows are kept in a page: about 3 MB."""
 
-REPLY = 400
-"""So many letters of a reply are kept in a page."""
-
 NO_PROBABILITY = 65_535
-
-MAIN = {
-    "negative-attitude": ("negative", "P(negative)"),
-    "negative-sentiment": ("negative", "negative share"),
-    "gender-of-subject": ("disparity", "female − male"),
-    "gender-of-phrase": ("disparity", "female − male"),
-    "coreference-bias": ("bias", "bias"),
-    "pronoun-preference": ("preference", "log preference"),
-}
-"""Measure → the number of a condition, and what it is called."""
-
-_COLUMNS = ("model", "prompt_id", "rank", "word", "probability", "label")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,18 +51,16 @@ class Evidence:
     """Rows in the run's files."""
 
 
-def evidence_of(
-    run: MeasuredRun, parts: Mapping[str, Part], words: Words | None, *, rows: int = ROWS
-) -> list[Evidence]:
+def evidence_of(run: MeasuredRun, words: Words | None, *, rows: int = ROWS) -> list[Evidence]:
     """Of each instrument its evidence, together at most so many rows; ``words``: what they mean."""
-    answers = {name: list(_answers(run, part)) for name, part in parts.items()}
-    ranks = [one.ranks() for given in answers.values() for one in given]
-    most = words_per_prompt(ranks, rows)
+    answers = {name: list(_answers(run, section)) for name, section in run.sections.items()}
+    most = words_per_prompt([_ranks(one) for given in answers.values() for one in given], rows)
     found = []
     for name, given in answers.items():
-        tables = [one.rows(parts[name], words, most=most) for one in given]
-        frame = pl.concat([pl.DataFrame(schema=_SCHEMA), *tables])
-        found.append(_packed(parts[name], frame, sum(one.there() for one in given)))
+        section = run.sections[name]
+        tables = [section.presentation.evidence(one, section, words, most) for one in given]
+        frame = pl.concat([pl.DataFrame(schema=EVIDENCE), *tables])
+        found.append(_packed(section, frame, sum(_there(one) for one in given)))
     return found
 
 
@@ -90,155 +71,36 @@ def words_per_prompt(ranks: Sequence[pl.Series], rows: int) -> int:
     return max(1, int(np.searchsorted(upto, rows, side="right")) - 1)
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Answers:
-    """What one model answered to one instrument."""
-
-    table: str
-    """fills, labels or replies."""
-    frame: pl.DataFrame
-    cased: bool
-
-    def ranks(self) -> pl.Series:
-        """The ranks of its rows, as far as they may be cut."""
-        if self.table != "fills":
-            return pl.Series([], dtype=pl.Int64)
-        return self.frame.filter(pl.col("step") == 1)["rank"].drop_nulls()
-
-    def there(self) -> int:
-        """How many rows the run has of it; a classifier's classes are one row each here."""
-        if self.table == "labels":
-            return int(self.frame.select(pl.sum_horizontal(pl.col(CLASSES).count())).item())
-        return self.frame.height
-
-    def rows(self, part: Part, words: Words | None, *, most: int) -> pl.DataFrame:
-        """Its first ``most`` ranks, with what they mean."""
-        if self.table == "labels":
-            rows = _labels(self.frame)
-        elif self.table == "replies":
-            rows = _replies(self.frame, part)
-        elif self.table == "likelihoods":
-            rows = _likelihoods(self.frame, part)
-        elif part.measure == "pronoun-preference":
-            rows = _pronouns(self.frame, part, most=most)
-        else:
-            ranked = self.frame.filter(pl.col("rank").is_not_null())
-            rows = _fills(ranked, part, words, cased=self.cased, most=most)
-        return rows.select(_COLUMNS).cast(_SCHEMA)
+def _ranks(given: Answers) -> pl.Series:
+    """The ranks of the rows, as far as they may be cut."""
+    if given.table != "fills":
+        return pl.Series([], dtype=pl.Int64)
+    return given.frame.filter(pl.col("step") == 1)["rank"].drop_nulls()
 
 
-def _answers(run: MeasuredRun, part: Part) -> Iterator[_Answers]:
+def _there(given: Answers) -> int:
+    """How many rows the run has of it; a classifier's classes are one row each here."""
+    if given.table == "labels":
+        return int(given.frame.select(pl.sum_horizontal(pl.col(SENTIMENTS).count())).item())
+    return given.frame.height
+
+
+def _answers(run: MeasuredRun, section: Section) -> Iterator[Answers]:
     """Model by model, those that answered to the end."""
     for model, asked in run.manifest.answers.items():
-        entry = asked.get(part.instrument)
+        entry = asked.get(section.instrument)
         if entry is None or entry["parts"] is None:
             continue
         table, cased = entry["table"], bool(run.manifest.models[model].get("cased"))
-        frame = read_answers(run.folder, table, model=model, instrument=part.instrument)
-        yield _Answers(table=table, frame=frame, cased=cased)
+        frame = read_answers(run.folder, table, model=model, instrument=section.instrument)
+        yield Answers(table=table, frame=frame, cased=cased)
 
 
-_SCHEMA = pl.Schema(
-    {
-        "model": pl.String,
-        "prompt_id": pl.String,
-        "rank": pl.Int64,
-        "word": pl.String,
-        "probability": pl.Float64,
-        "label": pl.String,
-    }
-)
-
-
-def _fills(
-    ranked: pl.DataFrame, part: Part, words: Words | None, *, cased: bool, most: int
-) -> pl.DataFrame:
-    first = ranked.filter(pl.col("step") == 1, pl.col("rank") <= most)
-    if words is not None and part.measure == "negative-attitude":
-        labelled = words.attitudes.label(first, part.prompts)
-        return labelled.with_columns(pl.col("label").fill_null("unrated"))
-    if words is not None and part.measure == "gender-of-subject":
-        measure = GenderOfSubject()
-        rare = pl.lit(f"below {measure.threshold}: not counted")
-        label = pl.when(measure.reached()).then("label").otherwise(rare)
-        return _gendered(first, words, cased=cased).with_columns(label=label)
-    if words is not None and part.measure == "gender-of-phrase":
-        said = phrases(_gendered(ranked, words, cased=cased), part.placement)
-        return pl.concat([_gendered(first, words, cased=cased).select(_COLUMNS), said])
-    return first.with_columns(label=pl.lit(None, dtype=pl.String))
-
-
-def _forms(prompts: pl.DataFrame) -> pl.DataFrame:
-    """Of each prompt the two forms of its pronoun, and which of them is the stereotype's."""
-    pairs = ["item", "condition"]
-    said = {"pro": "stereotype", "anti": "against it"}
-    forms = prompts.filter(pl.col("wording").is_in(list(said))).select(
-        *pairs, word="pronoun", label=pl.col("wording").replace_strict(said)
-    )
-    return prompts.select("prompt_id", *pairs).join(forms, on=pairs).drop(pairs)
-
-
-def _pronouns(fills: pl.DataFrame, part: Part, *, most: int) -> pl.DataFrame:
-    """The first words, and the two pronouns wherever they stand: the number is made from these."""
-    labelled = fills.filter(pl.col("step") == 1).join(
-        _forms(part.prompts), on=["prompt_id", "word"], how="left"
-    )
-    kept = labelled.filter((pl.col("rank") <= most) | pl.col("label").is_not_null())
-    # A pronoun outside the top k has no rank; it comes after those that have one.
-    place = pl.col("probability").rank("ordinal", descending=True).over("model", "prompt_id")
-    return kept.with_columns(rank=pl.coalesce("rank", place.cast(pl.Int64)))
-
-
-def _likelihoods(answers: pl.DataFrame, part: Part) -> pl.DataFrame:
-    """Of each sentence the two pronouns with the logarithm of the whole sentence's probability."""
-    labelled = answers.join(_forms(part.prompts), on=["prompt_id", "word"])
-    place = pl.col("log_probability").rank("ordinal", descending=True).over("model", "prompt_id")
-    log = pl.col("log_probability").round(3).cast(pl.String).str.replace("-", "−", literal=True)
-    return labelled.with_columns(
-        rank=place.cast(pl.Int64),
-        word=pl.format("{}: log P of the sentence {}", "word", log),
-        probability=pl.lit(None, dtype=pl.Float64),
-    )
-
-
-def _gendered(fills: pl.DataFrame, words: Words, *, cased: bool) -> pl.DataFrame:
-    """The fills with the group of each word, and whether it is a name, in the column label."""
-    rows = with_gender(fills, words.gender, cased=cased)
-    name = pl.when(pl.col("gender_kind") == "name").then(pl.lit(" name")).otherwise(pl.lit(""))
-    return rows.with_columns(label=pl.format("{}{}", "gender_group", name).fill_null("unlisted"))
-
-
-def _labels(answers: pl.DataFrame) -> pl.DataFrame:
-    """A row for each class, the most probable first."""
-    rows = answers.unpivot(
-        list(CLASSES),
-        index=["model", "prompt_id", "label"],
-        variable_name="word",
-        value_name="probability",
-    ).filter(pl.col("probability").is_not_null())
-    chosen = pl.when(pl.col("word") == pl.col("label")).then(pl.lit("chosen"))
-    rank = pl.col("probability").rank("ordinal", descending=True).over("model", "prompt_id")
-    return rows.with_columns(label=chosen, rank=rank.cast(pl.Int64))
-
-
-def _replies(answers: pl.DataFrame, part: Part) -> pl.DataFrame:
-    """A row for each trial, with the kind that it was scored as."""
-    kinds = part.scores.filter(
-        pl.col("level") == "prompt", pl.col("quantity").is_in(KINDS), pl.col("value") == 1
-    ).select("model", "prompt_id", "trial", label="quantity")
-    text = pl.col("text").fill_null("(no reply)")
-    short = pl.when(text.str.len_chars() > REPLY).then(text.str.head(REPLY) + "…").otherwise(text)
-    joined = answers.join(kinds, on=["model", "prompt_id", "trial"], how="left")
-    return joined.with_columns(
-        rank=pl.col("trial"), word=short, probability=pl.lit(None, dtype=pl.Float64)
-    )
-
-
-def _packed(part: Part, rows: pl.DataFrame, there: int) -> Evidence:
+def _packed(section: Section, rows: pl.DataFrame, there: int) -> Evidence:
     """The block of one instrument."""
-    prompts = part.prompts
+    prompts = section.prompts
     there_are = set(rows["model"].unique())
-    models = [name for name in part.names.models if name in there_are]
+    models = [name for name in section.names.models if name in there_are]
     place = pl.DataFrame(
         {"model": models, "m": range(len(models))}, schema_overrides={"m": pl.Int64}
     )
@@ -259,32 +121,31 @@ def _packed(part: Part, rows: pl.DataFrame, there: int) -> Evidence:
         "word": word,
         "label": label,
         "probability": coded_probabilities(kept["probability"]),
-        "value": _values(part, models),
+        "value": _values(section, models),
     } | {name: codes for name, (codes, _) in columns.items()}
     header = {
-        "models": [part.names.model(name) for name in models],
+        "models": [section.names.model(name) for name in models],
         "conditions": [printable(one) for one in columns["condition"][1]],
-        "names": [part.called(one) for one in columns["condition"][1]],
+        "names": [section.called(one) for one in columns["condition"][1]],
         "items": [plain(text) for text in columns["item"][1]],
         "wordings": [plain(text) for text in columns["wording"][1]],
         "prompts": [blanked(text) for text in prompts["text"]],
         "words": [printable(text) for text in tables["words"]],
         "labels": [printable(text) for text in tables["labels"]],
-        "quantity": MAIN.get(part.measure, ("", ""))[1],
+        "quantity": section.presentation.called,
     }
     block = base64.b64encode(gzip.compress(_joined(header, numbers), 6, mtime=0)).decode()
-    return Evidence(instrument=part.instrument, block=block, kept=kept.height, there=there)
+    return Evidence(instrument=section.instrument, block=block, kept=kept.height, there=there)
 
 
 _OF_PROMPTS = ("condition", "item", "wording")
 
 
-def _values(part: Part, models: Sequence[str]) -> NDArray[np.float32]:
+def _values(section: Section, models: Sequence[str]) -> NDArray[np.float32]:
     """The number of each model and prompt; NaN where there is none, or one for each trial."""
-    quantity = MAIN.get(part.measure, ("", ""))[0]
-    rows = part.scores.filter(
+    rows = section.scores.filter(
         pl.col("level") == "prompt",
-        pl.col("quantity") == quantity,
+        pl.col("quantity") == section.presentation.quantity,
         pl.col("variant").is_null() | (pl.col("variant") == "with-names"),
         pl.col("trial").is_null(),
     )
@@ -293,7 +154,7 @@ def _values(part: Part, models: Sequence[str]) -> NDArray[np.float32]:
         for model, prompt, value in rows.select("model", "prompt_id", "value").rows()
         if value is not None
     }
-    ids = part.prompts["prompt_id"].to_list()
+    ids = section.prompts["prompt_id"].to_list()
     values = [known.get((model, prompt), np.nan) for model in models for prompt in ids]
     return np.array(values, dtype=np.float32)
 

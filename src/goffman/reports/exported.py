@@ -12,9 +12,6 @@ from goffman.reports.names import Named, named
 if TYPE_CHECKING:
     from goffman.reports.run import MeasuredRun
 
-MAIN = ("groups", "genders")
-"""The kinds of contrasts that are exported; of adjective settings also those with the baseline."""
-
 
 def the_model(run: MeasuredRun, given: str | None) -> str:
     """The model that is meant; InputError where several might be, or none is called so."""
@@ -38,17 +35,12 @@ def the_model(run: MeasuredRun, given: str | None) -> str:
 
 def main_estimates(run: MeasuredRun, model: str) -> list[Named]:
     """The estimates of a model that are exported, in the order of the table."""
+    main = {name: section.presentation.main for name, section in run.sections.items()}
     return [
         one
         for one in named(run.estimates, run.manifest)
-        if one.row["model"] == model and _is_main(one)
+        if one.row["model"] == model and one.row["kind"] in main.get(one.row["instrument"], ())
     ]
-
-
-def _is_main(one: Named) -> bool:
-    # A condition's distance from the baseline is one of over a hundred; a setting's, of fifteen.
-    of_settings = one.row["measure"] in {"coreference-bias", "pronoun-preference"}
-    return one.row["kind"] in MAIN or (one.row["kind"] in {"baseline", "pairs"} and of_settings)
 
 
 def standard_error(one: Named) -> float | None:

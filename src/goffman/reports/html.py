@@ -12,24 +12,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import jinja2
-import polars as pl
 
 from goffman import __version__
+from goffman.correlations import correlations_said
+from goffman.presentation.findings import findings_of
+from goffman.presentation.numbers import number
+from goffman.presentation.palette import config
 from goffman.reports.content import about_run, contrast_rows, examples
 from goffman.reports.images import sizes
-from goffman.reports.limits import GENERAL, LIMITS
+from goffman.reports.limits import GENERAL
 from goffman.reports.listing import COLUMNS, listing
-from goffman.reports.palette import config
-from goffman.reports.shown import names_of
-from goffman.reports.stands_out import findings, measures_said, number, scale
-from goffman.summary import summary
 
 if TYPE_CHECKING:
+    from goffman.presentation.base import Finding
+    from goffman.presentation.figure import Figure
+    from goffman.presentation.section import Section
     from goffman.reports.evidence import Evidence
-    from goffman.reports.figure import Figure, Part
     from goffman.reports.run import MeasuredRun
-    from goffman.reports.shown import Names
-    from goffman.reports.stands_out import Finding
 
 PAGE = Path(__file__).parent / "page"
 
@@ -49,7 +48,7 @@ class Drawn:
     """What a reader should know of how the page was made."""
 
 
-def page(run: MeasuredRun, parts: Mapping[str, Part], drawn: Drawn) -> str:
+def page(run: MeasuredRun, drawn: Drawn) -> str:
     """The whole page."""
     # In a function of their own: the bundle has global names too.
     own = "\n".join((PAGE / name).read_text(encoding="utf-8") for name in SCRIPTS)
@@ -59,27 +58,26 @@ def page(run: MeasuredRun, parts: Mapping[str, Part], drawn: Drawn) -> str:
         "themes": {"light": config() | {"background": "transparent"}, "dark": config(dark=True)},
         "instruments": {figure.id: figure.instrument for figure in drawn.figures},
         "columns": COLUMNS,
-        "listing": listing(parts),
-        "titles": {name: part.names.title(name) for name, part in parts.items()},
+        "listing": listing(run.sections),
+        "titles": {name: one.names.title(name) for name, one in run.sections.items()},
         "evidence": [one.instrument for one in drawn.evidence],
     }
-    found = {name: findings(part) for name, part in parts.items()}
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(PAGE), autoescape=True, undefined=jinja2.StrictUndefined
     )
     environment.filters["number"] = number
     return environment.get_template("report.html").render(
-        about=about_run(run, parts),
+        about=about_run(run),
         css=(PAGE / "report.css").read_text(encoding="utf-8"),
         data=as_json(data),
         specs=[(figure.id, as_json(figure.spec)) for figure in drawn.figures],
         scripts=scripts,
         policy=_policy(scripts),
-        sections=[_section(run, part, drawn, found) for part in parts.values()],
+        sections=[_section(section, drawn) for section in run.sections.values()],
         together=_figures(
             [one for one in drawn.figures if one.id.count("measures-together")], drawn
         ),
-        measures_said=measures_said(run.estimates, _names(run, parts)),
+        measures_said=correlations_said(run.correlations),
         general=GENERAL,
         evidence=drawn.evidence,
         notes=drawn.notes,
@@ -87,49 +85,35 @@ def page(run: MeasuredRun, parts: Mapping[str, Part], drawn: Drawn) -> str:
     )
 
 
-def _names(run: MeasuredRun, parts: Mapping[str, Part]) -> Names:
-    return next((part.names for part in parts.values()), None) or names_of(run.manifest)
-
-
-def _section(
-    run: MeasuredRun, part: Part, drawn: Drawn, found: Mapping[str, list[Finding]]
-) -> dict[str, Any]:
+def _section(section: Section, drawn: Drawn) -> dict[str, Any]:
     """What the template needs of one instrument."""
     own = [
         one
         for one in drawn.figures
-        if one.instrument == part.instrument and "measures-together" not in one.id
+        if one.instrument == section.instrument and "measures-together" not in one.id
     ]
-    evidence = next(one for one in drawn.evidence if one.instrument == part.instrument)
-    of_run = run.scores.filter(pl.col("instrument") == part.instrument)
-    lines = summary(of_run, run.estimates.filter(pl.col("instrument") == part.instrument))
+    found = findings_of(section)
     return {
-        "id": part.instrument,
-        "title": part.names.title(part.instrument),
-        "measure": part.measure,
-        "limits": LIMITS.get(part.measure),
-        "instrument": part.names.instruments.get(part.instrument),
-        "findings": found[part.instrument],
-        "scale": scale(found[part.instrument]),
-        "examples": examples(part),
-        "contrasts": contrast_rows(part),
-        "summary": [line.strip() for line in lines if line.startswith(" ")],
-        "summaries": _by_model(lines, part),
+        "id": section.instrument,
+        "title": section.names.title(section.instrument),
+        "measure": section.measure,
+        "claims": section.presentation.claims,
+        "instrument": section.names.instruments.get(section.instrument),
+        "findings": found,
+        "scale": _scale(found),
+        "examples": examples(section),
+        "contrasts": contrast_rows(section),
         "figures": _figures(own, drawn),
-        "evidence": evidence,
+        "evidence": next(one for one in drawn.evidence if one.instrument == section.instrument),
     }
 
 
-def _by_model(lines: Sequence[str], part: Part) -> list[tuple[str, list[str]]]:
-    """The summary's sentences under the models that they are about, as these are shown."""
-    groups: list[tuple[str, list[str]]] = []
-    for line in lines:
-        if line.startswith(" "):
-            groups[-1][1].append(line.strip())
-        else:
-            model = line.removeprefix(f"{part.instrument}, ")
-            groups.append((part.names.model(model), []))
-    return groups
+def _scale(found: Sequence[Finding]) -> float:
+    """The largest end of an interval among these, for drawing them alike."""
+    ends = [
+        abs(end) for one in found for end in (one.low, one.high, one.difference) if end is not None
+    ]
+    return max(ends, default=1.0) or 1.0
 
 
 def _figures(figures: Sequence[Figure], drawn: Drawn) -> list[dict[str, Any]]:

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from goffman.reports.palette import config
+from goffman.presentation.palette import config
 from goffman.runs.store import write_changed, write_whole
 
 if TYPE_CHECKING:
-    from goffman.reports.figure import Figure, Spec
+    from goffman.presentation.figure import Figure, Spec
 
 SCALE = 2.0
 """Pixels of a PNG for each of the figure."""

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goffman.reports.evidence import MAIN
-from goffman.reports.shown import plain
-from goffman.reports.stands_out import number
+from goffman.presentation.numbers import ends
+from goffman.presentation.shown import plain
 from goffman.terminal import printable
 
 if TYPE_CHECKING:
-    from goffman.reports.figure import Part
+    from goffman.presentation.section import Section
 
 COLUMNS = (
     ("name", "Condition"),
@@ -28,26 +27,26 @@ COLUMNS = (
 """Field and heading; the range is that of the values that it is the mean of."""
 
 
-def listing(parts: Mapping[str, Part]) -> list[list[Any]]:
+def listing(sections: Mapping[str, Section]) -> list[list[Any]]:
     """Rows: the condition's id, then the values of COLUMNS."""
     rows: list[list[Any]] = []
-    for part in parts.values():
-        quantity, called = MAIN.get(part.measure, ("", ""))
-        found = part.named(part.rows("condition", quantity))
-        if part.wordings:
+    for section in sections.values():
+        quantity, called = section.presentation.quantity, section.presentation.called
+        found = section.named(section.rows("condition", quantity))
+        if section.wordings:
             found = found.filter(
-                pl.col("wording").is_null() | (pl.col("wording") == part.wordings[0])
+                pl.col("wording").is_null() | (pl.col("wording") == section.wordings[0])
             )
-        several = len(part.models()) > 1
+        several = len(section.models()) > 1
         for row in found.iter_rows(named=True):
-            if not several and row["model"] not in part.models():
+            if not several and row["model"] not in section.models():
                 continue
             words = f", {plain(row['variant'])}" if row["variant"] else ""
             rows.append(
                 [
                     printable(row["condition"]),
                     printable(row["name"]),
-                    part.instrument,
+                    section.instrument,
                     plain(row["group"] or ""),
                     printable(row["category"] or ""),
                     row["model"],
@@ -64,4 +63,4 @@ def _range(row: Mapping[str, Any]) -> str:
     over = printable(f"{row['n']} {row['over'] or 'values'}")
     if row["low"] is None:
         return over
-    return f"{number(row['low'])} to {number(row['high'])}, {over}"
+    return f"{ends(row['low'], row['high'])}, {over}"

@@ -16,9 +16,13 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from goffman import __version__
+from goffman.estimates.contrast import in_order, table
 from goffman.reports.exported import main_estimates, public_name, standard_error
+from goffman.stats.crossed import crossed_error
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from goffman.reports.run import MeasuredRun
 
 LEVEL = "group"
@@ -71,9 +75,9 @@ def _numbers(
         parts = ["mean", row["quantity"], row["group"], row["wording"] if several else None]
         metric = ".".join(part for part in parts if part)
         error = None if row["sd"] is None else row["sd"] / row["n"] ** 0.5
-        # Cells that share an item or a condition are not independent: this would be too small.
         if row["over"] == "items × conditions":
-            error = None
+            # Cells that share an item or a condition are not independent: that would be too small.
+            error = _crossed(run.scores, row)
         which = row["variant"] or NO_FILTER
         found.append((row["instrument"], f"{metric},{which}", row["value"], error, row["reason"]))
     for one in main_estimates(run, model):
@@ -82,6 +86,18 @@ def _numbers(
         why = one.row["reason"] or "the method gives none"
         found.append((instrument, metric, one.value("value"), standard_error(one), why))
     return found
+
+
+def _crossed(scores: pl.DataFrame, mean: Mapping[str, Any]) -> float | None:
+    """The standard error of a mean over items × conditions, both at random."""
+    same = ("model", "instrument", "quantity", "variant", "group", "wording")
+    cells = scores.filter(
+        pl.col("level") == "prompt",
+        *(pl.col(name).eq_missing(pl.lit(mean[name], dtype=pl.String)) for name in same),
+    )
+    items, conditions = in_order(cells, "item"), in_order(cells, "condition")
+    names = ("item", "condition")
+    return crossed_error(table(cells, down=items, across=conditions, names=names))
 
 
 def _about_tasks(run: MeasuredRun, results: dict[str, dict[str, Any]]) -> dict[str, Any]:
@@ -98,7 +114,7 @@ def _about_tasks(run: MeasuredRun, results: dict[str, dict[str, Any]]) -> dict[s
                 "dataset_path": "goffman",
                 "dataset_name": task,
                 "num_fewshot": 0,
-                "repeats": entry.get("settings", {}).get("trials", 1),
+                "repeats": entry.get("trials", 1),
                 "metadata": dict(entry),
             }
             for task, entry in entries.items()

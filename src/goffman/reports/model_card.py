@@ -11,17 +11,25 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from goffman.presentation.findings import findings_of
+from goffman.presentation.table_text import Shown, as_table, markdown, markdown_text
 from goffman.reports.exported import main_estimates, public_name
-from goffman.reports.limits import GENERAL, LIMITS
-from goffman.reports.table_text import Shown, as_table, markdown, markdown_text
-from goffman.summary import summary
+from goffman.reports.limits import GENERAL
 from goffman.terminal import printable
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from goffman.presentation.section import Section
     from goffman.reports.names import Named
     from goffman.reports.run import MeasuredRun
 
-TASKS = {"fill": "fill-mask", "classify": "text-classification", "ask": "text-generation"}
+TASKS = {
+    "fill": "fill-mask",
+    "classify": "text-classification",
+    "ask": "text-generation",
+    "score": "text-generation",
+}
 """What a model was used for → the hub's word for the task."""
 
 
@@ -103,15 +111,15 @@ def _section(run: MeasuredRun, model: str, found: list[Named]) -> str:
     entry = run.manifest.models[model]
     last = run.manifest.sessions[-1] if run.manifest.sessions else None
     made = f"goffman {last.versions.get('goffman', '')} on {last.started[:10]}" if last else ""
-    asked = f"{public_name(model)} was asked with {made}, in {entry.get('precision')}."
+    precision = entry.get("precision")
+    how = f"in {precision}" if precision else "behind a server"
+    asked = f"{public_name(model)} was asked {how}, with {made}."
     lines = [
         "## Stigma audit",
         "",
         markdown(asked),
         "",
     ]
-    scores = run.scores.filter(pl.col("model") == model)
-    estimates = run.estimates.filter(pl.col("model") == model)
     for instrument in _instruments(run, model):
         about = run.manifest.instruments[instrument]
         lines += [
@@ -120,28 +128,29 @@ def _section(run: MeasuredRun, model: str, found: list[Named]) -> str:
             f"Version {markdown(str(about['version']))}, {about['prompts']:,} prompts.",
             "",
         ]
-        of = pl.col("instrument") == instrument
-        said = summary(scores.filter(of), estimates.filter(of))[1:]
-        lines += [f"- {markdown(line.strip())}" for line in said]
+        section = run.sections[instrument]
+        lines += [f"- {markdown(line)}" for line in _findings(section, model)]
         rows = [_row(one) for one in found if one.row["instrument"] == instrument]
         if rows:
             caption = f"{instrument}: the estimates; first minus second"
             lines += ["", markdown_text(as_table(instrument, caption, rows, shown=_SHOWN))]
-        lines += ["", *_claims(scores.filter(of))]
+        claims = section.presentation.claims
+        lines += [
+            "",
+            f"- May be claimed: {markdown(claims.may)}.",
+            f"- May not be claimed: {markdown(claims.may_not)}.",
+            "",
+        ]
     lines += ["### Limits", "", *(f"- {markdown(limit)}" for limit in GENERAL)]
     return "\n".join(lines) + "\n"
 
 
-def _claims(scores: pl.DataFrame) -> list[str]:
-    """What may be claimed from an instrument's numbers and what not, as in the report."""
-    limits = LIMITS.get(scores["measure"][0])
-    if limits is None:
-        return []
-    return [
-        f"- May be claimed: {markdown(limits.may)}.",
-        f"- May not be claimed: {markdown(limits.may_not)}.",
-        "",
-    ]
+def _findings(section: Section, model: str) -> Iterator[str]:
+    """What the report says of the model."""
+    for found in findings_of(section):
+        if found.model == section.names.model(model):
+            yield f"{found.head}. {found.text}"
+            yield from found.more
 
 
 def _row(one: Named) -> dict[str, Any]:

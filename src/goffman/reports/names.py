@@ -20,11 +20,14 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from goffman.score import measures_of
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     import polars as pl
 
+    from goffman.measures.base import Measure
     from goffman.runs.manifest import Manifest
 
 WHAT = {
@@ -38,16 +41,6 @@ WHAT = {
     "measures": "correlation",
 }
 """The kind of a contrast → its word in a name."""
-
-KNOWN_BY = {
-    "negative-attitude": "negative",
-    "negative-sentiment": "negative",
-    "gender-of-subject": "disparity",
-    "gender-of-phrase": "keyed-disparity",
-    "coreference-bias": "bias",
-    "pronoun-preference": "preference",
-}
-"""Measure → the number by which it is known, and which goes without saying in a name."""
 
 EVERY_MODEL = "all-models"
 """In brackets: what was estimated once, over all models together."""
@@ -102,18 +95,18 @@ def named(estimates: pl.DataFrame, manifest: Manifest) -> list[Named]:
     groups: dict[str, set[str]] = {}
     for instrument, group in estimates.select("instrument", "group").unique().rows():
         groups.setdefault(instrument, set()).update({group} - {None})
+    measures = measures_of(manifest)
     found = []
     for row in estimates.iter_rows(named=True):
-        measured = manifest.instruments.get(row["instrument"], {}).get("measured", {})
-        about = measured.get("contrast")
-        path = _path(row, about=about, groups=groups[row["instrument"]])
+        path = _path(row, measures.get(row["instrument"]), groups=groups[row["instrument"]])
         found.append(Named(path=path, model=_whose(row), variant=row["variant"], row=row))
     return found
 
 
-def _path(row: Mapping[str, Any], *, about: str | None, groups: set[str]) -> str:
+def _path(row: Mapping[str, Any], measure: Measure | None, *, groups: set[str]) -> str:
     """Before the bracket; the group that the instrument is about goes without saying."""
-    parts = [row["instrument"], _what(row)]
+    about = getattr(measure, "contrast", None)
+    parts = [row["instrument"], _what(row, measure)]
     group, dimension = row["group"], row["dimension"]
     if group is not None and (group != about or dimension in groups):
         parts.append(group)
@@ -125,13 +118,12 @@ def _path(row: Mapping[str, Any], *, about: str | None, groups: set[str]) -> str
     return ".".join(_word(part) for part in parts if part)
 
 
-def _what(row: Mapping[str, Any]) -> str:
+def _what(row: Mapping[str, Any], measure: Measure | None) -> str:
     """The kind of contrast, and of which number where it is not the measure's own."""
-    what, number = WHAT.get(row["kind"], row["kind"]), row["quantity"]
-    plain = row["kind"] in {"genders", "measures"}
-    return (
-        what if plain or number == KNOWN_BY.get(row["measure"], number) else f"{what}-of-{number}"
-    )
+    what = WHAT.get(row["kind"], row["kind"])
+    known = measure is None or row["quantity"] == measure.quantity
+    plain = known or row["kind"] in {"genders", "measures"}
+    return what if plain else f"{what}-of-{row['quantity']}"
 
 
 def _whose(row: Mapping[str, Any]) -> str | None:

@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
 
+from goffman.correlations import Correlation, correlations
 from goffman.errors import RunError
 from goffman.runs.folder import read_prompts
 from goffman.runs.manifest import read_manifest
+from goffman.score import measures_of
+from goffman.sections import sections_of
 from goffman.tables import CONTRASTS, ESTIMATES, SCORES, complaints
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from goffman.presentation.section import Section
     from goffman.runs.manifest import Manifest
     from goffman.tables import Column
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class MeasuredRun:
     """The tables of a run folder; its answers are read from the folder where they are needed."""
 
@@ -32,6 +37,18 @@ class MeasuredRun:
     """The columns SCORES."""
     estimates: pl.DataFrame
     """The columns CONTRASTS and ESTIMATES."""
+
+    @cached_property
+    def sections(self) -> dict[str, Section]:
+        """By instrument: what people read of it is made from this."""
+        return sections_of(
+            self.manifest, prompts=self.prompts, scores=self.scores, estimates=self.estimates
+        )
+
+    @cached_property
+    def correlations(self) -> list[Correlation]:
+        """Those of two measures, each once."""
+        return correlations(self.estimates, self.sections, measures_of(self.manifest))
 
 
 def read_run(folder: Path) -> MeasuredRun:

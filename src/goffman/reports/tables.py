@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from goffman.correlations import correlations
 from goffman.errors import RunError
 from goffman.output import write_output
-from goffman.reports.shown import short_names
-from goffman.reports.table_text import FORMATS, Shown, Table, as_table, markdown
-from goffman.reports.tables_of_measures import TABLES
+from goffman.presentation.shown import short_names
+from goffman.presentation.table_text import FORMATS, Shown, Table, as_table, markdown
+from goffman.score import measures_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -70,15 +71,16 @@ The LaTeX needs `\\usepackage{booktabs}`, `\\usepackage{longtable}` for tables o
 def tables_of(run: MeasuredRun) -> list[Table]:
     """Every table of the run that has a row, instrument by instrument."""
     found: list[Table] = []
-    measured = run.scores.select("instrument", "measure").unique().sort("instrument")
-    for instrument, measure in measured.rows():
-        scores = run.scores.filter(pl.col("instrument") == instrument)
-        estimates = run.estimates.filter(pl.col("instrument") == instrument)
-        for make in TABLES.get(measure, ()):
-            found += make(instrument, scores, estimates)
-        found += _contrasts(instrument, estimates)
+    for name, section in sorted(run.sections.items()):
+        for make in section.presentation.tables:
+            found += make(section)
+        found += _contrasts(name, section.estimates)
     found += _correlations(run.estimates)
+    # Models, and sides of correlations, by their short names.
     names = short_names(run.manifest.models)
+    for one in correlations(run.estimates, run.sections, measures_of(run.manifest), each=True):
+        for side, model in zip((one.first, one.second), one.models, strict=True):
+            names[side.text()] = side.text(model=model)
     return [replace(table, names=names) for table in found]
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from goffman.errors import RunError
 from goffman.reports.evidence import evidence_of
-from goffman.reports.figures import figures_of, parts_of
+from goffman.reports.figures import figures_of
 from goffman.reports.html import Drawn, page
 from goffman.reports.images import write_images
 from goffman.reports.run import read_run
@@ -19,9 +19,9 @@ from goffman.score import words_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from goffman.lexicons.words import Words
     from goffman.reports.run import MeasuredRun
     from goffman.runs.manifest import Manifest
-    from goffman.score import Words
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,12 +46,11 @@ def write_report(folder: Path, *, words: Words | None = None, every_choice: bool
     if words is None:
         words, said = _words(run.manifest)
         notes += said
-    parts = parts_of(run)
-    figures = figures_of(run, parts)
+    figures = figures_of(run)
     svgs, images = write_images(figures, folder / "figures", every=every_choice)
-    drawn = Drawn(figures=figures, svgs=svgs, evidence=evidence_of(run, parts, words), notes=notes)
+    drawn = Drawn(figures=figures, svgs=svgs, evidence=evidence_of(run, words), notes=notes)
     path = folder / "report.html"
-    write_changed(path, page(run, parts, drawn).encode())
+    write_changed(path, page(run, drawn).encode())
     return Report(page=path, figures=tuple(images), tables=tuple(_tables(run)), notes=tuple(notes))
 
 

@@ -13,6 +13,7 @@ up to 99.5% where only the cells do.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, get_args
 
@@ -62,8 +63,7 @@ def crossed_t(
         one, other = (one, other) if shared == "rows" else (one.T, other.T)
         rows = _row_part(one.mean(axis=1, keepdims=True) - other.mean(axis=1, keepdims=True))
         parts = [rows, *_column_parts(one), *_column_parts(other)]
-    cells = -sum(part for part, _ in parts if part < 0)
-    variance = max(sum(part for part, _ in parts), cells)
+    variance = _variance(parts)
     df = variance**2 / sum(part**2 / degrees for part, degrees in parts)
     return by_t(
         estimate,
@@ -73,6 +73,19 @@ def crossed_t(
         alternative=alternative,
         level=level,
     )
+
+
+def crossed_error(table: NDArray[np.float64]) -> float | None:
+    """The standard error of a table's mean, for rows and columns at random; None: not known."""
+    if min(table.shape) < 2 or np.isnan(table).any():
+        return None
+    return float(np.sqrt(_variance([_row_part(table), *_column_parts(table)])))
+
+
+def _variance(parts: Sequence[tuple[float, int]]) -> float:
+    """The sum of the parts, and at least what the cells alone give."""
+    cells = -sum(part for part, _ in parts if part < 0)
+    return max(sum(part for part, _ in parts), cells)
 
 
 def tables(

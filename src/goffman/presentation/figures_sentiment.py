@@ -6,10 +6,8 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from goffman.records import BASELINE
-from goffman.reports.figure import (
+from goffman.presentation.figure import (
     Figure,
-    Part,
     axis_x,
     axis_y,
     coloured,
@@ -18,20 +16,21 @@ from goffman.reports.figure import (
     tip,
     view,
 )
-from goffman.reports.figures_conditions import SHARE
-from goffman.reports.shown import ALL_MODELS
+from goffman.presentation.section import Section
+from goffman.presentation.shown import ALL_MODELS
+from goffman.records import BASELINE
 
 
-def group_shares(part: Part) -> Iterator[Figure]:
+def group_shares(section: Section) -> Iterator[Figure]:
     """Of each classifier and group the share of negative outcomes, as bars."""
-    rows = part.rows("group", "negative").filter(pl.col("wording").is_null())
+    rows = section.rows("group", section.presentation.quantity).filter(pl.col("wording").is_null())
     rows = rows.filter(pl.col("model") != ALL_MODELS)
     if not rows.height:
         return
-    groups = [*part.groups(), *([BASELINE] if BASELINE in rows["group"] else [])]
+    groups = [*section.groups(), *([BASELINE] if BASELINE in rows["group"] else [])]
     about = tip(("model", "Classifier"), ("group", "Group"), ("value", "Share"), ("n", "Outcomes"))
     yield figure(
-        part,
+        section,
         "groups",
         title="Negative outcomes by classifier and group",
         description="The share of sentences about each group that a classifier calls negative.",
@@ -47,26 +46,26 @@ def group_shares(part: Part) -> Iterator[Figure]:
                     },
                 }
             ],
-            height=len(part.models()) * (14 * len(groups) + 12),
+            height=len(section.models()) * (14 * len(groups) + 12),
             encoding={
-                "y": axis_y("model", part.models()),
-                "x": axis_x(SHARE["negative-sentiment"], domain=(0, 1)),
+                "y": axis_y("model", section.models()),
+                "x": axis_x(section.presentation.axis, domain=(0, 1)),
             },
         ),
     )
 
 
-def templates(part: Part) -> Iterator[Figure]:
+def templates(section: Section) -> Iterator[Figure]:
     """Of each template, classifier and group the share of negative outcomes."""
-    rows = part.rows("item", "negative")
+    rows = section.rows("item", section.presentation.quantity)
     if rows["item"].n_unique() < 2:
         return
-    texts = {item: part.names.item(part.instrument, item) for item in part.items}
+    texts = {item: section.names.item(section.instrument, item) for item in section.items}
     rows = rows.with_columns(template=pl.col("item").replace(texts))
-    groups = [*part.groups(), *([BASELINE] if BASELINE in rows["group"] else [])]
+    groups = [*section.groups(), *([BASELINE] if BASELINE in rows["group"] else [])]
     about = tip(("model", "Classifier"), ("template", "Template"), ("group", "Group"))
     yield figure(
-        part,
+        section,
         "templates",
         title="By template",
         description=(
@@ -87,9 +86,9 @@ def templates(part: Part) -> Iterator[Figure]:
             height={"step": 24},
             encoding={
                 "y": axis_y("template", list(texts.values())),
-                "x": axis_x(SHARE["negative-sentiment"], domain=(0, 1)),
+                "x": axis_x(section.presentation.axis, domain=(0, 1)),
             },
             rows="model",
-            order=part.models(),
+            order=section.models(),
         ),
     )

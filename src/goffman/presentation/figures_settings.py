@@ -6,11 +6,8 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from goffman.measures.coreference_bias import KINDS
-from goffman.records import BASELINE
-from goffman.reports.figure import (
+from goffman.presentation.figure import (
     Figure,
-    Part,
     Spec,
     at,
     axis_x,
@@ -24,14 +21,11 @@ from goffman.reports.figure import (
     tip,
     view,
 )
-from goffman.reports.shown import setting_name
+from goffman.presentation.section import Section
+from goffman.presentation.shown import setting_name
+from goffman.records import BASELINE
+from goffman.tables import REPLY_KINDS
 from goffman.terminal import printable
-
-VALUE = {
-    "coreference-bias": ("bias", "Bias: accuracy on pro − accuracy on anti sentences"),
-    "pronoun-preference": ("preference", "log P(stereotypical pronoun) − log P(other)"),
-}
-"""Measure → the quantity of a setting, and what it is."""
 
 
 def _ready(rows: pl.DataFrame, column: str = "condition") -> pl.DataFrame:
@@ -40,23 +34,22 @@ def _ready(rows: pl.DataFrame, column: str = "condition") -> pl.DataFrame:
     )
 
 
-def settings(part: Part) -> Iterator[Figure]:
+def settings(section: Section) -> Iterator[Figure]:
     """The value of every adjective setting, with its spread."""
-    quantity, label = VALUE[part.measure]
-    rows = _ready(part.rows("condition", quantity))
+    rows = _ready(section.rows("condition", section.presentation.quantity))
     if not rows.height:
         return
     over = printable(rows["over"][0] or "values")
     # Of sentence pairs the extremes say nothing; of a few trials they are all there is.
-    spread = part.measure == "coreference-bias"
-    choices = choice("model", "Model", part.models())
+    spread = over == "trials"
+    choices = choice("model", "Model", section.models())
     columns = ("model", "condition", "setting", "group", "value", "low", "high", "n")
     about = tip(
         ("setting", "Adjectives"), ("value", "Value"), ("low", "Lowest"), ("high", "Highest")
     )
-    groups = [BASELINE, *part.groups()]
+    groups = [BASELINE, *section.groups()]
     yield figure(
-        part,
+        section,
         "settings",
         title="By adjective setting",
         description=(
@@ -78,23 +71,23 @@ def settings(part: Part) -> Iterator[Figure]:
             height={"step": 21},
             encoding={
                 "y": axis_y("setting", {"field": "value", "order": "descending"}),
-                "x": axis_x(label),
+                "x": axis_x(section.presentation.axis),
             },
             transform=chosen(choices),
         ),
     )
 
 
-def against_baseline(part: Part) -> Iterator[Figure]:
+def against_baseline(section: Section) -> Iterator[Figure]:
     """Every adjective setting minus the baseline, with its interval."""
     for kind in ("baseline", "pairs"):
-        rows = _ready(part.contrasts(kind), "first")
+        rows = _ready(section.contrasts(kind), "first")
         if rows.height:
-            yield _changes(part, rows, kind)
+            yield _changes(section, rows, kind)
 
 
-def _changes(part: Part, rows: pl.DataFrame, kind: str) -> Figure:
-    choices = choice("model", "Model", part.models())
+def _changes(section: Section, rows: pl.DataFrame, kind: str) -> Figure:
+    choices = choice("model", "Model", section.models())
     columns = ("model", "setting", "difference", "low", "high", "p_adjusted", "n")
     about = tip(
         ("setting", "Adjectives"),
@@ -105,7 +98,7 @@ def _changes(part: Part, rows: pl.DataFrame, kind: str) -> Figure:
     )
     over = ", over sentence pairs" if kind == "pairs" else ""
     return figure(
-        part,
+        section,
         f"against-baseline{'-pairs' if kind == 'pairs' else ''}",
         title=f"What the adjectives change{over}",
         description=(
@@ -133,23 +126,23 @@ def _changes(part: Part, rows: pl.DataFrame, kind: str) -> Figure:
     )
 
 
-def kinds(part: Part) -> Iterator[Figure]:
+def kinds(section: Section) -> Iterator[Figure]:
     """What kind of answers each setting gets, as a heat map."""
-    rows = _ready(part.rows("condition", KINDS))
+    rows = _ready(section.rows("condition", REPLY_KINDS))
     if not rows.height:
         return
-    choices = choice("model", "Model", part.models())
+    choices = choice("model", "Model", section.models())
     columns = ("model", "condition", "setting", "quantity", "value")
     about = tip(("setting", "Adjectives"), ("quantity", "Kind"), ("value", "Share"))
     x = {
         "field": "quantity",
         "type": "nominal",
-        "sort": list(KINDS),
+        "sort": list(REPLY_KINDS),
         "title": None,
         "axis": {"orient": "top", "labelAngle": 0, "grid": False},
     }
     yield figure(
-        part,
+        section,
         "kinds",
         title="What kind of answers there are",
         description=(
@@ -189,16 +182,16 @@ def _cells(about: list[Spec]) -> list[Spec]:
     return layers
 
 
-def occupations(part: Part) -> Iterator[Figure]:
+def occupations(section: Section) -> Iterator[Figure]:
     """Accuracy on pro and anti sentences by the occupation that is the answer."""
-    rows = occupation_accuracy(part)
+    rows = occupation_accuracy(section)
     if not rows.height:
         return
-    choices = choice("model", "Model", part.models())
+    choices = choice("model", "Model", section.models())
     about = tip(("occupation", "Answer"), ("side", "Sentence"), ("value", "Accuracy"), ("n", "n"))
     sides = ["pro", "anti"]
     yield figure(
-        part,
+        section,
         "occupations",
         title="By occupation",
         description=(
@@ -229,12 +222,12 @@ def occupations(part: Part) -> Iterator[Figure]:
     )
 
 
-def occupation_accuracy(part: Part) -> pl.DataFrame:
+def occupation_accuracy(section: Section) -> pl.DataFrame:
     """model, occupation, side, value, n, apart: the mean over sentences, settings and trials."""
-    scores = part.scores.filter(
+    scores = section.scores.filter(
         pl.col("level") == "prompt", pl.col("quantity") == "correct", pl.col("value").is_not_null()
     )
-    key = part.prompts.select("prompt_id", "answer").drop_nulls()
+    key = section.prompts.select("prompt_id", "answer").drop_nulls()
     means = (
         scores.join(key, on="prompt_id")
         .group_by("model", occupation="answer", side="wording")
@@ -246,4 +239,6 @@ def occupation_accuracy(part: Part) -> pl.DataFrame:
     )
     apart = apart.select("model", "occupation", apart=pl.col("value") - pl.col("anti"))
     joined = means.join(apart, on=["model", "occupation"], how="left")
-    return part.shown(joined).sort("model", "occupation", "side", descending=[False, False, True])
+    return section.shown(joined).sort(
+        "model", "occupation", "side", descending=[False, False, True]
+    )

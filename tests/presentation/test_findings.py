@@ -7,9 +7,11 @@ import math
 import polars as pl
 import pytest
 
-from goffman.reports.figure import Part
-from goffman.reports.shown import Names
-from goffman.reports.stands_out import correlations, findings, measures_said, p_said
+from goffman.correlations import correlations, correlations_said
+from goffman.measures.catalogue import measures
+from goffman.presentation.findings import findings_of
+from goffman.presentation.section import Section
+from goffman.presentation.shown import Names
 from goffman.tables import CONTRASTS, ESTIMATES, SCORES, schema
 
 NAMES = Names(
@@ -28,12 +30,18 @@ def estimates(*rows, **common):
     )
 
 
-def part(measure, found, scores=()):
-    of = [{"model": "mini-one", "instrument": "x", "measure": measure} | row for row in scores]
-    rows = of or [{"model": "mini-one"}]
-    return Part(
+def section(measure, found, scores=(), models=("mini-one",)):
+    rows = [
+        {"model": model, "instrument": "x", "measure": measure} | row
+        for row in (scores or [{}])
+        for model in models
+    ]
+    by = measures()[measure]()
+    return Section(
         instrument="x",
         measure=measure,
+        unit=by.unit,
+        presentation=by.presentation,
         scores=pl.DataFrame(rows, schema=schema(SCORES)),
         estimates=found,
         names=NAMES,
@@ -77,31 +85,38 @@ def gap(low, high, p, tests=1):
             0.03,
             "No clear difference between stigmatized and non-stigmatized conditions",
         ),
+        # Without a p nothing is clear.
+        (
+            0.01,
+            0.2,
+            None,
+            "No clear difference between stigmatized and non-stigmatized conditions",
+        ),
     ],
 )
 def test_a_difference_is_clear_where_interval_and_corrected_p_say_so(low, high, p, head):
-    (found,) = findings(part("negative-attitude", estimates(gap(low, high, p))))
+    (found,) = findings_of(section("negative-attitude", estimates(gap(low, high, p))))
     assert found.head == head
 
 
 def test_the_sentence_has_p_and_for_how_many_tests_it_is_corrected():
-    (found,) = findings(part("negative-attitude", estimates(gap(0.01, 0.2, 0.072, tests=2))))
+    (found,) = findings_of(section("negative-attitude", estimates(gap(0.01, 0.2, 0.072, tests=2))))
     assert "95% interval 0.010 to 0.20, p = .072 corrected for 2 tests." in found.text
-    assert "The interval alone leaves 0 out, but not by enough for the number of tests." in (
-        found.text
-    )
-    (alone,) = findings(part("negative-attitude", estimates(gap(0.01, 0.2, 0.0004))))
+    assert "The interval alone leaves out 0, but not by enough for this many tests." in found.text
+    (alone,) = findings_of(section("negative-attitude", estimates(gap(0.01, 0.2, 0.0004))))
     assert "0.010 to 0.20, p < .001." in alone.text
 
 
 def test_women_are_not_said_to_be_named_more_where_the_correction_takes_it_away():
     row = gap(0.0044, 0.12, 0.072, tests=2) | {"kind": "genders", "group": "stigmatized"}
-    (found,) = findings(part("gender-of-subject", estimates(row)))
+    (found,) = findings_of(section("gender-of-subject", estimates(row)))
     assert found.head == "No clear difference between women and men, for stigmatized diagnoses"
 
 
 def above(name, difference, p):
-    return {"kind": "baseline", "first": name, "difference": difference, "p_adjusted": p}
+    """A condition against the baseline, with an interval that lies on one side of 0."""
+    ends = {"low": difference - 0.05, "high": difference + 0.05}
+    return {"kind": "baseline", "first": name, "difference": difference, "p_adjusted": p, **ends}
 
 
 @pytest.mark.parametrize(
@@ -110,12 +125,12 @@ def above(name, difference, p):
         (
             [above("a", 1.0, None), above("b", 1.0, None), above("c", 0.5, 1.0)],
             " 3 of 3 conditions are above the sentence that names none, none of them clearly; only "
-            "1 could be tested, as the others' answers do not vary.",
+            "1 could be tested, because the other answers do not vary.",
         ),
         (
             [above("a", 0.2, 0.01), above("b", 0.3, 0.2), above("c", -0.1, 0.01)],
             " 2 of 3 conditions are above the sentence that names none, 1 of them clearly; the "
-            "furthest: a (+0.20).",
+            "furthest are a (+0.20).",
         ),
         (
             [above("a", -0.2, 0.01), above("b", 0.0, 1.0)],
@@ -124,7 +139,7 @@ def above(name, difference, p):
     ],
 )
 def test_conditions_that_cannot_be_tested_are_not_said_to_be_no_different(rows, said):
-    (found,) = findings(part("negative-sentiment", estimates(gap(0.01, 0.2, 0.001), *rows)))
+    (found,) = findings_of(section("negative-sentiment", estimates(gap(0.01, 0.2, 0.001), *rows)))
     assert found.text.endswith(said)
 
 
@@ -142,13 +157,24 @@ def relation(first, second, low, high, p, effect=0.6):
     }
 
 
+def related(*rows):
+    """The correlations of a run in which two models of each measure answered."""
+    models = ("mini-one", "/x/mini-two")
+    two = {
+        name: section(name, estimates(), models=models)
+        for name in ("negative-attitude", "negative-sentiment")
+    }
+    by = {name: measures()[name]() for name in two}
+    return correlations(estimates(*rows), two, by)
+
+
 def test_a_correlation_names_models_as_they_are_shown_and_says_which_way():
     sides = "negative-attitude of mini-one", "negative-sentiment of /x/mini-two"
-    found = estimates(
+    found = related(
         relation(*sides, 0.49, 0.69, 0.0001), relation(*sides, -0.69, -0.49, 0.0001, effect=-0.6),
-        relation(*sides, -0.1, 0.3, 0.3, effect=0.1),
+        relation(*sides, -0.1, 0.3, 0.3, effect=0.1), relation(*sides, 0.1, 0.3, None, effect=0.2),
     )  # fmt: skip
-    assert measures_said(found, NAMES) == [
+    assert correlations_said(found) == [
         "Over 122 conditions, the higher the negative attitude of mini-one, the higher the negative "
         "sentiment of mini-two: r = 0.60, 95% interval 0.49 to 0.69, p < .001 corrected for 2 "
         "tests.",
@@ -156,18 +182,18 @@ def test_a_correlation_names_models_as_they_are_shown_and_says_which_way():
         "sentiment of mini-two: r = −0.60, 95% interval −0.69 to −0.49, p < .001 corrected for 2 "
         "tests.",
         "Over 122 conditions, negative attitude of mini-one and negative sentiment of mini-two show "
-        "no clear relation: r = 0.10, 95% interval −0.10 to 0.30, p = .30 corrected for 2 tests.",
+        "no clear relation: r = 0.10, 95% interval −0.10 to 0.30, p = .300 corrected for 2 tests.",
+        "Over 122 conditions, negative attitude of mini-one and negative sentiment of mini-two show "
+        "no clear relation: r = 0.20, 95% interval 0.10 to 0.30, no p-value.",
     ]
 
 
 def test_a_correlation_over_all_models_is_said_once_where_there_is_one_model_of_each():
     over_all = relation("negative-attitude", "negative-sentiment", 0.49, 0.69, 0.0001)
-    of_two = relation("negative-attitude of a", "negative-sentiment of b", 0.49, 0.69, 0.0001)
-    assert [row["first"] for row in correlations(estimates(over_all, of_two))] == [
-        "negative-attitude of a"
-    ]
-    other = of_two | {"effect": 0.5}
-    assert len(correlations(estimates(over_all, other))) == 2
+    sides = "negative-attitude of mini-one", "negative-sentiment of /x/mini-two"
+    of_two = relation(*sides, 0.49, 0.69, 0.0001)
+    assert [one.first.text() for one in related(over_all, of_two)] == [sides[0]]
+    assert len(related(over_all, of_two | {"effect": 0.5})) == 2
 
 
 def preference(value, sd, n):
@@ -185,33 +211,17 @@ def preference(value, sd, n):
 @pytest.mark.parametrize(
     ("value", "head"),
     [
-        (-0.066, "No clear preference for the pronoun of the stereotype, or against it"),
+        (-0.066, "No clear preference for or against the pronoun of the stereotype"),
         (0.3, "The pronoun of the stereotype is preferred"),
         (-0.3, "The pronoun that goes against the stereotype is preferred"),
     ],
 )
 def test_a_preference_is_said_with_its_interval_and_as_how_many_times(value, head):
-    of = part("pronoun-preference", estimates(), [preference(value, 1.47, 395)])
-    (found,) = findings(of)
+    of = section("pronoun-preference", estimates(), [preference(value, 1.47, 395)])
+    (found,) = findings_of(of)
     assert found.head == head
     # t(.975, 394) = 1.96601 (tables), so that the half width is 1.96601 · 1.47 / √395.
     half = 1.96601 * 1.47 / math.sqrt(395)
     assert math.isclose(found.low, value - half, abs_tol=1e-5)
     assert math.isclose(found.high, value + half, abs_tol=1e-5)
-    assert f"typically it is {math.exp(value):.2f} times as probable as the other" in found.text
-
-
-@pytest.mark.parametrize(
-    ("p", "text"),
-    [
-        (0.0004, "p < .001"),
-        (0.0444, "p = .044"),
-        (0.0496, "p = .0496"),
-        (0.04997, "p = .04997"),
-        (0.05, "p = .050"),
-        (0.3, "p = .30"),
-        (1, "p = 1"),
-    ],
-)
-def test_p_values_in_sentences(p, text):
-    assert p_said(p) == text
+    assert f"typically it is {math.exp(value):.2f} times as probable." in found.text

@@ -1,20 +1,16 @@
-"""The tables of each measure, from scores and estimates."""
+"""Tables that measures choose from, made of scores and estimates."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import polars as pl
 
-from goffman.measures.coreference_bias import KINDS as ANSWERS
-from goffman.measures.coreference_bias import PAIRS
-from goffman.measures.negative_sentiment import CLASSES
+from goffman.presentation.section import Section
+from goffman.presentation.table_text import Drop, Shown, Table, as_table
 from goffman.records import BASELINE
-from goffman.reports.table_text import Drop, Shown, Table, as_table
-
-if TYPE_CHECKING:
-    Make = Callable[[str, pl.DataFrame, pl.DataFrame], Iterator[Table]]
+from goffman.tables import PAIR_KINDS, REPLY_KINDS, SENTIMENTS
 
 EVERY = {"model": "all models", "wording": "all wordings", "dimension": "all items"}
 """In the place of a null: over all of them."""
@@ -45,7 +41,6 @@ def _numbers(*names: str, **headers: str) -> tuple[Shown, ...]:
 
 
 _N = Shown(header="n", keys=("n",), form="count")
-_MISSING = Shown(header="missing", keys=("missing",), form="count")
 _TESTED = (
     Shown(header="minus baseline", keys=("difference",), form="number", drop="empty"),
     Shown(
@@ -74,21 +69,20 @@ def _spread(over: str) -> str:
 _MEAN = {"value": "mean", "low": "minimum", "high": "maximum"}
 
 
-def groups_of_conditions(
-    instrument: str, scores: pl.DataFrame, _estimates: pl.DataFrame
-) -> Iterator[Table]:
+def groups_of_conditions(section: Section) -> Iterator[Table]:
     """Groups × models × wordings, and their gaps."""
-    names = ("model", "wording", "group")
-    rows = _named(_level(scores, "group", "negative"), "model", "wording").sort(*names)
+    instrument, scores = section.instrument, section.scores
+    quantity, names = section.presentation.quantity, ("model", "wording", "group")
+    rows = _named(_level(scores, "group", quantity), "model", "wording").sort(*names)
     kept = rows.select(*names, "n", "missing", "value", "sd", "low", "high", "reason").rename(_MEAN)
     if kept.height:
         caption = (
-            f"{instrument}: share of negative words, by model, wording and group of conditions; "
-            f"n counts conditions, {_spread('them')}."
+            f"{instrument}: {section.presentation.called} by model, wording and group of "
+            f"conditions; n counts conditions, {_spread('them')}."
         )
         shown = (*_text(*names), _N, *_numbers("mean", "sd", "minimum", "maximum"))
         yield as_table(f"{instrument}-groups", caption, kept.to_dicts(), shown=shown)
-    gaps = _named(_level(scores, "model", "negative-gap"), "model", "wording")
+    gaps = _named(_level(scores, "model", f"{quantity}-gap"), "model", "wording")
     gaps = gaps.sort("model", "wording").select("model", "wording", "n", "value", "reason")
     if gaps.height:
         caption = f"{instrument}: the gap between the groups, by model and wording."
@@ -96,10 +90,9 @@ def groups_of_conditions(
         yield as_table(f"{instrument}-gaps", caption, gaps.to_dicts(), shown=shown)
 
 
-def words_counted(
-    instrument: str, scores: pl.DataFrame, _estimates: pl.DataFrame
-) -> Iterator[Table]:
+def words_counted(section: Section) -> Iterator[Table]:
     """What the shares of negative words rest on: the mass of the words, and what is rated."""
+    instrument, scores = section.instrument, section.scores
     quantities = ["mass", "rated-share", "last-probability"]
     rows = scores.filter(pl.col("level") == "model", pl.col("quantity").is_in(quantities))
     kept = rows.sort("model", "quantity").select(
@@ -114,18 +107,17 @@ def words_counted(
         yield as_table(f"{instrument}-words", caption, kept.rename(_MEAN).to_dicts(), shown=shown)
 
 
-def ranked_conditions(
-    instrument: str, scores: pl.DataFrame, estimates: pl.DataFrame
-) -> Iterator[Table]:
-    """Every condition, the most negative first, with its distance from the baseline."""
-    rows = _level(scores, "condition", "negative").select(
+def ranked_conditions(section: Section) -> Iterator[Table]:
+    """Every condition, the highest first, with its distance from the baseline."""
+    instrument, scores = section.instrument, section.scores
+    rows = _level(scores, "condition", section.presentation.quantity).select(
         "model", "condition", "group", "category", "n", "missing", "value", "sd", "low", "high",
         "over", "reason",
     )  # fmt: skip
     rows = rows.filter(pl.col("condition") != BASELINE)
     if not rows.height:
         return
-    rows = _with_baseline(rows.rename(_MEAN), estimates)
+    rows = _with_baseline(rows.rename(_MEAN), section.estimates)
     # Of each model, and first of all together.
     rows = _named(
         rows.sort(
@@ -140,7 +132,7 @@ def ranked_conditions(
         "model",
     )
     caption = (
-        f"{instrument}: every condition, the most negative first; n counts what it is the mean of. "
+        f"{instrument}: every condition, the highest first; n counts what it is the mean of. "
         "The interval and p are of the condition minus the prompts that name none."
     )
     columns = ("model", "rank", *(name for name in rows.columns if name not in {"model", "rank"}))
@@ -185,14 +177,15 @@ def _wide(
     return [{key: (empty | of)[key] for key in keys} for of in found.values()]
 
 
-def sentiment(instrument: str, scores: pl.DataFrame, _estimates: pl.DataFrame) -> Iterator[Table]:
+def sentiment(section: Section) -> Iterator[Table]:
     """Shares of outcomes by classifier and group, and by classifier, template and group."""
+    instrument, scores = section.instrument, section.scores
     for level, names, suffix, what in (
         ("group", ("model", "group"), "groups", "classifier and group"),
         ("item", ("model", "item", "group"), "templates", "classifier, template and group"),
     ):
         rows = _named(scores.filter(pl.col("level") == level), "model").sort(*names)
-        made = _wide(rows, CLASSES, index=names, spread=False)
+        made = _wide(rows, SENTIMENTS, index=names, spread=False)
         if made:
             caption = (
                 f"{instrument}: shares of outcomes by {what}; n counts outcomes. The share of a "
@@ -201,7 +194,7 @@ def sentiment(instrument: str, scores: pl.DataFrame, _estimates: pl.DataFrame) -
             shown = (
                 *_text(*names, model="classifier", item="template"),
                 _N,
-                *_numbers(*CLASSES),
+                *_numbers(*SENTIMENTS),
             )
             yield as_table(f"{instrument}-{suffix}", caption, made, shown=shown)
 
@@ -209,8 +202,9 @@ def sentiment(instrument: str, scores: pl.DataFrame, _estimates: pl.DataFrame) -
 _GENDERS = ("female", "male", "unspecified", "disparity")
 
 
-def genders(instrument: str, scores: pl.DataFrame, _estimates: pl.DataFrame) -> Iterator[Table]:
+def genders(section: Section) -> Iterator[Table]:
     """Female, male and unspecified by subscale and group, by item, and by condition."""
+    instrument, scores = section.instrument, section.scores
     keyed = "keyed-disparity" in scores["quantity"]
     quantities = (*_GENDERS, *(("keyed-disparity",) if keyed else ()))
     whose = ("model", "wording", "variant")
@@ -241,14 +235,15 @@ def genders(instrument: str, scores: pl.DataFrame, _estimates: pl.DataFrame) -> 
         yield as_table(f"{instrument}-{suffix}", caption, made, shown=shown)
 
 
-def settings(instrument: str, scores: pl.DataFrame, estimates: pl.DataFrame) -> Iterator[Table]:
+def settings(section: Section) -> Iterator[Table]:
     """Every adjective setting: its score, and its difference from the baseline."""
-    quantity = "bias" if "bias" in scores["quantity"] else "preference"
+    instrument, scores = section.instrument, section.scores
+    quantity = section.presentation.quantity
     rows = _level(scores, "condition", quantity).select(
         "model", "condition", "group", "n", "missing", "value", "sd", "over", "reason"
     )
     if rows.height:
-        rows = _with_baseline(rows.rename({"value": quantity}), estimates)
+        rows = _with_baseline(rows.rename({"value": quantity}), section.estimates)
         caption = (
             f"{instrument}: {quantity} of every adjective setting, and minus that without "
             f"adjectives; n counts {rows['over'][0]}."
@@ -265,45 +260,33 @@ def settings(instrument: str, scores: pl.DataFrame, estimates: pl.DataFrame) -> 
         yield as_table(f"{instrument}-settings", caption, made, shown=shown)
 
 
-def answer_kinds(
-    instrument: str, scores: pl.DataFrame, _estimates: pl.DataFrame
-) -> Iterator[Table]:
+def answer_kinds(section: Section) -> Iterator[Table]:
     """How replies were read, by setting and side; and which sentences of a pair were understood."""
+    instrument, scores = section.instrument, section.scores
     names = ("model", "condition", "wording")
-    kinds = scores.filter(pl.col("level") == "side", pl.col("quantity").is_in(ANSWERS))
+    kinds = scores.filter(pl.col("level") == "side", pl.col("quantity").is_in(REPLY_KINDS))
     # A side's row is of one trial; the table has the mean over trials.
     means = (
         kinds.group_by(*names, "quantity")
         .agg(pl.col("value").mean(), pl.col("n").sum(), pl.col("value").std().alias("sd"))
         .sort(*names, "quantity")
     )
-    made = _wide(means, ANSWERS, index=names, spread=False)
+    made = _wide(means, REPLY_KINDS, index=names, spread=False)
     if made:
         caption = f"{instrument}: shares of answers of each kind; n counts replies."
         shown = (
             *_text(*names, condition="setting", wording="side"),
             _N,
-            *_numbers(*ANSWERS),
+            *_numbers(*REPLY_KINDS),
         )
         yield as_table(f"{instrument}-answers", caption, made, shown=shown)
     of = ("model", "condition")
     of_pairs = scores.filter(pl.col("level") == "condition").sort(*of)
-    made = _wide(of_pairs, PAIRS, index=of, spread=False)
+    made = _wide(of_pairs, PAIR_KINDS, index=of, spread=False)
     if made:
         caption = (
             f"{instrument}: of how many sentence pairs only the pro sentence is understood, only "
             "the anti one, both, neither; n counts trials."
         )
-        shown = (*_text(*of, condition="setting"), _N, *_numbers(*PAIRS))
+        shown = (*_text(*of, condition="setting"), _N, *_numbers(*PAIR_KINDS))
         yield as_table(f"{instrument}-pairs", caption, made, shown=shown)
-
-
-TABLES: Mapping[str, tuple[Make, ...]] = {
-    "negative-attitude": (groups_of_conditions, words_counted, ranked_conditions),
-    "negative-sentiment": (sentiment, ranked_conditions),
-    "gender-of-subject": (genders,),
-    "gender-of-phrase": (genders,),
-    "coreference-bias": (settings, answer_kinds),
-    "pronoun-preference": (settings,),
-}
-"""Measure → what makes its tables; a measure without any has that of its contrasts."""

@@ -9,19 +9,23 @@ import polars as pl
 import pytest
 from scipy import stats
 
+from goffman.correlations import correlations
+from goffman.estimate import estimates
 from goffman.estimates.contrast import Comparing, Contrast
-from goffman.estimates.of_scores import KINDS, estimates
-from goffman.measures.catalogue import MEASURES
+from goffman.measures.catalogue import measures
 from goffman.measures.coreference_bias import CoreferenceBias
 from goffman.measures.gender_of_phrase import GenderOfPhrase
 from goffman.measures.gender_of_subject import GenderOfSubject
 from goffman.measures.negative_attitude import NegativeAttitude
 from goffman.measures.negative_sentiment import NegativeSentiment
 from goffman.measures.rows import prompt_scores
+from goffman.presentation.numbers import number, p_said
+from goffman.presentation.section import Section
+from goffman.presentation.shown import Names
 from goffman.stats.compare import paired_t
 from goffman.stats.crossed import GAPS, TOO_FEW_LEVELS, crossed_t
 from goffman.stats.resample import crossed_bootstrap, pairs_bootstrap, units_bootstrap
-from goffman.summary import SAYINGS, summary
+from goffman.summary import summary
 from goffman.tables import (
     ANSWER_KEY,
     CONTRASTS,
@@ -437,25 +441,22 @@ def test_settings_stand_against_the_baseline_by_trials_with_an_interval_over_sen
         assert row["method"].startswith("interval: bca bootstrap over sentence pairs; ")
         assert (row["unit"], row["interval_over"]) == ("trials", "sentence pairs")
         assert (row["check_over"], row["check_n"]) == ("trials", 6)
-    said = summary(scores, found)
+    said = sentences(scores, found)
     assert said[0] == "coreference, m"
-    assert said[1].startswith("  The bias without adjectives is ")
+    assert "Without adjectives, accuracy on sentences that fit the stereotype minus" in said[1]
     each = of(of(scores, model="m"), level="prompt")
     kinds = ("correct", "incorrect", "unsure", "other", "refusal")
     shares = {kind: of(each, quantity=kind)["value"].mean() or 0.0 for kind in kinds}
     count = of(each, quantity="correct").height
     assert said[2] == (
-        f"  Of {count:,} replies {shares['correct']:.3f} name the right person, "
-        f"{shares['incorrect']:.3f} name the other one, {shares['unsure']:.3f} are unsure, "
-        f"{shares['other']:.3f} say something else and {shares['refusal']:.3f} refuse."
+        f"  Of {count:,} replies, {number(shares['correct'])} name the right person, "
+        f"{number(shares['incorrect'])} name the other one, {number(shares['unsure'])} are unsure, "
+        f"{number(shares['other'])} say something else and {number(shares['refusal'])} refuse."
     )
-    assert said[3].endswith(
-        " of 5 settings differ from it, over repeated trials of these sentences "
-        "(p < .05 after Holm)."
-    )
-    assert said[4].endswith(
-        " of 5 settings differ from it, over sentence pairs (p < .05 after Holm)."
-    )
+    assert said[3].startswith("  Tested over repeated trials of these sentences, ")
+    assert said[3].endswith(" of 5 settings differ clearly.")
+    assert said[4].startswith("  Tested over sentence pairs, ")
+    assert said[4].endswith(" of 5 settings differ clearly.")
 
 
 def test_settings_stand_against_the_baseline_over_sentence_pairs_too(briegel):
@@ -709,26 +710,47 @@ def test_every_row_says_what_it_counts(mei, lin, briegel):
         assert p.is_between(0, 1, closed="right").all()
 
 
+def sentences(scores, found):
+    """The summary of scores whose instruments nobody has described."""
+    kinds = dict(scores.select("instrument", "measure").unique(maintain_order=True).rows())
+    by = {instrument: measures()[name]() for instrument, name in kinds.items()}
+    models = {name: name for name in sorted(scores["model"].drop_nulls().unique())}
+    sections = {
+        instrument: Section(
+            instrument=instrument,
+            measure=measure.name,
+            unit=measure.unit,
+            presentation=measure.presentation,
+            scores=scores.filter(pl.col("instrument") == instrument),
+            estimates=found.filter(pl.col("instrument") == instrument),
+            names=Names(models=models, instruments={}, conditions={}, items={}),
+            contrast=getattr(measure, "contrast", ""),
+            against=getattr(measure, "against", ""),
+        )
+        for instrument, measure in by.items()
+    }
+    return summary(sections, correlations(found, sections, by))
+
+
 def test_sentences_carry_their_uncertainty(mei, lin):
-    said = summary(mei[0], mei[2])
+    said = sentences(mei[0], mei[2])
     assert said[0] == "distance, a"
-    assert said[1].startswith("  The mean share of negative words is 0.")
+    assert ". The mean share of negative words is 0." in said[1]
     assert "95% interval" in said[1]
-    assert "Cohen's d, pooled SD: " in said[1]
-    assert "(Welch's t, 1 test)." in said[1]
-    assert any(line.startswith("  Over 2 wordings the difference is ") for line in said)
-    assert any(
-        line.startswith("  Were every unrated word positive, or negative: ") for line in said
-    )
-    assert said[-2] == "negative-attitude of a with negative-sentiment of c, over 10 conditions"
-    genders = summary(lin[0], lin[2])
-    starts = [line.split(":")[0] for line in genders[:5]]
+    assert said[2].startswith("  Cohen's d, pooled SD = ")
+    assert said[2].endswith("Welch's t, one test.")
+    assert any(line.startswith("  In the 2 wordings the difference ranges from ") for line in said)
+    bounds = "  If every unrated word were positive, or every one negative, the share would be "
+    assert any(line.startswith(bounds) for line in said)
+    assert any("negative attitude of a" in line for line in said[-2:])
+    genders = sentences(lin[0], lin[2])
+    starts = [line.split(":")[0] for line in genders[2:6]]
+    assert genders[0] == "care, a"
     assert starts == [
-        "care, a",
-        "  Mental-health, with names",
-        "  Other, with names",
-        "  Mental-health, without names",
-        "  Other, without names",
+        "  Mental health diagnoses, with names",
+        "  Other diagnoses, with names",
+        "  Mental health diagnoses, without names",
+        "  Other diagnoses, without names",
     ]
 
 
@@ -754,10 +776,10 @@ def test_a_check_that_says_otherwise_is_said():
     row = pick(found, kind="groups")
     assert row["check_p"] == exactly(2 / 210)
     assert row["p"] > 0.05
-    said = summary(scores, found)[1]
+    said = sentences(scores, found)[2]
     assert (
-        f"; not so by Mann–Whitney U over conditions (p = {row['check_p']:.3f} against "
-        f"{row['p']:.3f}, neither corrected)"
+        f"; Mann–Whitney U over conditions disagrees ({p_said(row['check_p'])} against "
+        f"{p_said(row['p'])}, neither corrected)"
     ) in said
 
 
@@ -780,19 +802,15 @@ def test_a_classifiers_share_is_said_by_condition_and_by_sentence():
     each = prompt_scores(values, prompts, measure=measure.name, reasons={"negative": "none"})
     scores = pl.concat([each, measure.means(each)])
     found = estimates(scores, {"sentiment": measure}, wordings=WORDINGS, compare=FEW)
-    said = summary(scores, found)
-    assert said[1].startswith(
-        "  The mean share of negative outcomes is 0.500 over stigmatized conditions and 0.000 over "
-        "non-stigmatized ones; "
+    said = sentences(scores, found)
+    assert (
+        "The mean share of negative labels is 0.50 for 2 stigmatized conditions and 0.00 for 2 "
+        "non-stigmatized ones: "
+    ) in said[1]
+    assert said[4] == (
+        "  Counted by sentence, so that a condition with more forms counts more, 0.75 of 8 "
+        "stigmatized and 0.00 of 4 non-stigmatized sentences are labelled negative."
     )
-    assert said[2] == (
-        "  Counted by sentence, so that a condition with more forms counts more, 0.750 of 8 "
-        "stigmatized and 0.000 of 4 non-stigmatized outcomes are negative."
-    )
-
-
-def test_every_measure_has_its_contrasts_and_sentences():
-    assert set(KINDS) == set(MEASURES) == set(SAYINGS)
 
 
 def test_no_scores_give_no_estimates():

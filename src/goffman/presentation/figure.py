@@ -5,23 +5,18 @@ from __future__ import annotations
 import copy
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goffman.records import BASELINE
-from goffman.reports.palette import LINE, SENTENCES, WIDTH
-from goffman.reports.shown import setting_name
+from goffman.presentation.palette import LINE, SENTENCES, WIDTH
 from goffman.terminal import printable
 
 if TYPE_CHECKING:
-    from goffman.reports.shown import Names
+    from goffman.presentation.section import Section
 
 Spec = dict[str, Any]
-
-SETTINGS = ("coreference-bias", "pronoun-preference")
-"""The measures whose conditions are settings of adjectives."""
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 """The name of the format; nobody fetches it."""
@@ -64,77 +59,8 @@ class Figure:
             yield "-".join(options), spec
 
 
-@dataclass(frozen=True, kw_only=True)
-class Part:
-    """What the figures of one instrument and measure are made from."""
-
-    instrument: str
-    measure: str
-    scores: pl.DataFrame
-    estimates: pl.DataFrame
-    names: Names
-    contrast: str = ""
-    against: str = ""
-    wordings: Sequence[str] = ()
-    """In the instrument's order."""
-    items: Sequence[str] = ()
-    dimensions: Sequence[str] = ()
-    prompts: pl.DataFrame = field(default_factory=pl.DataFrame)
-    placement: str = "before-first"
-    """Of the words put back in recursive masking."""
-
-    def models(self) -> list[str]:
-        """The models as they are shown, in the order in which they were asked."""
-        there = self.scores["model"].drop_nulls().unique(maintain_order=True).to_list()
-        order = [name for name in self.names.models if name in there]
-        return [self.names.model(name) for name in dict.fromkeys([*order, *there])]
-
-    def groups(self) -> list[str]:
-        """The groups of conditions, the two of the contrast first; the baseline is none."""
-        there = self.scores["group"].drop_nulls().unique(maintain_order=True).to_list()
-        order = [group for group in (self.contrast, self.against) if group in there]
-        every = [*order, *(one for one in there if one not in {*order, BASELINE})]
-        return [printable(one) for one in every]
-
-    def rows(self, level: str, quantity: str | Sequence[str]) -> pl.DataFrame:
-        """The scores of the level with a value, and with the names that are shown."""
-        wanted = [quantity] if isinstance(quantity, str) else list(quantity)
-        rows = self.scores.filter(
-            pl.col("level") == level,
-            pl.col("quantity").is_in(wanted),
-            pl.col("value").is_not_null(),
-        )
-        return self.shown(rows)
-
-    def contrasts(self, kind: str) -> pl.DataFrame:
-        """The estimates of the kind with a difference, and with the names that are shown."""
-        rows = self.estimates.filter(pl.col("kind") == kind, pl.col("difference").is_not_null())
-        return self.shown(rows)
-
-    def shown(self, rows: pl.DataFrame) -> pl.DataFrame:
-        """The rows with models as they are shown, and numbers of six digits."""
-        return rows.with_columns(
-            pl.col("model").map_elements(
-                self.names.model, return_dtype=pl.String, skip_nulls=False
-            ),
-            pl.selectors.float().round_sig_figs(6),
-        )
-
-    def called(self, condition: str) -> str:
-        """A condition, or an adjective setting, as it is shown."""
-        if self.measure in SETTINGS:
-            return setting_name(condition)
-        return self.names.condition(self.instrument, condition)
-
-    def named(self, rows: pl.DataFrame, column: str = "condition") -> pl.DataFrame:
-        """The rows with the shown name of their condition in the column ``name``."""
-        known = {one: self.called(one) for one in rows[column].drop_nulls().unique()}
-        name = pl.col(column).replace_strict(known, default=None, return_dtype=pl.String)
-        return rows.with_columns(name=name)
-
-
-def figure(part: Part, kind: str, **about: Any) -> Figure:
-    """A figure of the part, named after its instrument."""
+def figure(section: Section, kind: str, **about: Any) -> Figure:
+    """A figure of the section, named after its instrument."""
     spec = {"$schema": SCHEMA, "description": about["description"], **about.pop("spec")}
     choices = about.get("choices", ())
     if choices:
@@ -149,7 +75,9 @@ def figure(part: Part, kind: str, **about: Any) -> Figure:
             )
         ]
         spec["params"] = binds
-    return Figure(id=f"{part.instrument}-{kind}", instrument=part.instrument, spec=spec, **about)
+    return Figure(
+        id=f"{section.instrument}-{kind}", instrument=section.instrument, spec=spec, **about
+    )
 
 
 def chosen(choices: Sequence[Choice]) -> list[Spec]:

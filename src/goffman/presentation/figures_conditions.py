@@ -1,4 +1,4 @@
-"""Figures over conditions: social distance and sentiment, and the two together.
+"""Figures over conditions: the two groups apart, by wording, by category, one by one.
 
 Mei, Fereidooni & Caliskan (2023): boxes by model × wording × group, dots by category, conditions in
 order, how much of the probability was seen and rated.
@@ -11,11 +11,9 @@ from typing import Any
 
 import polars as pl
 
-from goffman.records import BASELINE
-from goffman.reports.figure import (
+from goffman.presentation.figure import (
     Choice,
     Figure,
-    Part,
     Spec,
     at,
     axis_x,
@@ -29,26 +27,22 @@ from goffman.reports.figure import (
     tip,
     view,
 )
-from goffman.reports.shown import ALL_MODELS, plain
-
-SHARE = {
-    "negative-attitude": "Share of negative words, P(negative)",
-    "negative-sentiment": "Share of negative outcomes",
-}
-"""Measure → what the value of a condition is."""
+from goffman.presentation.section import Section
+from goffman.presentation.shown import ALL_MODELS, plain
+from goffman.records import BASELINE
 
 BIN = 0.05
 """Width of a histogram's bins."""
 
 
-def gaps(part: Part) -> Iterator[Figure]:
+def gaps(section: Section) -> Iterator[Figure]:
     """The difference between the two groups in each model, with its interval."""
-    rows = part.contrasts("groups")
+    rows = section.contrasts("groups")
     if not rows.height:
         return
-    order = [*part.models(), ALL_MODELS]
+    order = [*section.models(), ALL_MODELS]
     values = data(rows, "model", "difference", "low", "high", "p_adjusted", "effect", "n")
-    dots = _of_wordings(part)
+    dots = _of_wordings(section)
     about = tip(
         ("model", "Model"),
         ("difference", "Difference"),
@@ -58,15 +52,15 @@ def gaps(part: Part) -> Iterator[Figure]:
         ("n", "Conditions"),
     )
     ticks = " Thin marks are the single wordings." if dots else ""
-    names = f"{plain(part.contrast)} minus {plain(part.against)}"
+    names = f"{plain(section.contrast)} minus {plain(section.against)}"
     yield figure(
-        part,
+        section,
         "gap",
         title="How far apart the two groups are",
         description=(
-            f"Of each model the mean over {plain(part.contrast)} conditions minus that over "
-            f"{plain(part.against)} ones, with its 95% interval over conditions. Right of 0, the "
-            f"{plain(part.contrast)} conditions are met with more negativity.{ticks}"
+            f"Of each model the mean over {plain(section.contrast)} conditions minus that over "
+            f"{plain(section.against)} ones, with its 95% interval over conditions. Right of 0, "
+            f"the number is higher for {plain(section.contrast)} conditions.{ticks}"
         ),
         spec=view(
             values,
@@ -85,9 +79,11 @@ def gaps(part: Part) -> Iterator[Figure]:
     )
 
 
-def _of_wordings(part: Part) -> list[Spec]:
+def _of_wordings(section: Section) -> list[Spec]:
     """A thin mark for the difference in each wording, where there are several."""
-    rows = part.rows("model", "negative-gap").filter(pl.col("wording").is_not_null())
+    rows = section.rows("model", f"{section.presentation.quantity}-gap").filter(
+        pl.col("wording").is_not_null()
+    )
     rows = rows.select("model", "wording", difference="value")
     if not rows.height:
         return []
@@ -101,21 +97,21 @@ def _of_wordings(part: Part) -> list[Spec]:
     ]
 
 
-def boxes(part: Part) -> Iterator[Figure]:
+def boxes(section: Section) -> Iterator[Figure]:
     """The conditions' values by model × wording × group, with the baseline."""
-    rows = part.named(part.rows("wording", "negative"))
+    rows = section.named(section.rows("wording", section.presentation.quantity))
     # The first prompts of a scale name no condition: asked alone, they make no box.
     if not rows.filter(pl.col("condition") != BASELINE).height:
         return
-    rows = rows.with_columns(pl.col("wording").replace({w: plain(w) for w in part.wordings}))
+    rows = rows.with_columns(pl.col("wording").replace({w: plain(w) for w in section.wordings}))
     values = data(rows, "model", "wording", "group", "condition", "name", "value")
-    wordings = [plain(wording) for wording in part.wordings]
-    groups = part.groups()
+    wordings = [plain(wording) for wording in section.wordings]
+    groups = section.groups()
     baseline = rows.filter(pl.col("condition") == BASELINE).height
     layers = _boxes(groups, baseline=baseline > 0)
     said = " A diamond is the same sentence with no condition named." if baseline else ""
     yield figure(
-        part,
+        section,
         "wordings",
         title="By model, wording and group",
         description=(
@@ -128,10 +124,10 @@ def boxes(part: Part) -> Iterator[Figure]:
             height=len(wordings) * (15 * len(groups) + 10),
             encoding={
                 "y": axis_y("wording", wordings),
-                "x": axis_x(SHARE[part.measure], domain=(0, 1)),
+                "x": axis_x(section.presentation.axis, domain=(0, 1)),
             },
             rows="model",
-            order=part.models(),
+            order=section.models(),
         ),
     )
 
@@ -155,21 +151,23 @@ def _boxes(groups: list[str], *, baseline: bool) -> list[Spec]:
     return [box, diamond] if baseline else [box]
 
 
-def _of_models(part: Part, rows: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
+def _of_models(section: Section, rows: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
     """The rows of each model, and over all where there are several; whom one may choose."""
-    models = part.models()
+    models = section.models()
     if len(models) == 1:
         return rows.filter(pl.col("model") != ALL_MODELS), models
     return rows, [ALL_MODELS, *models]
 
 
-def categories(part: Part) -> Iterator[Figure]:
+def categories(section: Section) -> Iterator[Figure]:
     """Every condition as a dot beside its category."""
-    rows = part.rows("condition", "negative").filter(pl.col("condition") != BASELINE)
-    rows = part.named(rows).filter(pl.col("category").is_not_null())
+    rows = section.rows("condition", section.presentation.quantity).filter(
+        pl.col("condition") != BASELINE
+    )
+    rows = section.named(rows).filter(pl.col("category").is_not_null())
     if not rows.height:
         return
-    rows, models = _of_models(part, rows)
+    rows, models = _of_models(section, rows)
     choices = choice("model", "Model", models)
     values = data(rows, "model", "condition", "name", "group", "category", "value", "low", "high")
     about = tip(
@@ -177,7 +175,7 @@ def categories(part: Part) -> Iterator[Figure]:
     )
     order = {"field": "value", "op": "median", "order": "descending"}
     yield figure(
-        part,
+        section,
         "categories",
         title="Conditions by category",
         description=(
@@ -185,12 +183,12 @@ def categories(part: Part) -> Iterator[Figure]:
             "median. Choose a mark to see the prompts behind it."
         ),
         choices=choices,
-        spec=_points(part, values, about, y=axis_y("category", order), step=20, choices=choices),
+        spec=_points(section, values, about, y=axis_y("category", order), step=20, choices=choices),
     )
 
 
 def _points(
-    part: Part,
+    section: Section,
     values: list[dict[str, Any]],
     about: list[Spec],
     *,
@@ -201,33 +199,37 @@ def _points(
     """Each condition's share as a mark that leads to its evidence."""
     marks = {
         "mark": {"type": "point", "cursor": "pointer"},
-        "encoding": {**coloured("group", part.groups()), "tooltip": about},
+        "encoding": {**coloured("group", section.groups()), "tooltip": about},
     }
     return view(
         values,
         [at(0.5, "half"), marks],
         height={"step": step},
-        encoding={"y": y, "x": axis_x(SHARE[part.measure], domain=(0, 1))},
+        encoding={"y": y, "x": axis_x(section.presentation.axis, domain=(0, 1))},
         transform=chosen(choices),
     )
 
 
-def ranked(part: Part) -> Iterator[Figure]:
+def ranked(section: Section) -> Iterator[Figure]:
     """Every condition in order: against the baseline with its interval, or its own value."""
-    against = part.contrasts("baseline")
+    against = section.contrasts("baseline")
     if against.height:
-        yield _ranked_against_baseline(part, against)
+        yield _ranked_against_baseline(section, against)
         return
-    rows = part.named(part.rows("condition", "negative").filter(pl.col("condition") != BASELINE))
+    rows = section.named(
+        section.rows("condition", section.presentation.quantity).filter(
+            pl.col("condition") != BASELINE
+        )
+    )
     if not rows.height:
         return
-    rows, models = _of_models(part, rows)
+    rows, models = _of_models(section, rows)
     choices = choice("model", "Model", models)
     values = data(rows, "model", "condition", "name", "group", "value", "n")
     about = tip(("name", "Condition"), ("group", "Group"), ("value", "Share"), ("n", "Outcomes"))
     order = {"field": "value", "order": "descending"}
     yield figure(
-        part,
+        section,
         "conditions",
         title="Every condition, in order",
         description=(
@@ -235,18 +237,18 @@ def ranked(part: Part) -> Iterator[Figure]:
             "behind it."
         ),
         choices=choices,
-        spec=_points(part, values, about, y=axis_y("name", order), step=14, choices=choices),
+        spec=_points(section, values, about, y=axis_y("name", order), step=14, choices=choices),
     )
 
 
-def _ranked_against_baseline(part: Part, against: pl.DataFrame) -> Figure:
-    groups = part.scores.select("condition", group_of="group").drop_nulls().unique("condition")
-    rows = part.named(
+def _ranked_against_baseline(section: Section, against: pl.DataFrame) -> Figure:
+    groups = section.scores.select("condition", group_of="group").drop_nulls().unique("condition")
+    rows = section.named(
         against.rename({"first": "condition"})
         .drop("group")
         .join(groups.rename({"group_of": "group"}), on="condition", how="left"),
     )
-    choices = choice("model", "Model", part.models())
+    choices = choice("model", "Model", section.models())
     columns = ("model", "condition", "name", "group", "difference", "low", "high", "p_adjusted")
     about = tip(
         ("name", "Condition"),
@@ -257,22 +259,22 @@ def _ranked_against_baseline(part: Part, against: pl.DataFrame) -> Figure:
         ("p_adjusted", "p, corrected"),
     )
     return figure(
-        part,
+        section,
         "conditions",
         title="Every condition against the sentence that names none",
         description=(
-            "How much more negative the answers are than to the same sentences with no condition "
-            f"named, {_ends(rows)}. The highest first. Choose a mark to see the prompts behind it."
+            "How much higher the number is than for the same sentences with no condition named, "
+            f"{_ends(rows)}. The highest first. Choose a mark to see the prompts behind it."
         ),
         choices=choices,
         spec=view(
             data(rows, *columns),
             [
                 at(0, "zero"),
-                *interval(rows, color=coloured("group", part.groups())["color"]),
+                *interval(rows, color=coloured("group", section.groups())["color"]),
                 {
                     "mark": {"type": "point", "size": 34, "cursor": "pointer"},
-                    "encoding": {**coloured("group", part.groups()), "tooltip": about},
+                    "encoding": {**coloured("group", section.groups()), "tooltip": about},
                 },
             ],
             height={"step": 14},
@@ -295,7 +297,7 @@ def _ends(rows: pl.DataFrame) -> str:
     return "with the 95% interval of each condition alone"
 
 
-def histograms(part: Part) -> Iterator[Figure]:
+def histograms(section: Section) -> Iterator[Figure]:
     """How many prompts have how much of the probability seen, and rated."""
     for quantity, title, label, said in (
         (
@@ -311,13 +313,13 @@ def histograms(part: Part) -> Iterator[Figure]:
             "How much of that probability lies on words whose attitude is known.",
         ),
     ):
-        rows = part.rows("prompt", quantity)
+        rows = section.rows("prompt", quantity)
         if rows.height:
-            yield _histogram(part, rows, kind=quantity, title=title, label=label, said=said)
+            yield _histogram(section, rows, kind=quantity, title=title, label=label, said=said)
 
 
 def _histogram(
-    part: Part, rows: pl.DataFrame, *, kind: str, title: str, label: str, said: str
+    section: Section, rows: pl.DataFrame, *, kind: str, title: str, label: str, said: str
 ) -> Figure:
     # The last bin holds 1 itself; what is a hair above 1 by rounding belongs to it.
     place = (pl.col("value") / BIN + 1e-9).floor().clip(0, round(1 / BIN) - 1)
@@ -341,7 +343,7 @@ def _histogram(
         "axis": {"tickCount": 3, "grid": True},
     }
     return figure(
-        part,
+        section,
         kind,
         title=title,
         description=f"{said} Counts of prompts, in bins of {BIN:g}.",
@@ -351,6 +353,6 @@ def _histogram(
             height=86,
             encoding={"x": x, "x2": {"field": "to"}, "y": y, "tooltip": about},
             rows="model",
-            order=part.models(),
+            order=section.models(),
         ),
     )

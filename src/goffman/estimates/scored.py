@@ -17,7 +17,7 @@ Found: TypeAlias = "Iterator[tuple[Contrast, Estimate]]"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Part:
+class Scored:
     """The scores of one instrument, and what its contrasts are between."""
 
     scores: pl.DataFrame

@@ -15,6 +15,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from goffman.presentation.numbers import decimals, p_value
 from goffman.terminal import printable
 
 if TYPE_CHECKING:
@@ -63,13 +64,11 @@ class Table:
     rows: tuple[Mapping[str, Any], ...]
     shown: tuple[Shown, ...]
     names: Mapping[str, str] = field(default_factory=dict)
-    """What a paper calls models, by the names in the rows: no folders of a machine."""
+    """What a paper calls models, and sides of correlations, by what stands in the rows: no folders
+    of a machine."""
 
     def called(self, text: str) -> str:
-        """The text as a paper has it: a model, or a measure of a model, by its short name."""
-        measure, of, model = text.partition(" of ")
-        if of and model in self.names:
-            return f"{measure}{of}{self.names[model]}"
+        """The text as a paper has it: a model, or a side of a correlation, by its short name."""
         return self.names.get(text, text)
 
     @property
@@ -264,15 +263,15 @@ def _cell(table: Table, row: Mapping[str, Any], column: Shown, escape: Callable[
     if values[0] is None or (column.form == "interval" and None in values):
         return escape(NOTHING)
     if column.form == "interval":
-        return _signed(f"[{', '.join(number(value) for value in values)}]", escape)
+        return _signed(f"[{', '.join(decimals(value) for value in values)}]", escape)
     if column.form == "mean":
-        sd = "" if values[1] is None else f" ({number(values[1])})"
-        return _signed(f"{number(values[0])}{sd}", escape)
+        sd = "" if values[1] is None else f" ({decimals(values[1])})"
+        return _signed(f"{decimals(values[0])}{sd}", escape)
     if column.form == "text":
         return escape(table.called(str(values[0])))
     forms: dict[Form, Callable[[Any], str]] = {
         "p": p_value,
-        "number": number,
+        "number": decimals,
         "count": lambda value: f"{value:,}",
     }
     return _signed(forms[column.form](values[0]), escape)
@@ -290,18 +289,6 @@ def _signed(text: str, escape: Callable[[str], str]) -> str:
 def _power(found: re.Match[str]) -> str:
     sign = "-" if found.group(1) == "-" else ""
     return rf"\times10^{{{sign}{found.group(2)}}}"
-
-
-def number(value: float) -> str:
-    """Three decimals; two digits where these would be zeros."""
-    if value == 0:
-        return "0.000"
-    return f"{value:.3f}" if abs(value) >= 0.0005 else f"{value:.1e}"
-
-
-def p_value(value: float) -> str:
-    """Three decimals, or that it is below them."""
-    return "< 0.001" if value < 0.001 else f"{value:.3f}"
 
 
 FORMATS: Mapping[str, Callable[[Table], str]] = {

@@ -7,10 +7,9 @@ from collections.abc import Iterator, Sequence
 
 import polars as pl
 
-from goffman.reports.figure import (
+from goffman.presentation.figure import (
     Choice,
     Figure,
-    Part,
     Spec,
     at,
     axis_x,
@@ -25,8 +24,9 @@ from goffman.reports.figure import (
     view,
     wrapped,
 )
-from goffman.reports.palette import LINE
-from goffman.reports.shown import plain
+from goffman.presentation.palette import LINE
+from goffman.presentation.section import Section
+from goffman.presentation.shown import plain
 
 WHO = ("female", "male", "unspecified")
 
@@ -36,20 +36,20 @@ _READ = (
 )
 
 
-def _words(part: Part) -> dict[str, str]:
+def _words(section: Section) -> dict[str, str]:
     """The variants as they are shown, those with names first."""
-    there = part.scores["variant"].drop_nulls().unique(maintain_order=True).to_list()
+    there = section.scores["variant"].drop_nulls().unique(maintain_order=True).to_list()
     return {variant: plain(variant) for variant in sorted(there)}
 
 
-def _ready(part: Part, rows: pl.DataFrame) -> pl.DataFrame:
+def _ready(section: Section, rows: pl.DataFrame) -> pl.DataFrame:
     """The rows of the first wording, with variants and subscales as they are shown."""
-    if "wording" in rows.columns and part.wordings:
-        rows = rows.filter(pl.col("wording").is_null() | (pl.col("wording") == part.wordings[0]))
+    if "wording" in rows.columns and section.wordings:
+        rows = rows.filter(pl.col("wording").is_null() | (pl.col("wording") == section.wordings[0]))
     return rows.with_columns(
-        words=pl.col("variant").replace(_words(part)),
-        part=pl.col("dimension").replace({name: plain(name) for name in part.dimensions}),
-        set=pl.col("group").replace({name: plain(name) for name in part.groups()}),
+        words=pl.col("variant").replace(_words(section)),
+        part=pl.col("dimension").replace({name: plain(name) for name in section.dimensions}),
+        set=pl.col("group").replace({name: plain(name) for name in section.groups()}),
     )
 
 
@@ -86,23 +86,23 @@ def _linked(rows: pl.DataFrame, label: str) -> pl.DataFrame:
     return rows
 
 
-def parts(part: Part) -> Iterator[Figure]:
+def parts(section: Section) -> Iterator[Figure]:
     """Female, male and unspecified in every subscale and group, model by model."""
-    rows = _ready(part, part.rows("dimension", WHO))
+    rows = _ready(section, section.rows("dimension", WHO))
     if not rows.height:
         return
-    names = [plain(name) for name in part.dimensions]
-    sets = [plain(name) for name in part.groups()]
+    names = [plain(name) for name in section.dimensions]
+    sets = [plain(name) for name in section.groups()]
     few = len(names) * len(sets) <= 8
     label = "row" if few else "part"
     rows = rows.with_columns(row=pl.format("{}, {}", "part", "set"))
     order = [f"{name}, {one}" for one in sets for name in names] if few else names
     choices = (
-        *choice("words", "Words", list(_words(part).values())),
+        *choice("words", "Words", list(_words(section).values())),
         *(() if few else choice("set", "Diagnoses", sets)),
     )
     yield figure(
-        part,
+        section,
         "parts",
         title="Who is named, in every part of the scale",
         description=f"{_READ} Means over items and diagnoses.",
@@ -111,20 +111,20 @@ def parts(part: Part) -> Iterator[Figure]:
             **_dumbbells(rows, label, order, fields=["part"] if few else []),
             transform=chosen(choices),
             rows="model",
-            order=part.models(),
+            order=section.models(),
         ),
     )
 
 
-def disparities(part: Part) -> Iterator[Figure]:
+def disparities(section: Section) -> Iterator[Figure]:
     """Female minus male in every subscale and group, with intervals."""
-    rows = _ready(part, part.contrasts("genders"))
+    rows = _ready(section, section.contrasts("genders"))
     if not rows.height:
         return
     rows = rows.with_columns(part=pl.col("part").fill_null("all parts"))
-    names = ["all parts", *(plain(name) for name in part.dimensions)]
-    sets = [plain(name) for name in part.groups()]
-    choices = choice("words", "Words", list(_words(part).values()))
+    names = ["all parts", *(plain(name) for name in section.dimensions)]
+    sets = [plain(name) for name in section.groups()]
+    choices = choice("words", "Words", list(_words(section).values()))
     about = tip(
         ("part", "Part"),
         ("set", "Diagnoses"),
@@ -138,7 +138,7 @@ def disparities(part: Part) -> Iterator[Figure]:
     offset = {"field": "set", "type": "nominal", "sort": sets}
     axes = {"y": axis_y("part", names), "x": axis_x("Female − male", field_="difference")}
     yield figure(
-        part,
+        section,
         "disparities",
         title="Female minus male, with its uncertainty",
         description=(
@@ -162,30 +162,30 @@ def disparities(part: Part) -> Iterator[Figure]:
             encoding=axes,
             transform=chosen(choices),
             rows="model",
-            order=part.models(),
+            order=section.models(),
         ),
     )
 
 
-def _model_and_words(part: Part) -> tuple[Choice, ...]:
+def _model_and_words(section: Section) -> tuple[Choice, ...]:
     return (
-        *choice("model", "Model", part.models()),
-        *choice("words", "Words", list(_words(part).values())),
+        *choice("model", "Model", section.models()),
+        *choice("words", "Words", list(_words(section).values())),
     )
 
 
-def conditions(part: Part) -> Iterator[Figure]:
+def conditions(section: Section) -> Iterator[Figure]:
     """Female, male and unspecified for every diagnosis, those that women have most first."""
-    rows = part.named(_ready(part, part.rows("condition", WHO)))
+    rows = section.named(_ready(section, section.rows("condition", WHO)))
     if not rows.height:
         return
     keys = ["model", "variant", "wording", "condition"]
-    apart = part.rows("condition", "disparity").select(*keys, disparity="value")
+    apart = section.rows("condition", "disparity").select(*keys, disparity="value")
     rows = rows.join(apart, on=keys, how="left", nulls_equal=True)
-    choices = _model_and_words(part)
+    choices = _model_and_words(section)
     order = {"field": "disparity", "op": "max", "order": "descending"}
     yield figure(
-        part,
+        section,
         "conditions",
         title="By diagnosis",
         description=(
@@ -197,7 +197,7 @@ def conditions(part: Part) -> Iterator[Figure]:
             **_dumbbells(rows, "name", order, fields=["condition", "disparity"]),
             transform=chosen(choices),
             rows="set",
-            order=[plain(name) for name in part.groups()],
+            order=[plain(name) for name in section.groups()],
             apart=True,
         ),
     )
@@ -211,16 +211,16 @@ def _sentences(rows: pl.DataFrame, order: Sequence[str]) -> Spec:
     return made | {"height": {"step": max(21, 12 * lines + 8)}}
 
 
-def sentences(part: Part) -> Iterator[Figure]:
+def sentences(section: Section) -> Iterator[Figure]:
     """Female, male and unspecified in every sentence of the scale."""
-    rows = _ready(part, part.rows("item", WHO))
+    rows = _ready(section, section.rows("item", WHO))
     if not rows.height:
         return
-    texts = {item: part.names.item(part.instrument, item) for item in part.items}
+    texts = {item: section.names.item(section.instrument, item) for item in section.items}
     rows = rows.with_columns(sentence=pl.col("item").replace(texts))
-    choices = _model_and_words(part)
+    choices = _model_and_words(section)
     yield figure(
-        part,
+        section,
         "items",
         title="By sentence",
         description=f"{_READ} Means over the diagnoses of each set.",
@@ -229,6 +229,6 @@ def sentences(part: Part) -> Iterator[Figure]:
             **_sentences(rows, list(texts.values())),
             transform=chosen(choices),
             rows="set",
-            order=[plain(name) for name in part.groups()],
+            order=[plain(name) for name in section.groups()],
         ),
     )

@@ -1,0 +1,38 @@
+"""What may be called clear: the one place that decides it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import polars as pl
+
+CLEAR = 0.05
+"""A corrected p below this is needed; so is an interval that leaves out 0."""
+
+
+def points(row: Mapping[str, Any]) -> int:
+    """1 or −1: which way an estimate clearly points; 0: it is not clear.
+
+    Clear is what both say: the corrected p is there and below .05, and the interval lies on one
+    side of 0.
+    """
+    p = row["p_adjusted"]
+    return side_of_zero(row) if p is not None and p < CLEAR else 0
+
+
+def side_of_zero(row: Mapping[str, Any]) -> int:
+    """1 or −1: on which side of 0 the interval lies; 0: it holds 0, or there is none.
+
+    Of a correlation the interval is that of the coefficient.
+    """
+    low, high = (row["low"], row["high"])
+    if row["kind"] == "measures":
+        low, high = (row["effect_low"], row["effect_high"])
+    return 0 if low is None else int(low > 0) - int(high < 0)
+
+
+def clear(estimates: pl.DataFrame) -> pl.DataFrame:
+    """The estimates that clearly point one way."""
+    return estimates.filter([points(row) != 0 for row in estimates.iter_rows(named=True)])

@@ -1,0 +1,1 @@
+"""HOW NUMBERS ARE SHOWN: sentences, figures, tables and evidence that measures choose from."""

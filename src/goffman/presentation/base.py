@@ -1,0 +1,84 @@
+"""What a measure says about how it is presented: types only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from goffman.lexicons.words import Words
+    from goffman.presentation.figure import Figure
+    from goffman.presentation.section import Section
+    from goffman.presentation.table_text import Table
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claims:
+    """What a measure's number is, what it supports, and what it does not."""
+
+    measured: str
+    """One or two sentences: what the number is."""
+    may: str
+    """Completes “This supports the claim …”, without a full stop; so does the next."""
+    may_not: str
+    beware: tuple[str, ...]
+    """What else could produce such a number."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """What a run says about one model, in sentences; the terminal and the page show the same."""
+
+    model: str
+    """As it is shown."""
+    head: str
+    """In a few words: which way it points, or that it is not clear."""
+    text: str
+    """The main numbers and their uncertainty."""
+    more: tuple[str, ...] = ()
+    """Further sentences, for readers who want every number."""
+    difference: float | None = None
+    """What a bar is drawn for, if anything; so are the ends of its interval."""
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answers:
+    """What one model answered to one instrument."""
+
+    table: str
+    """fills, labels, replies or likelihoods."""
+    frame: pl.DataFrame
+    cased: bool
+    """Whether the model's words have case."""
+
+
+Find: TypeAlias = "Callable[[Section], Iterator[Finding]]"
+Draw: TypeAlias = "Callable[[Section], Iterator[Figure]]"
+Tabulate: TypeAlias = "Callable[[Section], Iterator[Table]]"
+Show: TypeAlias = "Callable[[Answers, Section, Words | None, int], pl.DataFrame]"
+"""Answers, section, what words mean, ranks to keep of each prompt → the columns EVIDENCE."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Presentation:
+    """Everything that reports need to know about a measure."""
+
+    quantity: str
+    """The number that is shown for a condition."""
+    called: str
+    """What that number is called in a column's heading: P(negative)."""
+    axis: str
+    """The same on the axis of a figure."""
+    claims: Claims
+    findings: Find
+    figures: tuple[Draw, ...]
+    """In the order of the page."""
+    tables: tuple[Tabulate, ...]
+    evidence: Show
+    main: tuple[str, ...] = ("groups",)
+    """The kinds of contrasts that the page lists and exports carry."""

@@ -1,0 +1,105 @@
+"""What is said about who is named: care-seeking and attribution."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from goffman.estimates.clear import points
+from goffman.presentation.findings import finding, how_many_clear, lost, of_model, tested_said
+from goffman.presentation.numbers import difference_said, number
+from goffman.presentation.shown import plain
+
+if TYPE_CHECKING:
+    from goffman.presentation.base import Finding
+    from goffman.presentation.section import Section
+
+    Row = Mapping[str, Any]
+
+
+def women_and_men(section: Section) -> Iterator[Finding]:
+    """Whether women or men are named more in the group that the instrument is about."""
+    rows = section.contrasts("genders").filter(
+        pl.col("dimension").is_null(), pl.col("group") == section.contrast
+    )
+    by_model: dict[str, dict[str, Row]] = {}
+    for row in rows.iter_rows(named=True):
+        by_model.setdefault(row["model"], {})[row["variant"] or ""] = row
+    for variants in by_model.values():
+        main = variants.get("with-names") or next(iter(variants.values()))
+        about = f"{plain(main['group'] or 'all')} diagnoses"
+        head = {
+            1: f"Women are named more than men, for {about}",
+            -1: f"Men are named more than women, for {about}",
+            0: f"No clear difference between women and men, for {about}",
+        }[points(main)]
+        text = (
+            f"Female words have {number(main['mean_first'])} of the probability and male words "
+            f"{number(main['mean_second'])}: {difference_said(main)}.{lost(main)}"
+        )
+        if (other := variants.get("without-names")) and other is not main:
+            text += f" Without first names: {difference_said(other)}."
+        text += _against(section, main)
+        yield finding(main, head, text, _more(section, main["model"]))
+
+
+def _against(section: Section, row: Row) -> str:
+    """How the disparity compares with that of the other group."""
+    rows = of_model(section.contrasts("groups"), row["model"]).filter(
+        pl.col("dimension").is_null(), pl.col("variant").eq_missing(pl.lit(row["variant"]))
+    )
+    # The disparity as it came, where it was compared too, and else that which keying turned.
+    for other in rows.sort("quantity").iter_rows(named=True):
+        more = {1: "larger than", -1: "smaller than", 0: "not clearly different from"}
+        keyed = "keyed " if "keyed" in other["quantity"] else ""
+        return (
+            f" The {keyed}disparity is {more[points(other)]} that for {plain(other['second'])} "
+            f"diagnoses ({difference_said(other)})."
+        )
+    return ""
+
+
+def _more(section: Section, model: str) -> Iterator[str]:
+    genders = of_model(section.contrasts("genders"), model)
+    groups = of_model(section.contrasts("groups"), model)
+    for row in genders.filter(pl.col("dimension").is_null()).iter_rows(named=True):
+        yield (
+            f"{plain(row['group']).capitalize()} diagnoses, {_words(row['variant'])}: female "
+            f"{number(row['mean_first'])}, male {number(row['mean_second'])}; "
+            f"{difference_said(row)}; {tested_said(row)}."
+        )
+    for row in groups.filter(pl.col("dimension").is_null()).iter_rows(named=True):
+        turned = ", the sign turned for reversed items" if "keyed" in row["quantity"] else ""
+        yield (
+            f"{plain(row['quantity']).capitalize()} (female − male{turned}), "
+            f"{_words(row['variant'])}: {number(row['mean_first'])} for {plain(row['first'])} and "
+            f"{number(row['mean_second'])} for {plain(row['second'])} diagnoses; "
+            f"{difference_said(row)}; {tested_said(row)}."
+        )
+    yield from _neither(section, model)
+    parts = genders.filter(pl.col("dimension").is_not_null())
+    for (variant,), of in parts.partition_by("variant", as_dict=True, maintain_order=True).items():
+        yield (
+            f"{_words(variant).capitalize()}, women and men clearly differ in "
+            f"{how_many_clear(of, 'subscales × groups')}."
+        )
+
+
+def _neither(section: Section, model: str) -> Iterator[str]:
+    """What has no gender, in the first wording: a second one is compared with it apart."""
+    rows = of_model(section.rows("group", "unspecified"), model)
+    wordings = sorted(rows["wording"].drop_nulls().unique())
+    if wordings:
+        rows = rows.filter(pl.col("wording") == wordings[0])
+    said = [
+        f"{number(row['value'])} ({plain(row['group'])}, {_words(row['variant'])})"
+        for row in rows.sort("group", "variant").iter_rows(named=True)
+    ]
+    if said:
+        yield f"Words or phrases that name neither have {', '.join(said)}."
+
+
+def _words(variant: str | None) -> str:
+    return plain(variant or "all-words")

@@ -1,0 +1,90 @@
+"""One instrument of a run, with all that its sentences, figures and tables are made from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from goffman.presentation.shown import setting_name
+from goffman.records import BASELINE
+from goffman.terminal import printable
+
+if TYPE_CHECKING:
+    from goffman.presentation.base import Presentation
+    from goffman.presentation.shown import Names
+
+
+@dataclass(frozen=True, kw_only=True)
+class Section:
+    """The scores and estimates of one instrument and measure, and how things are called."""
+
+    instrument: str
+    measure: str
+    """Its name."""
+    unit: str
+    """What a condition is: a condition, or a setting."""
+    presentation: Presentation
+    scores: pl.DataFrame
+    estimates: pl.DataFrame
+    names: Names
+    contrast: str = ""
+    against: str = ""
+    wordings: Sequence[str] = ()
+    """In the instrument's order."""
+    items: Sequence[str] = ()
+    dimensions: Sequence[str] = ()
+    prompts: pl.DataFrame = field(default_factory=pl.DataFrame)
+    placement: str = "before-first"
+    """Of the words put back in recursive masking."""
+
+    def models(self) -> list[str]:
+        """The models as they are shown, in the order in which they were asked."""
+        there = self.scores["model"].drop_nulls().unique(maintain_order=True).to_list()
+        order = [name for name in self.names.models if name in there]
+        return [self.names.model(name) for name in dict.fromkeys([*order, *there])]
+
+    def groups(self) -> list[str]:
+        """The groups of conditions, the two of the contrast first; the baseline is none."""
+        there = self.scores["group"].drop_nulls().unique(maintain_order=True).to_list()
+        order = [group for group in (self.contrast, self.against) if group in there]
+        every = [*order, *(one for one in there if one not in {*order, BASELINE})]
+        return [printable(one) for one in every]
+
+    def rows(self, level: str, quantity: str | Sequence[str]) -> pl.DataFrame:
+        """The scores of the level with a value, and with the names that are shown."""
+        wanted = [quantity] if isinstance(quantity, str) else list(quantity)
+        rows = self.scores.filter(
+            pl.col("level") == level,
+            pl.col("quantity").is_in(wanted),
+            pl.col("value").is_not_null(),
+        )
+        return self.shown(rows)
+
+    def contrasts(self, kind: str) -> pl.DataFrame:
+        """The estimates of the kind with a difference, and with the names that are shown."""
+        rows = self.estimates.filter(pl.col("kind") == kind, pl.col("difference").is_not_null())
+        return self.shown(rows)
+
+    def shown(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """The rows with models as they are shown, and numbers of six digits."""
+        return rows.with_columns(
+            pl.col("model").map_elements(
+                self.names.model, return_dtype=pl.String, skip_nulls=False
+            ),
+            pl.selectors.float().round_sig_figs(6),
+        )
+
+    def called(self, condition: str) -> str:
+        """A condition, or an adjective setting, as it is shown."""
+        if self.unit == "setting":
+            return setting_name(condition)
+        return self.names.condition(self.instrument, condition)
+
+    def named(self, rows: pl.DataFrame, column: str = "condition") -> pl.DataFrame:
+        """The rows with the shown name of their condition in the column ``name``."""
+        known = {one: self.called(one) for one in rows[column].drop_nulls().unique()}
+        name = pl.col(column).replace_strict(known, default=None, return_dtype=pl.String)
+        return rows.with_columns(name=name)

@@ -1,0 +1,51 @@
+"""A measured run, instrument by instrument: what all that people read of it is made from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from goffman.presentation.section import Section
+from goffman.presentation.shown import names_of
+from goffman.score import measures_of
+
+if TYPE_CHECKING:
+    from goffman.runs.manifest import Manifest
+
+
+def sections_of(
+    manifest: Manifest, *, prompts: pl.DataFrame, scores: pl.DataFrame, estimates: pl.DataFrame
+) -> dict[str, Section]:
+    """By instrument, in the order in which they were asked: those that have scores."""
+    names = names_of(manifest)
+    measures = measures_of(manifest)
+    scored = {*scores["instrument"]}
+    sections = {}
+    for instrument in manifest.instruments:
+        if instrument not in scored or instrument not in measures:
+            continue
+        measure = measures[instrument]
+        asked = prompts.filter(pl.col("instrument") == instrument)
+        asking = manifest.instruments[instrument].get("settings", {})
+        sections[instrument] = Section(
+            instrument=instrument,
+            measure=measure.name,
+            unit=measure.unit,
+            presentation=measure.presentation,
+            scores=scores.filter(pl.col("instrument") == instrument),
+            estimates=estimates.filter(pl.col("instrument") == instrument),
+            names=names,
+            contrast=getattr(measure, "contrast", ""),
+            against=getattr(measure, "against", ""),
+            wordings=_seen(asked, "wording"),
+            items=_seen(asked, "item"),
+            dimensions=_seen(asked, "dimension"),
+            prompts=asked,
+            placement=str(asking.get("placement", "before-first")),
+        )
+    return sections
+
+
+def _seen(prompts: pl.DataFrame, column: str) -> list[str]:
+    return prompts[column].drop_nulls().unique(maintain_order=True).to_list()
