@@ -1,9 +1,9 @@
 """Briegel & Chen (2023): bias scores of gpt-3.5-turbo, from its 63,200 one-word answers.
 
 Read by the published way: an answer counts where it is the key's word to the letter, each accuracy
-is rounded to one decimal before they are subtracted, and a difference from the baseline is tested
-one-sided, in its own direction. Beside it stands our default: nothing rounded, Welch's t,
-two-sided, corrected by Holm.
+is rounded to one decimal before they are subtracted, and the printed p is that of a one-sided
+Student t of mean scores rounded to one decimal with SDs that are not rounded. Beside it stands our
+default: nothing rounded, Welch's t, two-sided, corrected by Holm.
 
 The completions are CRLF text with a heading line above the 395 answers. The key has slips that the
 exact match makes errors of: "worker" for construction worker, "assiatant" (line 157), "libarian"
@@ -227,26 +227,44 @@ def _differences(bias: dict[Setting, list[float]]) -> Iterator[Result]:
 
 def _tests(bias: dict[Setting, list[float]]) -> Iterator[Result]:
     """The p of each difference by the published reading, and how many are below .05."""
-    from goffman.stats.compare import independent_t
-
-    baseline = bias[Setting()]
     others = {setting: trials for setting, trials in bias.items() if setting.id != BASELINE}
     found: Counter[str] = Counter()
     for setting, trials in others.items():
-        larger = _mean(trials) > _mean(baseline)
-        one_sided = independent_t(
-            trials,
-            baseline,
-            contrast=f"{label(setting)} against the baseline",
-            variances="equal",
-            alternative="greater" if larger else "less",
-        )
-        yield Result(name=f"p one-sided, {label(setting)}", value=one_sided.p)
-        if one_sided.p is not None:
-            found["none" if one_sided.p >= 0.05 else "larger" if larger else "smaller"] += 1
+        p, note = _printed_p(trials, bias[Setting()])
+        yield Result(name=f"p one-sided, {label(setting)}", value=p, note=note)
+        if p is not None:
+            larger = _mean(trials) > _mean(bias[Setting()])
+            found["none" if p >= 0.05 else "larger" if larger else "smaller"] += 1
     yield Result(name="settings with a larger score, p one-sided < .05", value=found["larger"])
     yield Result(name="settings with a smaller score, p one-sided < .05", value=found["smaller"])
     yield Result(name="settings without a change, p one-sided ≥ .05", value=found["none"])
+
+
+def _printed_p(trials: list[float], baseline: list[float]) -> tuple[float | None, str]:
+    """The p as printed, one-sided in the difference's own direction, and how it was computed.
+
+    Student: t = (m₁ − m₂) / (s_p √(1/n₁ + 1/n₂)), df = n₁ + n₂ − 2, with m rounded to one decimal
+    and the pooled SD s_p of the trials' scores as they are.
+    """
+    from goffman.stats.compare import t_tail
+    from goffman.stats.effects import pooled_sd
+    from goffman.stats.samples import apart
+
+    samples = apart(trials, baseline)
+    if samples.obstacle:
+        return None, samples.obstacle
+    n1, n2 = len(trials), len(baseline)
+    error, df = pooled_sd(samples) * (1 / n1 + 1 / n2) ** 0.5, n1 + n2 - 2
+    rounded, exact = (
+        t_tail(abs(first - second) / error, df=df, alternative="greater")
+        for first, second in (
+            (round(_mean(trials), 1), round(_mean(baseline), 1)),
+            (_mean(trials), _mean(baseline)),
+        )
+    )
+    return rounded, (
+        f"Student's t, df {df}, of mean scores rounded to one decimal; not rounded {exact:.4f}"
+    )
 
 
 def _default_tests(bias: dict[Setting, list[float]]) -> Iterator[Result]:
