@@ -41,6 +41,23 @@ def test_without_the_files_it_says_how_to_get_them(tmp_path: Path) -> None:
         )
 
 
+def test_the_folder_of_the_study_itself_will_do(small: Path) -> None:
+    above = replicate("lin2022", "--data", small)
+    itself = replicate("lin2022", "--data", small / "lin2022")
+    assert (itself.returncode, itself.stderr) == (above.returncode, "")
+    assert itself.stdout == above.stdout
+    assert itself.stdout.startswith("lin2022")
+
+
+def test_the_folder_of_one_study_does_not_do_for_all(small: Path) -> None:
+    done = replicate("--data", small / "lin2022")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        f"{small / 'lin2022'} holds the files of lin2022, not those of mei2023. Give lin2022 as the "
+        "study, or with --data the folder that has a folder mei2023.\n"
+    )
+
+
 def test_where_the_files_lie_by_the_rules_of_each_platform() -> None:
     home = Path.home()
     assert published_folder({}, "linux") == home / ".cache/goffman/published"
@@ -118,6 +135,22 @@ def test_downloaded_from_a_server_it_agrees(published: Path, tmp_path: Path) -> 
     assert first.stdout == again.stdout
 
 
+def test_downloaded_into_the_folder_of_the_study_itself_it_is_not_put_below_it(
+    published: Path, tmp_path: Path
+) -> None:
+    files = {
+        file.addresses("")[0].replace("%20", " "): (published / file.study / file.path).read_bytes()
+        for file in published_files(["lin2022"])
+    }
+    folder = tmp_path / "lin2022"
+    with serving(files) as served:
+        done = replicate("lin2022", "--download", "--data", folder, GOFFMAN_GITHUB=served.address)
+    assert done.returncode == 0
+    assert f"they are in {tmp_path}.\n" in done.stderr
+    assert len([path for path in folder.iterdir() if path.is_file()]) == len(files)
+    assert not (folder / "lin2022").exists()
+
+
 def test_all_studies_agree_in_under_20_seconds(published: Path) -> None:
     """Of processor time, so that a busy machine does not make it fail."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -127,7 +160,7 @@ def test_all_studies_agree_in_under_20_seconds(published: Path) -> None:
     assert done.returncode == 0
     assert "DIFFERS" not in done.stdout
     ends = [line for line in done.stdout.splitlines() if " agree, " in line]
-    assert [line.split(",")[0] for line in ends] == ["4 agree", "53 agree", "44 agree"]
+    assert [line.split(",")[0] for line in ends] == ["10 agree", "55 agree", "52 agree"]
 
 
 @pytest.mark.parametrize("columns", [80, 120])
