@@ -166,7 +166,7 @@ def test_all_studies_agree_in_under_20_seconds(published: Path) -> None:
     page = (Path(__file__).parents[2] / "docs" / "replication.md").read_text(encoding="utf-8")
     assert (
         f"{sum(agree)} numbers agree ({agree[0]}, {agree[1]} and {agree[2]} in the three studies), "
-        f"{sum(known)} differ for the reason noted, and none differs without one"
+        f"{sum(known)} say *see note*, and none differs unexplained"
     ) in page
 
 
