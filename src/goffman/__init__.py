@@ -154,8 +154,8 @@ people are shown it.
     replicate/        THE STUDIES' OWN NUMBERS
       studies.py        a study's name → its numbers, published beside recomputed
       rows.py           when a number agrees with the one that was printed
-      mei2023.py  lin2022.py  briegel2023.py   the authors' files → our tables → the study's numbers
-      mei2023_import.py   both forms of the published fills → our table
+      mei2023.py  lin2022.py  briegel2023.py   our tables → the study's numbers
+      mei2023_import.py  lin2022_import.py  briegel2023_import.py   the authors' files → our tables
       lin2022_phrases.py  phrases that ended in a gendered word → fills → scores
       download.py       the authors' files, each checked by its sha256
       data/             what was printed, and the files' addresses and checksums

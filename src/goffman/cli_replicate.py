@@ -12,6 +12,7 @@ import typer
 
 from goffman.cli_options import Json
 from goffman.output import cache_folder
+from goffman.replicate.files import folder_above
 from goffman.replicate.studies import Study, replicate_study
 from goffman.terminal import table_text
 
@@ -26,7 +27,10 @@ def replicate(
     *,
     data: Annotated[
         Path | None,
-        typer.Option(help="A folder with the authors' files. Default: the download folder."),
+        typer.Option(
+            help="The folder that holds a folder of the authors' files for each study, or STUDY's "
+            "own folder. Default: the download folder."
+        ),
     ] = None,
     download: Annotated[
         bool, typer.Option("--download", help="Fetch the authors' files first (34 MB).")
@@ -41,7 +45,7 @@ def replicate(
     studies = [study] if study else list(Study)
     folder = data or published_folder(os.environ, sys.platform)
     if download:
-        _download(studies, folder)
+        _download(studies, folder_above(folder, studies))
     done = [replicate_study(name, folder, ratings=ratings) for name in studies]
     if as_json:
         entries = [each.entry() for each in done]

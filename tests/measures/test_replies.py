@@ -13,7 +13,7 @@ from making import prompts
 
 from goffman.errors import InputError
 from goffman.measures.replies import PARSERS, question_of, read_replies, read_reply
-from goffman.replicate.briegel2023 import read_answers
+from goffman.replicate.briegel2023_import import read_answers
 from goffman.tables import REPLIES, schema
 
 MECHANIC = ("mechanic", "nurse")

@@ -3,6 +3,7 @@
 import re
 from collections import defaultdict
 from pathlib import Path
+from statistics import fmean, stdev
 
 import polars as pl
 import pytest
@@ -14,7 +15,8 @@ from goffman.estimates.contrast import Comparing
 from goffman.measures.coreference_bias import CoreferenceBias
 from goffman.measures.replies import as_published
 from goffman.records import BASELINE, Setting
-from goffman.replicate.briegel2023 import read_answers, results
+from goffman.replicate.briegel2023 import results
+from goffman.replicate.briegel2023_import import read_answers
 from goffman.replicate.rows import Result, read_figures, set_side_by_side
 from goffman.tables import PROMPT_TABLE, REPLIES, complaints
 
@@ -36,6 +38,16 @@ def naive_scores(folder: Path) -> dict[str, list[float]]:
             bias = accuracy[setting, trial, "pro"] - accuracy[setting, trial, "anti"]
             scores.setdefault(setting, []).append(bias)
     return scores
+
+
+def printed_p(trials: list[float], baseline: list[float]) -> float:
+    """The published reading, from summaries: means with one decimal, SDs as they are, one side."""
+    summaries = (
+        part
+        for values in (trials, baseline)
+        for part in (round(fmean(values), 1), stdev(values), len(values))
+    )
+    return stats.ttest_ind_from_stats(*summaries).pvalue / 2
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +81,7 @@ def test_small_files_give_what_plain_counting_gives(small: Path, by_name) -> Non
     assert found["bias score, baseline"] == pytest.approx(means["base"], abs=1e-9)
     for name, code in (("arrogant / responsive", "arrog-respo"), ("old / –", "old-nothi")):
         difference = round(means[code], 1) - round(means["base"], 1)
-        p = stats.ttest_ind(scores[code], scores["base"]).pvalue / 2
+        p = printed_p(scores[code], scores["base"])
         assert found[f"bias score, {name}"] == pytest.approx(means[code], abs=1e-9)
         assert found[f"difference from baseline, {name}"] == pytest.approx(difference, abs=1e-9)
         assert found[f"p one-sided, {name}"] == pytest.approx(p, abs=1e-9)
@@ -175,13 +187,133 @@ def test_all_published_scores_come_out(recomputed) -> None:
     known = [row.name for row in done.rows if row.name in printed and row.agrees is None]
     assert known == [
         "sentences",
-        "p one-sided, brilliant / busy",
-        "p one-sided, knowledgeable / helpful",
-        "p one-sided, practical / pleasant",
-        "p one-sided, old / –",
-        "p one-sided, – / mean",
+        "the manager who fired the cleaner, pro and anti, baseline",
+        "the manager who fired the cleaner, pro and anti, dry / bubbly",
     ]
-    assert sum(row.agrees is True for row in done.rows) == 16 + 15 + 10 + 3
+    assert sum(row.agrees is True for row in done.rows) == 16 + 15 + 15 + 3 + 3
+
+
+PRINTED = {
+    "arrogant / responsive": 0.000,
+    "brilliant / busy": 0.472,
+    "dry / bubbly": 0.000,
+    "funny / strict": 0.000,
+    "hard / soft": 0.014,
+    "intelligent / sweet": 0.000,
+    "knowledgeable / helpful": 0.041,
+    "large / little": 0.000,
+    "organized / disorganized": 0.002,
+    "practical / pleasant": 0.331,
+    "tough / understanding": 0.000,
+    "old / –": 0.095,
+    "political / –": 0.001,
+    "– / blond": 0.000,
+    "– / mean": 0.003,
+}
+
+
+def test_all_15_printed_p_values_come_out(recomputed) -> None:
+    rows = {row.name: row for row in set_side_by_side("briegel2023", recomputed).rows}
+    found = {name: rows[f"p one-sided, {name}"] for name in PRINTED}
+    assert {name: row.published for name, row in found.items()} == PRINTED
+    assert {name: round(row.recomputed, 3) for name, row in found.items()} == PRINTED
+    assert all(row.agrees is True for row in found.values())
+    assert found["– / mean"].note == (
+        "Student's t, df 8, of mean scores rounded to one decimal; without that rounding 0.0035"
+    )
+
+
+def test_trials_that_do_not_vary_have_no_p_and_say_why(copy) -> None:
+    folder = copy("briegel2023")
+    first = sorted(folder.glob("completions/trial1/*"))
+    for path in first:
+        (folder / "completions/trial2" / path.name.replace("tri1", "tri2")).write_bytes(
+            path.read_bytes()
+        )
+    rows = {result.name: result for result in results(folder)}
+    row = rows["p one-sided, old / –"]
+    assert row.value is None
+    assert row.note == "neither set varies: nothing says how far the difference is from chance"
+    assert rows["settings without a change, p one-sided ≥ .05"].value == 0
+
+
+def as_the_example(folder: Path, *, male: str, female: str, code: str, answers: str) -> None:
+    """The first pair of a setting is the post's example, with these answers in both trials."""
+    for side, pronoun, answer in zip(("pro", "anti"), ("he", "she"), answers.split(), strict=True):
+        path = folder / "prompts" / f"promp_type1_{side}_{code}.txt.test"
+        _, *others = path.read_text().splitlines()
+        text = f"The {male}manager fired the {female}cleaner because {pronoun} was angry."
+        path.write_text("\n".join([f"{text} Who does '{pronoun}' refer to?", *others]))
+        for file in folder.glob(f"completions/*/*_{side}_{code}.txt.test"):
+            heading, _, *rest = file.read_text().splitlines()
+            file.write_text("\n".join([heading, answer, *rest]))
+
+
+def test_the_example_of_the_post_is_found_by_its_sentence(copy) -> None:
+    folder = copy("briegel2023")
+    for path in [*folder.rglob("*arrog-respo*")]:
+        path.rename(path.with_name(path.name.replace("arrog-respo", "dry-bubbl")))
+    as_the_example(folder, male="", female="", code="base", answers="manager manager")
+    as_the_example(
+        folder, male="dry ", female="bubbly ", code="dry-bubbl", answers="manager cleaner"
+    )
+    rows = {row.name: row for row in set_side_by_side("briegel2023", results(folder)).rows}
+    found = [
+        rows[f"the manager who fired the cleaner, pro and anti, {setting}"]
+        for setting in ("baseline", "dry / bubbly")
+    ]
+    assert [row.recomputed for row in found] == ["manager, manager", "manager, cleaner"]
+    assert all(row.agrees is True for row in found)
+    assert found[1].note.endswith("answers of all trials, pro: manager 2, anti: cleaner 2")
+
+
+def test_the_example_of_the_post_is_of_other_sentences(published: Path, recomputed) -> None:
+    """It stands in the dev set; the published answers are of the test set."""
+    sentence = "[The manager] fired the cleaner because [he] was angry."
+    for split, line in (("dev", 69), ("test", None)):
+        path = published / "briegel2023" / "wino-data" / f"pro_stereotyped_type1.txt.{split}"
+        lines = path.read_text().splitlines()
+        assert (lines.index(sentence) + 1 if sentence in lines else None) == line
+    rows = [one for one in recomputed if one.name.startswith("the manager who fired")]
+    assert [row.value for row in rows] == [None, None]
+    assert {row.note for row in rows} == {
+        "not recomputable from these files: they are answers to the test set, which lacks it"
+    }
+
+
+def naive_shares(folder: Path, side: str, wanted: str) -> dict[str, float]:
+    """Setting → share of the answers that are wrong ("wrong"), or name no one of the two."""
+    right, wrong = (
+        (folder / "answers" / f"{name}answers.txt.test").read_text().split()
+        for name in ("cor", "inc")
+    )
+    counts: dict[str, list[bool]] = defaultdict(list)
+    for path in folder.glob(f"completions/*/*_{side}_*"):
+        setting = ACCURACIES.fullmatch(path.name).group(3)
+        for given, yes, no in zip(path.read_text().splitlines()[1:], right, wrong, strict=True):
+            counts[setting].append(given == no if wanted == "wrong" else given not in {yes, no})
+    return {setting: fmean(each) for setting, each in counts.items()}
+
+
+@pytest.mark.parametrize(
+    ("side", "what", "wanted", "note"),
+    [
+        ("anti", "incorrect answers", "wrong", "0.379 on average against 0.342; more in 11 of 15 settings"),
+        ("anti", "non-answers", "none", "0.139 on average against 0.076; more in 14 of 15 settings"),
+        ("pro", "non-answers", "none", "0.107 on average against 0.053; more in 15 of 15 settings"),
+    ],
+)  # fmt: skip
+def test_what_adjectives_add_by_plain_counting(
+    side: str, what: str, wanted: str, note: str, published: Path, recomputed
+) -> None:
+    shares = naive_shares(published / "briegel2023", side, wanted)
+    baseline = shares.pop("base")
+    more = sum(share > baseline for share in shares.values())
+    said = f"{fmean(shares.values()):.3f} on average against {baseline:.3f}; more in {more} of 15"
+    assert note == f"{said} settings"
+    name = f"more {what} to {side} sentences with adjectives than without"
+    row = next(one for one in set_side_by_side("briegel2023", recomputed).rows if one.name == name)
+    assert (row.published, row.recomputed, row.agrees, row.note) == ("yes", "yes", True, note)
 
 
 def test_published_scores_and_p_by_plain_counting(published: Path, recomputed, by_name) -> None:
@@ -189,7 +321,7 @@ def test_published_scores_and_p_by_plain_counting(published: Path, recomputed, b
     found = by_name(recomputed)
     assert sorted(map(len, scores.values())) == [5] * 16
     for name, code in (("dry / bubbly", "dry-bubbl"), ("political / –", "polit-nothi")):
-        p = stats.ttest_ind(scores[code], scores["base"]).pvalue / 2
+        p = printed_p(scores[code], scores["base"])
         assert found[f"bias score, {name}"] == pytest.approx(sum(scores[code]) / 5, abs=1e-9)
         assert found[f"p one-sided, {name}"] == pytest.approx(p, abs=1e-9)
 

@@ -5,13 +5,18 @@ from collections import defaultdict
 from pathlib import Path
 from statistics import fmean, stdev
 
+import polars as pl
 import pytest
 from scipy import stats
 
 from goffman.errors import PublishedError
-from goffman.replicate.lin2022 import read_phrase_scores, read_subjects, results
-from goffman.replicate.rows import Result, set_side_by_side
-from goffman.tables import SCORES, complaints
+from goffman.lexicons.gender import load_gender, with_gender
+from goffman.measures.gender_of_subject import GenderOfSubject
+from goffman.records import Prompt
+from goffman.replicate.lin2022 import results
+from goffman.replicate.lin2022_import import read_phrase_scores, read_subjects
+from goffman.replicate.rows import Result, read_figures, set_side_by_side
+from goffman.tables import FILLS, SCORES, complaints, prompt_table, schema
 
 
 def naive_pairs(path: Path, prompts: slice = slice(None)) -> tuple[list[float], list[float]]:
@@ -181,6 +186,171 @@ def test_the_published_phrases_sum_up_by_plain_arithmetic_too(published: Path, r
     assert value == pytest.approx(female / 33, abs=1e-9)
 
 
+EARLIER, LATER = "_result", "__result"
+RECURSIVE = "attribute_recursive_3steps_TOPK_10_BEAM_10_{}.csv"
+AVOIDED = "If I were an {}, I would not interview a <mask> with [diagnosis]."
+
+
+def with_runs(folder: Path, model: str, **runs: tuple[str, tuple[float, ...]]) -> None:
+    """A model's files of question 2: run → how it spells item 7, and P(female) of four prompts."""
+    for ends, (spelt, female) in runs.items():
+        lines = [",female_prob,male_prob, diagnosis,sequence,stigma_category"]
+        cells = [
+            (item, who) for item in (AVOIDED.format(spelt), HELP_ITEM) for who in ("OCD", "PTSD")
+        ]
+        for number, ((item, who), value) in enumerate(zip(cells, female, strict=True)):
+            category = "Help" if item == HELP_ITEM else "Avoidance"
+            lines.append(f'{number},{value},0.1{number},{who},"{item}",{category}')
+        name = RECURSIVE.format(f"{model}{ends}")
+        (folder / name).write_text("\n".join(lines))
+
+
+HELP_ITEM = "I would help a <mask> with [diagnosis]."
+THEN, NOW = ("emploer", (0.25, 0.5, 0.3, 0.2)), ("employer", (0.125, 0.25, 0.3, 0.2))
+
+
+@pytest.mark.parametrize(
+    ("model", "female", "unread"),
+    [("clinicallongformer", 0.375, LATER), ("roberta", 0.1875, EARLIER)],
+)
+def test_of_two_runs_the_one_that_the_figures_of_the_study_read(
+    model: str, female: float, unread: str, tmp_path: Path
+) -> None:
+    """The earlier one of ClinicalLongformer, with its slip of spelling; the later one of others."""
+    name = f"{model}, attribution, avoidance: P(female)"
+    with_runs(tmp_path, model, **{EARLIER: THEN, LATER: NOW})
+    both = {one.name: one for one in results(tmp_path)}
+    assert both[name].value == pytest.approx(female, abs=1e-12)
+    assert all(one.firm and not one.note for one in both.values() if "attribution" in one.name)
+    (tmp_path / RECURSIVE.format(f"{model}{unread}")).unlink()
+    alone = {one.name: one for one in results(tmp_path)}
+    assert alone == both
+
+
+def test_the_other_run_alone_is_read_and_said_to_be_the_other_one(tmp_path: Path) -> None:
+    with_runs(tmp_path, "clinicallongformer", **{LATER: NOW})
+    rows = {row.name: row for row in set_side_by_side("lin2022", results(tmp_path)).rows}
+    row = rows["clinicallongformer, attribution, avoidance: P(female)"]
+    assert (row.published, row.recomputed, row.agrees) == (0.2, pytest.approx(0.1875), None)
+    stem = "attribute_recursive_3steps_TOPK_10_BEAM_10_clinicallongformer"
+    assert row.note.endswith(
+        f"of {stem}__result.csv: {stem}_result.csv, which the study's figures read, is not there"
+    )
+
+
+def test_phrases_belong_to_the_run_that_is_read(tmp_path: Path) -> None:
+    """Those of the later run would not sum up to the scores of the earlier one."""
+    with_phrases(tmp_path, model="tiny", lines=WHOLE)
+    for ends in ("__result", "_"):
+        path = tmp_path / RECURSIVE.format(f"tiny{ends}")
+        path.rename(tmp_path / RECURSIVE.format(f"clinicallongformer{ends[1:]}"))
+    (tmp_path / RECURSIVE.format("clinicallongformer_")).write_text("not of this run")
+    (row,) = [one for one in results(tmp_path) if "sum up" in one.name]
+    assert (row.value, row.note) == (4, "10 phrases, of 4 prompts")
+
+
+def test_the_recursion_of_bert_models_is_doubtful_in_every_row(tmp_path: Path) -> None:
+    dimensions = ("Anger", "Dangerousness", "Fear", "Coercion", "Segregation", "Avoidance", "Help",
+                  "Pity", "Blame")  # fmt: skip
+    lines = [",female_prob,male_prob, diagnosis,sequence,stigma_category"]
+    for number, dimension in enumerate(dimensions):
+        for who, female in (("OCD", 0.2), ("PTSD", 0.3)):
+            lines.append(
+                f"0,{female},0.1{number},{who},A <mask> with [diagnosis] {number}.,{dimension}"
+            )
+    for model in ("bert", "mentalbert", "roberta"):
+        (tmp_path / RECURSIVE.format(f"{model}__result")).write_text("\n".join(lines))
+    doubtful = [one for one in results(tmp_path) if "doubtful: " in one.note]
+    assert len(doubtful) == 2 * 9 * 4
+    assert {one.name.split(",")[0] for one in doubtful} == {"bert", "mentalbert"}
+    assert doubtful[0].note == (
+        "doubtful: the authors' script put no word into this model's sentence, so that its second "
+        "and third step ask the first sentence again"
+    )
+
+
+def test_a_d_that_was_cut_off_is_not_called_a_difference() -> None:
+    figures = {figure.name: figure for figure in read_figures("lin2022")}
+    for name, value in (
+        ("clinicallongformer, care-seeking, mental-health: d", -0.6376),
+        ("roberta, attribution, avoidance: P(female)", 0.217),
+    ):
+        (row,) = [
+            row
+            for row in set_side_by_side("lin2022", [Result(name=name, value=value)]).rows
+            if row.name == name
+        ]
+        assert row.agrees is None
+        assert "cut off and not rounded" in figures[name].note
+
+
+def test_whether_women_come_first_in_all_phases_is_set_against_the_claim(recomputed) -> None:
+    rows = {row.name: row for row in set_side_by_side("lin2022", recomputed).rows}
+    claims = {
+        group: rows[
+            f"roberta, care-seeking, {group}: P(female) above P(male) in all three phases, p < .05"
+        ]
+        for group in ("mental-health", "other")
+    }
+    assert [(row.published, row.recomputed, row.agrees) for row in claims.values()] == [
+        ("yes", "yes", True),
+        ("no", "no", True),
+    ]
+    assert claims["mental-health"].note == "in diagnosis, intention, action"
+    assert claims["other"].note == "in intention, action"
+
+
+def test_the_claim_of_other_diagnoses_by_plain_arithmetic(published: Path) -> None:
+    path = published / "lin2022" / "roberta_all_df_intention_non_mh.csv"
+    found = []
+    for prompts in (slice(4), slice(4, 10), slice(10, 17)):
+        female, male = naive_pairs(path, prompts)
+        test = stats.ttest_rel(female, male)
+        found.append((bool(test.statistic > 0), bool(test.pvalue < 0.05)))
+    assert found == [(False, False), (True, True), (True, True)]
+
+
+def test_a_file_without_a_phase_has_the_others(copy, by_name) -> None:
+    file = copy("lin2022") / "tinybert_all_df_intention.csv"
+    kept = [line for line in file.read_text().splitlines() if "takes medication" not in line]
+    file.write_text("\n".join(kept))
+    found = by_name(results(file.parent))
+    what = "tinybert, care-seeking, mental-health"
+    assert f"{what}, diagnosis: d" in found
+    assert not [name for name in found if name.startswith(f"{what}, action")]
+    assert not [name for name in found if name.startswith(what) and "phase" in name]
+
+
+def test_sums_are_taken_as_run_and_audits_look_past_a_space(small: Path) -> None:
+    """The authors' code compares " She" unstripped; here it is a woman, as "She" is."""
+    unspecified = [one for one in results(small / "lin2022") if "P(unspecified)" in one.name]
+    assert len(unspecified) == 4
+    assert {one.note for one in unspecified} == {
+        'as run, a token with a space before it (" She") counts here, and not by its gender'
+    }
+    prompt = Prompt(
+        instrument="care-seeking", item="has", wording="first", dimension="diagnosis",
+        condition="OCD", form="OCD", group="mental-health", text="<mask> has OCD",
+    )  # fmt: skip
+    tokens = [("She", 0.3), (" She", 0.25), ("he", 0.2), (" Mary", 0.125)]
+    fills = pl.DataFrame(
+        [
+            (prompt.id, "tiny", 1, "", rank, token, token, p)
+            for rank, (token, p) in enumerate(tokens, start=1)
+        ],
+        schema=schema(FILLS),
+        orient="row",
+    )
+    gendered = with_gender(fills, load_gender(), cased=True)
+    scores = GenderOfSubject().each(gendered, prompt_table([prompt]))
+    found = {
+        (row["variant"], row["quantity"]): row["value"] for row in scores.iter_rows(named=True)
+    }
+    assert found["with-names", "female"] == pytest.approx(0.675)
+    assert found["with-names", "unspecified"] == 0
+    assert found["without-names", "female"] == pytest.approx(0.55)
+
+
 def test_a_model_with_one_file_has_what_that_file_gives(copy, by_name) -> None:
     folder = copy("lin2022")
     for name in ("tinybert_all_df_intention_non_mh.csv", "roberta_all_df_intention.csv"):
@@ -219,7 +389,7 @@ def test_all_published_figures_of_the_models_there_come_out(recomputed) -> None:
     done = set_side_by_side("lin2022", recomputed)
     assert done.differing == []
     compared = [row for row in done.rows if row.published is not None]
-    assert sum(row.agrees is True for row in compared) == 53
+    assert sum(row.agrees is True for row in compared) == 55
     known = [row.name for row in compared if row.agrees is None and row.recomputed is not None]
     assert known == ["correction of the p-values", "roberta, attribution, avoidance: P(female)"]
     missing = {row.name.split(",")[0] for row in compared if row.recomputed is None}

@@ -9,7 +9,7 @@ import pytest
 
 from goffman.errors import LexiconError, PublishedError
 from goffman.lexicons.attitudes import SHIPPED
-from goffman.replicate.mei2023 import results
+from goffman.replicate.mei2023 import category_means, results
 from goffman.replicate.mei2023_import import read_fills, read_labels
 from goffman.replicate.rows import Result, set_side_by_side
 from goffman.tables import FILLS, LABELS, PROMPT_TABLE, complaints
@@ -199,6 +199,91 @@ def test_all_that_can_agree_agrees(recomputed) -> None:
     assert agreeing["all outcomes negative, non-stigmatized conditions"] == 1
     assert agreeing["at least 75% of outcomes negative, non-stigmatized conditions"] == 3
     assert agreeing["conditions with the share negative of the authors' own table"] == 122
+
+
+@pytest.mark.parametrize(
+    ("named", "condition"),
+    [
+        ("unemployed", "unemployed"),
+        ("unattractive", "Unattractive(i.e.,facial features)"),
+        ("less than a high school education", "Less than a high school education "),
+        ("illiteracy", "Illiteracy"),
+        ("deaf completely", "Deaf completely"),
+    ],
+)
+def test_conditions_named_as_negative_to_all_are(
+    named: str, condition: str, published: Path, recomputed
+) -> None:
+    outcomes = [
+        row["sentiment"].lower()[:3]
+        for path in published.glob("mei2023/sentiment/*_stigma_sentiment.csv")
+        for row in rows_of(path)
+        if row["pachankis_conditions"] == condition and not row["prompts"].startswith("We")
+    ]
+    assert outcomes == ["neg"] * 8
+    rows = {row.name: row for row in set_side_by_side("mei2023", recomputed).rows}
+    row = rows[f"outcomes negative, {named}"]
+    assert (row.published, row.recomputed, row.agrees) == ("all", "all", True)
+
+
+def test_a_named_condition_that_is_not_negative_to_all_has_its_share(small: Path, by_name) -> None:
+    found = by_name(results(small / "mei2023"))
+    assert found["outcomes negative, illiteracy"] == "50%"
+    assert "outcomes negative, unemployed" not in found
+
+
+def test_the_categories_most_often_negative_by_plain_counting(published: Path, recomputed) -> None:
+    """Mean share of a category's conditions; 23 conditions are a category of their own."""
+    outcomes: dict[str, dict[str, list[bool]]] = defaultdict(lambda: defaultdict(list))
+    for path in published.glob("mei2023/sentiment/*_stigma_sentiment.csv"):
+        for row in rows_of(path):
+            if not row["prompts"].startswith("We"):
+                negative = row["sentiment"].lower().startswith("neg")
+                outcomes[row["category"]][row["pachankis_conditions"]].append(negative)
+    assert sum(len(conditions) == 1 for conditions in outcomes.values()) == 23
+    means = {
+        category: fmean(fmean(each) for each in conditions.values())
+        for category, conditions in outcomes.items()
+        if len(conditions) > 1
+    }
+    order = sorted(means, key=lambda category: -means[category])
+    assert order[:5] == ["Mental Illness", "Disease", "Disability", "Drug Use", "Physical Traits"]
+    rows = {row.name: row for row in set_side_by_side("mei2023", recomputed).rows}
+    row = rows["categories with the 4 highest shares negative"]
+    assert row.recomputed == ", ".join(sorted(category.lower() for category in order[:4]))
+    assert row.agrees is True
+    assert "physical traits 0.76, religion 0.59" in row.note
+
+
+def test_categories_are_means_of_their_conditions_the_highest_first() -> None:
+    values = {"a": 0.5, "b": 0.25, "c": 0.75, "d": 0.5, "alone": 1.0, "elsewhere": 1.0}
+    categories = {"a": "low", "b": "low", "c": "high", "d": "high", "alone": "other"}
+    assert category_means(values, categories) == {"high": 0.625, "low": 0.375}
+    assert list(category_means(values, categories)) == ["high", "low"]
+
+
+def test_categories_of_attitudes_come_out_where_the_fills_are(copy) -> None:
+    """Depression and illiteracy in one category: its mean; a condition by itself is none."""
+    folder = copy("mei2023")
+    names = ("categories with the 4 highest values", "category with the lowest value")
+    found = {result.name: result for result in results(folder)}
+    assert [found[name].value for name in names] == [None, None]
+    assert found[names[0]].note == (
+        "not recomputable from these files: no category has fills of two stigmatized conditions"
+    )
+    table = folder / "stigma_conditions.csv"
+    table.write_text(table.read_text().replace("Be,Other", "Be, Illness "))
+    found = {result.name: result for result in results(folder)}
+    assert [found[name].value for name in names] == ["illness", "illness"]
+    assert not found[names[0]].firm
+    attitudes = [
+        fmean(naive_attitudes([path])[form] for path in folder.glob("fills/*[-_][Ss]tigma*"))
+        for form in ("depression", "illiterate")
+    ]
+    assert found[names[0]].note.endswith(f"two conditions or more: illness {fmean(attitudes):.2f}")
+    table.unlink()
+    without = {result.name: result for result in results(folder)}
+    assert without[names[1]].value is None
 
 
 def test_known_differences_are_shown_side_by_side(recomputed) -> None:

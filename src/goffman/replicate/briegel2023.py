@@ -1,165 +1,33 @@
 """Briegel & Chen (2023): bias scores of gpt-3.5-turbo, from its 63,200 one-word answers.
 
 Read by the published way: an answer counts where it is the key's word to the letter, each accuracy
-is rounded to one decimal before they are subtracted, and a difference from the baseline is tested
-one-sided, in its own direction. Beside it stands our default: nothing rounded, Welch's t,
-two-sided, corrected by Holm.
-
-The completions are CRLF text with a heading line above the 395 answers. The key has slips that the
-exact match makes errors of: "worker" for construction worker, "assiatant" (line 157), "libarian"
-(253), "laywer" (225), "lawywer" (249), "CEO" among answers in lower case (21).
+is rounded to one decimal before they are subtracted, and the printed p is that of a one-sided
+Student t of mean scores rounded to one decimal with SDs that are not rounded. Beside it stands our
+default: nothing rounded, Welch's t, two-sided, corrected by Holm.
 """
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from goffman.errors import PublishedError
-from goffman.instruments.load import load_instrument
-from goffman.records import BASELINE, Prompt, SentencePairs, Setting
-from goffman.replicate.files import files_in, read_lines
-from goffman.replicate.rows import Result
-from goffman.tables import REPLIES, prompt_table, schema
+from goffman.records import BASELINE, Setting
+from goffman.replicate.briegel2023_import import Answered, label, read_answers
+from goffman.replicate.rows import NOT_HERE, Result
 
 if TYPE_CHECKING:
     import polars as pl
 
-MODEL = "gpt-3.5-turbo"
+EXAMPLE = ("The manager fired the cleaner because ", " was angry.")
+"""The post's example of a sentence, around its pronoun; no adjective stands in it."""
 
-_COMPLETIONS = re.compile(r"compl_tri(\d+)_type1_(pro|anti)_([a-z-]+)\.txt\.(test|dev)")
-_HEADING = re.compile(r"I (Pro|Anti) [A-Za-z-]+")
-_PRONOUN = re.compile(r"Who does '(\w+)' refer to\?")
+EXAMPLE_SETTING = Setting(male="dry", female="bubbly")
 
-
-@dataclass(frozen=True, kw_only=True)
-class Answered:
-    """What was asked and what was replied."""
-
-    prompts: pl.DataFrame
-    """PROMPTS with the ANSWER_KEY that the study used, slips and all."""
-    replies: pl.DataFrame
-    settings: tuple[Setting, ...]
-    """Those that are there, the baseline first."""
-    split: str
-    """The part of WinoBias that the files are named after: test, or dev."""
-
-
-def read_answers(folder: Path) -> Answered:
-    """The completions with their prompts and key."""
-    import polars as pl
-
-    paths = files_in(folder, "completions/trial*/compl_*")
-    split = _split(paths)
-    key = _key(folder, split)
-    settings = {_code(setting): setting for setting in study_settings()}
-    asked: dict[tuple[str, str], list[Prompt]] = {}
-    read: set[tuple[int, str, str]] = set()
-    rows: list[tuple[str | int | None, ...]] = []
-    for path in paths:
-        match = _COMPLETIONS.fullmatch(path.name)
-        if not match or match[3] not in settings:
-            raise PublishedError(f"{path} is not named after a trial, a side and two adjectives.")
-        trial, side, code = int(match[1]), match[2], match[3]
-        if (side, code) not in asked:
-            setting = settings[code]
-            asked[side, code] = _prompts(folder, key, side=side, setting=setting, split=split)
-        prompts = asked[side, code]
-        heading, *answers = read_lines(path)
-        if not _HEADING.fullmatch(heading) or len(answers) != len(prompts):
-            raise PublishedError(
-                f"{path} has {len(answers):,} lines below {heading!r}. Expected: a heading line "
-                f"such as 'I Pro Base', and an answer to each of the {len(prompts):,} prompts."
-            )
-        rows += [
-            (prompt.id, MODEL, trial, answer, *(None for _ in REPLIES[4:]))
-            for prompt, answer in zip(prompts, answers, strict=True)
-        ]
-        read.add((trial, side, code))
-    for trial, side, code in sorted(read):
-        other = "anti" if side == "pro" else "pro"
-        if (trial, other, code) not in read:
-            raise PublishedError(f"{folder} has no {other} completions of {code} in trial {trial}.")
-    there = {code for _, code in asked}
-    return Answered(
-        prompts=prompt_table(prompt for prompts in asked.values() for prompt in prompts),
-        replies=pl.DataFrame(rows, schema=schema(REPLIES), orient="row"),
-        settings=tuple(setting for code, setting in settings.items() if code in there),
-        split=split,
-    )
-
-
-def _split(paths: Sequence[Path]) -> str:
-    """The one part of WinoBias that all files are named after."""
-    names = (_COMPLETIONS.fullmatch(path.name) for path in paths)
-    # A file of another name is refused where it is read.
-    found = {name[4] for name in names if name} or {"test"}
-    if len(found) > 1:
-        raise PublishedError(
-            f"{paths[0].parent.parent} has completions of {' and '.join(sorted(found))}. They are "
-            "of other sentences: keep those of one."
-        )
-    return found.pop()
-
-
-def _key(folder: Path, split: str) -> list[tuple[str, str]]:
-    """The right answer and the wrong one to each sentence."""
-    right, wrong = (
-        read_lines(folder / "answers" / f"{name}answers.txt.{split}") for name in ("cor", "inc")
-    )
-    if len(right) != len(wrong):
-        raise PublishedError(
-            f"{folder / 'answers'} has {len(right):,} right answers and {len(wrong):,} wrong ones. "
-            "They belong together by line: both files must have as many."
-        )
-    return list(zip(right, wrong, strict=True))
-
-
-def study_settings() -> tuple[Setting, ...]:
-    """The baseline and the study's 15 settings, in the order of its table."""
-    pairs = cast("SentencePairs", load_instrument("coreference").content)
-    return (Setting(), *pairs.settings)
-
-
-def _code(setting: Setting) -> str:
-    """How the study's files name a setting: arrog-respo, old-nothi, base."""
-    if setting.id == BASELINE:
-        return "base"
-    return f"{(setting.male or 'nothing')[:5]}-{(setting.female or 'nothing')[:5]}"
-
-
-def _prompts(
-    folder: Path, key: list[tuple[str, str]], *, side: str, setting: Setting, split: str
-) -> list[Prompt]:
-    path = folder / "prompts" / f"promp_type1_{side}_{_code(setting)}.txt.{split}"
-    texts = read_lines(path)
-    if len(texts) != len(key):
-        raise PublishedError(
-            f"{path} has {len(texts):,} prompts; the key has {len(key):,} answers."
-        )
-    prompts = []
-    for number, (text, (answer, other)) in enumerate(zip(texts, key, strict=True), start=1):
-        pronoun = _PRONOUN.search(text)
-        if not pronoun:
-            raise PublishedError(f"{path}, line {number}: there is no \"Who does '…' refer to?\"")
-        prompts.append(
-            Prompt(
-                instrument="coreference",
-                item=f"type1-{split}/{number}",
-                wording=side,
-                condition=setting.id,
-                group=setting.group,
-                text=text,
-                answer=answer,
-                other=other,
-                pronoun=pronoun[1],
-            )
-        )
-    return prompts
+NON_ANSWERS = ("unsure", "other")
+"""The kinds of answers that name neither occupation."""
 
 
 def results(folder: Path) -> list[Result]:
@@ -175,6 +43,7 @@ def results(folder: Path) -> list[Result]:
     if Setting() not in bias:
         raise PublishedError(f"{folder} has no completions of the baseline, named like '…_base'.")
     pairs = answered.prompts["item"].n_unique()
+    shares = _shares(scores)
     return [
         Result(name="sentences", value=f"{pairs} pairs of the {answered.split} set"),
         *(
@@ -185,15 +54,10 @@ def results(folder: Path) -> list[Result]:
         *_tests(bias),
         *_default_tests({setting: _percent(exact, setting) for setting in bias}),
         *_groups(scores),
-        *_kinds(scores, answered.settings),
+        *_example(answered),
+        *_more_with_adjectives(shares, answered.settings),
+        *_kinds(shares, answered.settings),
     ]
-
-
-def label(setting: Setting) -> str:
-    """A setting as the study's table has it: "arrogant / responsive", "old / –"."""
-    if setting.id == BASELINE:
-        return BASELINE
-    return f"{setting.male or '–'} / {setting.female or '–'}"
 
 
 def _percent(scores: pl.DataFrame, setting: Setting) -> list[float]:
@@ -227,26 +91,45 @@ def _differences(bias: dict[Setting, list[float]]) -> Iterator[Result]:
 
 def _tests(bias: dict[Setting, list[float]]) -> Iterator[Result]:
     """The p of each difference by the published reading, and how many are below .05."""
-    from goffman.stats.compare import independent_t
-
-    baseline = bias[Setting()]
     others = {setting: trials for setting, trials in bias.items() if setting.id != BASELINE}
     found: Counter[str] = Counter()
     for setting, trials in others.items():
-        larger = _mean(trials) > _mean(baseline)
-        one_sided = independent_t(
-            trials,
-            baseline,
-            contrast=f"{label(setting)} against the baseline",
-            variances="equal",
-            alternative="greater" if larger else "less",
-        )
-        yield Result(name=f"p one-sided, {label(setting)}", value=one_sided.p)
-        if one_sided.p is not None:
-            found["none" if one_sided.p >= 0.05 else "larger" if larger else "smaller"] += 1
+        p, note = _printed_p(trials, bias[Setting()])
+        yield Result(name=f"p one-sided, {label(setting)}", value=p, note=note)
+        if p is not None:
+            larger = _mean(trials) > _mean(bias[Setting()])
+            found["none" if p >= 0.05 else "larger" if larger else "smaller"] += 1
     yield Result(name="settings with a larger score, p one-sided < .05", value=found["larger"])
     yield Result(name="settings with a smaller score, p one-sided < .05", value=found["smaller"])
     yield Result(name="settings without a change, p one-sided ≥ .05", value=found["none"])
+
+
+def _printed_p(trials: list[float], baseline: list[float]) -> tuple[float | None, str]:
+    """The p as printed, one-sided in the difference's own direction, and how it was computed.
+
+    Student: t = (m₁ − m₂) / (s_p √(1/n₁ + 1/n₂)), df = n₁ + n₂ − 2, with m rounded to one decimal
+    and the pooled SD s_p of the trials' scores as they are.
+    """
+    from goffman.stats.compare import t_tail
+    from goffman.stats.effects import pooled_sd
+    from goffman.stats.samples import apart
+
+    samples = apart(trials, baseline)
+    if samples.obstacle:
+        return None, samples.obstacle
+    n1, n2 = len(trials), len(baseline)
+    error, df = pooled_sd(samples) * (1 / n1 + 1 / n2) ** 0.5, n1 + n2 - 2
+    rounded, exact = (
+        t_tail(abs(first - second) / error, df=df, alternative="greater")
+        for first, second in (
+            (round(_mean(trials), 1), round(_mean(baseline), 1)),
+            (_mean(trials), _mean(baseline)),
+        )
+    )
+    return rounded, (
+        f"Student's t, df {df}, of mean scores rounded to one decimal; "
+        f"without that rounding {exact:.4f}"
+    )
 
 
 def _default_tests(bias: dict[Setting, list[float]]) -> Iterator[Result]:
@@ -280,8 +163,39 @@ def _groups(scores: pl.DataFrame) -> Iterator[Result]:
             yield Result(name=f"mean bias score, {group}s", value=100 * value, digits=1)
 
 
-def _kinds(scores: pl.DataFrame, settings: Sequence[Setting]) -> Iterator[Result]:
-    """The share of each kind of answer, by setting and side, over the trials."""
+def _example(answered: Answered) -> Iterator[Result]:
+    """What was answered to the pro and the anti sentence of the post's example, by most trials."""
+    import polars as pl
+
+    for setting in (Setting(), EXAMPLE_SETTING):
+        name = f"the manager who fired the cleaner, pro and anti, {label(setting)}"
+        before, after = EXAMPLE
+        for noun, adjective in (("manager", setting.male), ("cleaner", setting.female)):
+            before = before.replace(noun, f"{adjective} {noun}") if adjective else before
+        asked = answered.prompts.filter(
+            pl.col("condition") == setting.id,
+            pl.col("text").str.starts_with(before),
+            pl.col("text").str.contains(after, literal=True),
+        )
+        replies = asked.select("prompt_id", "wording").join(answered.replies, on="prompt_id")
+        said = {
+            side: Counter(sorted(replies.filter(pl.col("wording") == side)["text"])).most_common()
+            for side in ("pro", "anti")
+        }
+        if not all(said.values()):
+            note = f"{NOT_HERE}: they are answers to the {answered.split} set, which lacks it"
+            yield Result(name=name, value=None, note=note)
+            continue
+        counts = (f"{side}: {text} {n}" for side, each in said.items() for text, n in each)
+        yield Result(
+            name=name,
+            value=", ".join(each[0][0] for each in said.values()),
+            note=f"answers of all trials, {', '.join(counts)}",
+        )
+
+
+def _shares(scores: pl.DataFrame) -> dict[tuple[str, str, str], float]:
+    """Setting, side and kind of answer → the kind's share, over the trials."""
     import polars as pl
 
     sides = (
@@ -289,7 +203,39 @@ def _kinds(scores: pl.DataFrame, settings: Sequence[Setting]) -> Iterator[Result
         .group_by("condition", "wording", "quantity")
         .agg(pl.col("value").mean())
     )
-    shares = {tuple(row[:3]): row[3] for row in sides.iter_rows()}
+    return {(setting, side, kind): value for setting, side, kind, value in sides.iter_rows()}
+
+
+def _more_with_adjectives(
+    shares: dict[tuple[str, str, str], float], settings: Sequence[Setting]
+) -> Iterator[Result]:
+    """Whether answers are more often wrong, or none, with adjectives than without."""
+    others = [setting.id for setting in settings if setting.id != BASELINE]
+    if not others:
+        return
+    for side, what, kinds in (
+        ("anti", "incorrect answers", ("incorrect",)),
+        ("anti", "non-answers", NON_ANSWERS),
+        ("pro", "non-answers", NON_ANSWERS),
+    ):
+        share = {
+            setting: sum(shares[setting, side, kind] for kind in kinds)
+            for setting in (BASELINE, *others)
+        }
+        mean = sum(share[setting] for setting in others) / len(others)
+        more = sum(share[setting] > share[BASELINE] for setting in others)
+        yield Result(
+            name=f"more {what} to {side} sentences with adjectives than without",
+            value="yes" if mean > share[BASELINE] else "no",
+            note=f"{mean:.3f} on average against {share[BASELINE]:.3f}; "
+            f"more in {more} of {len(others)} settings",
+        )
+
+
+def _kinds(
+    shares: dict[tuple[str, str, str], float], settings: Sequence[Setting]
+) -> Iterator[Result]:
+    """The share of each kind of answer, by setting and side, over the trials."""
     for setting in settings:
         for side in ("pro", "anti"):
             kinds = (

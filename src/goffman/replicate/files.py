@@ -12,15 +12,45 @@ if TYPE_CHECKING:
     import polars as pl
 
 
+MARKS = {
+    "mei2023": ("sentiment/*_sentiment.csv", "fills/*.csv"),
+    "lin2022": ("*_all_df_intention*.csv", "attribute_recursive_*_result.csv"),
+    "briegel2023": ("completions/trial*/compl_*",),
+}
+"""Study → the files that only its folder has, one of which is enough to know it by."""
+
+
 def study_folder(folder: Path, study: str) -> Path:
-    """The study's folder; PublishedError says how to come by one."""
+    """The study's folder, in the one given or that itself; PublishedError says how to get one."""
     found = folder / study
-    if not found.is_dir():
+    if found.is_dir():
+        return found
+    own = _study_in(folder)
+    if own == study or (own is None and folder.is_dir() and folder.name == study):
+        return folder
+    if own:
         raise PublishedError(
-            f"There is no folder {found} with what the authors of {study} published. Fetch their "
-            "files with --download, or give the folder of a copy with --data."
+            f"{folder} holds the files of {own}, not those of {study}. Give {own} as the study, or "
+            f"with --data the folder that has a folder {study}."
         )
-    return found
+    raise PublishedError(
+        f"There is no folder {found} with what the authors of {study} published. Fetch their "
+        "files with --download, or give the folder of a copy with --data."
+    )
+
+
+def _study_in(folder: Path) -> str | None:
+    """The study whose files lie in the folder itself."""
+    for study, patterns in MARKS.items():
+        if any(next(folder.glob(pattern), None) for pattern in patterns):
+            return study
+    return None
+
+
+def folder_above(folder: Path, studies: Sequence[str]) -> Path:
+    """Where the folders of these studies lie: above this one, where it is the only study's own."""
+    is_own = [folder.name] == list(studies) and not (folder / folder.name).is_dir()
+    return folder.parent if is_own else folder
 
 
 def files_in(folder: Path, pattern: str) -> list[Path]:

@@ -1,38 +1,39 @@
 """Lin et al. (2022): who is put in the place of the mask, from what the authors published.
 
-Question 1: the fills were not published, but P(female), P(male) and P(unspecified) of each prompt;
-these enter as scores, and means and tests run from there. Question 2: where a model's gendered
-phrases were published they enter as fills, and ``gender-of-phrase`` makes the scores of them, which
-must be those that were published beside them; else the scores enter. Every model whose files lie in
-the folder in the same form is computed. d is Cohen's with the pooled SD, also of paired values.
+Question 1: the published sums of each prompt enter as scores, and means and tests run from there.
+Question 2: where a model's gendered phrases were published they enter as fills, and
+``gender-of-phrase`` makes the scores of them, which must be those that were published beside them;
+else the scores enter. Every model whose files lie in the folder in the same form is computed. d is
+Cohen's with the pooled SD, also of paired values.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
-from goffman.errors import PublishedError, did_you_mean
-from goffman.instruments.load import load_instrument
-from goffman.records import Prompt, Questionnaire
-from goffman.replicate.files import numbers, read_csv
+from goffman.errors import PublishedError
+from goffman.replicate.lin2022_import import (
+    other_run,
+    phrase_files,
+    read_phrase_scores,
+    read_subjects,
+)
 from goffman.replicate.rows import NOT_HERE, Result
-from goffman.tables import prompt_table
 
 if TYPE_CHECKING:
     import polars as pl
 
-SUBJECTS = re.compile(r"(?P<model>[^_]+)_all_df_intention(?P<other>_non_mh)?\.csv")
-PHRASES = "attribute_recursive_3steps_TOPK_10_BEAM_10_{model}_.csv"
-OF_PHRASES = re.compile(r"attribute_recursive_3steps_TOPK_10_BEAM_10_(?P<model>[^_]+)__result\.csv")
-
-GENDERS = {"female": "female", "male": "male", "unspecified": "unspecified", "ambig": "unspecified"}
-"""The spellings of the files, in any case, and ours."""
-
 ROBERTA, MENTAL = "roberta", "mentalroberta"
 """The two models that the study sets against each other, as their files are named."""
+
+DOUBTFUL = frozenset({"bert", "mentalbert"})
+"""Models whose mask is written "[MASK]", which the authors' script looks for in a sentence that has
+"<mask>": it puts no word in."""
+
+AS_RUN = 'as run, a token with a space before it (" She") counts here, and not by its gender'
 
 ROUNDING = 1e-9
 """How near a sum of phrases must come to the published score."""
@@ -40,61 +41,11 @@ ROUNDING = 1e-9
 PHASES = ("diagnosis", "intention", "action")
 
 
-def read_subjects(folder: Path) -> pl.DataFrame:
-    """Question 1 as SCORES of prompts: the quantities female, male, unspecified and disparity."""
-    import polars as pl
-
-    phases = _phases()
-    frames = []
-    for path in sorted(folder.iterdir()):
-        if match := SUBJECTS.fullmatch(path.name):
-            read = read_csv(path, ("probability", "gender", "diagnosis", "prompt"))
-            prompt = read["prompt"].str.replace("[MASK]", "<mask>", literal=True)
-            frame = numbers(read, "probability", path).select(
-                "diagnosis",
-                "probability",
-                gender=_known(read["gender"].str.to_lowercase(), GENDERS, path),
-                item=prompt,
-                dimension=_known(prompt, phases, path),
-            )
-            frame = frame.with_columns(
-                model=pl.lit(match["model"]),
-                group=pl.lit("other" if match["other"] else "mental-health"),
-            )
-            frames.append(_each_once(frame, path))
-    return _scores(frames, instrument="care-seeking", measure="gender-of-subject")
-
-
-def read_phrase_scores(folder: Path) -> pl.DataFrame:
-    """Question 2 as the authors scored it, as SCORES of prompts: female, male and disparity."""
-    import polars as pl
-
-    frames = []
-    columns = ("female_prob", "male_prob", "diagnosis", "sequence", "stigma_category")
-    for path in sorted(folder.iterdir()):
-        if match := OF_PHRASES.fullmatch(path.name):
-            read = read_csv(path, columns)
-            frame = numbers(numbers(read, "female_prob", path), "male_prob", path).select(
-                "diagnosis",
-                item="sequence",
-                dimension=pl.col("stigma_category").str.to_lowercase(),
-                model=pl.lit(match["model"]),
-                group=pl.lit("mental-health"),
-                female="female_prob",
-                male="male_prob",
-            )
-            index = ("diagnosis", "item", "dimension", "model", "group")
-            long = frame.unpivot(
-                ["female", "male"], index=index, variable_name="gender", value_name="probability"
-            )
-            frames.append(_each_once(long, path))
-    return _scores(frames, instrument="attribution", measure="gender-of-phrase")
-
-
 def results(folder: Path) -> list[Result]:
     """Every number of the study, recomputed."""
     subjects = read_subjects(folder)
-    phrases, sums = _sum_up(folder, read_phrase_scores(folder))
+    files = phrase_files(folder)
+    phrases, sums = _sum_up(folder, read_phrase_scores(folder), files)
     models = {*subjects["model"], *phrases["model"]}
     if not models:
         raise PublishedError(
@@ -104,19 +55,23 @@ def results(folder: Path) -> list[Result]:
     found: list[Result] = []
     for model in sorted(models, key=lambda name: (name != ROBERTA, name != MENTAL, name)):
         found += _of_subjects(subjects, model)
-        found += [*sums.get(model, ()), *_of_phrases(phrases, model)]
+        found += sums.get(model, [])
+        if model in files:
+            found += _of_phrases(phrases, model, files[model])
     return [_correction(found), *found, *_between_models(subjects, models)]
 
 
-def _sum_up(folder: Path, scored: pl.DataFrame) -> tuple[pl.DataFrame, dict[str, list[Result]]]:
+def _sum_up(
+    folder: Path, scored: pl.DataFrame, files: Mapping[str, Path]
+) -> tuple[pl.DataFrame, dict[str, list[Result]]]:
     """The scores of question 2, made of phrases where these sum up to them; and how many do."""
     import polars as pl
 
     from goffman.replicate.lin2022_phrases import read_nouns, read_phrases
 
     results: dict[str, list[Result]] = {}
-    for model in sorted(set(scored["model"])):
-        path = folder / PHRASES.format(model=model)
+    for model, scores in sorted(files.items()):
+        path = scores.with_name(scores.name.replace("_result.csv", ".csv"))
         if not path.is_file():
             continue
         theirs = scored.filter(pl.col("model") == model)
@@ -162,40 +117,74 @@ def _correction(found: Sequence[Result]) -> Result:
 
 def _of_subjects(scores: pl.DataFrame, model: str) -> list[Result]:
     """Question 1 for a model: women against men, in all phases and in each; then the two groups."""
-    found = []
+    found: list[Result] = []
     for group in ("mental-health", "other"):
         what = f"{model}, care-seeking, {group}"
         every = _values(scores, model=model, group=group)
         if every.is_empty():
             continue
+        unspecified = _mean(every, "unspecified")
         found += [
             *_women_against_men(what, every),
-            Result(name=f"{what}: P(unspecified)", value=_mean(every, "unspecified")),
+            Result(name=f"{what}: P(unspecified)", value=unspecified, note=AS_RUN),
         ]
-        disparities = []
-        for phase in PHASES:
-            of_phase = _values(scores, model=model, group=group, dimension=phase)
-            found += _women_against_men(f"{what}, {phase}", of_phase)
-            disparities.append(_mean(of_phase, "disparity"))
         if group == "mental-health":
             gendered = (_mean(every, "female") + _mean(every, "male")) / 2
-            rises = "yes" if disparities == sorted(disparities) else "no"
-            found += [
-                Result(name=f"{what}: mean of P(female) and P(male)", value=gendered),
-                Result(name=f"{what}: disparity rises from phase to phase", value=rises),
-            ]
+            found.append(Result(name=f"{what}: mean of P(female) and P(male)", value=gendered))
+        found += _of_phases(scores, what, model=model, group=group)
     first, second = (_values(scores, model=model, group=g) for g in ("mental-health", "other"))
     what = f"{model}, disparity, mental-health against other"
     return found + _disparities(what, {"mental-health": first, "other": second})
 
 
-def _of_phrases(scores: pl.DataFrame, model: str) -> list[Result]:
+def _of_phases(scores: pl.DataFrame, what: str, *, model: str, group: str) -> list[Result]:
+    """Women against men in each phase that the file has; with all of them, what they show."""
+    found, disparities, above = [], [], []
+    for phase in PHASES:
+        values = _values(scores, model=model, group=group, dimension=phase)
+        if values.is_empty():
+            continue
+        of_phase = _women_against_men(f"{what}, {phase}", values)
+        found += of_phase
+        p = of_phase[2].value
+        disparities.append(_mean(values, "disparity"))
+        if isinstance(p, float) and p < 0.05 and disparities[-1] > 0:
+            above.append(phase)
+    if len(disparities) < len(PHASES):
+        return found
+    found.append(
+        Result(
+            name=f"{what}: P(female) above P(male) in all three phases, p < .05",
+            value="yes" if len(above) == len(PHASES) else "no",
+            note=f"in {', '.join(above) or 'none'}",
+        )
+    )
+    if group == "mental-health":
+        rises = "yes" if disparities == sorted(disparities) else "no"
+        name = f"{what}: disparity rises from phase to phase"
+        found.append(Result(name=name, value=rises))
+    return found
+
+
+def _of_phrases(scores: pl.DataFrame, model: str, path: Path) -> list[Result]:
     """Question 2 for a model: women against men in each dimension of stigma."""
-    found = []
+    notes = []
+    if model in DOUBTFUL:
+        notes.append(
+            "doubtful: the authors' script put no word into this model's sentence, so that its "
+            "second and third step ask the first sentence again"
+        )
+    if wanted := other_run(model, path):
+        notes.append(f"of {path.name}: {wanted}, which the study's figures read, is not there")
+    found: list[Result] = []
     for dimension in sorted(set(scores["dimension"])):
         values = _values(scores, model=model, dimension=dimension)
         if not values.is_empty():
-            found += _women_against_men(f"{model}, attribution, {dimension}", values)
+            rows = _women_against_men(f"{model}, attribution, {dimension}", values)
+            found += [
+                replace(row, note="; ".join(filter(None, [row.note, *notes])), firm=not notes)
+                for row in rows
+            ]
     return found
 
 
@@ -252,74 +241,3 @@ def _disparities(what: str, sets: Mapping[str, pl.DataFrame]) -> list[Result]:
         Result(name=f"{what}: p", value=test.p, note=test.reason or ""),
         Result(name=f"{what}: d", value=test.effect, digits=2),
     ]
-
-
-def _phases() -> dict[str, str]:
-    """The study's templates of question 1, with the phase that each belongs to."""
-    items = cast("Questionnaire", load_instrument("care-seeking").content).items
-    return {item.text.replace("{diagnosis}", "[diagnosis]"): item.dimension for item in items}
-
-
-def _known(given: pl.Series, allowed: Mapping[str, str], path: Path) -> pl.Series:
-    """What each text stands for; PublishedError names the first line that stands for nothing."""
-    import polars as pl
-
-    found = given.replace_strict(allowed, default=None, return_dtype=pl.String)
-    if found.null_count():
-        line = int(found.is_null().arg_max() or 0)
-        raise PublishedError(
-            f"{path}, line {line + 2}: {given.name} is {given[line]!r}. Allowed: "
-            f"{', '.join(allowed)}.{did_you_mean(given[line], allowed)}"
-        )
-    return found
-
-
-def _each_once(frame: pl.DataFrame, path: Path) -> pl.DataFrame:
-    """The frame, in which every prompt has every gender once: values are paired by it."""
-    cells = frame.select("item", "diagnosis").n_unique()
-    different = frame.select("item", "diagnosis", "gender").n_unique()
-    genders = set(frame["gender"])
-    whole = frame.height == different == cells * len(genders)
-    if not (whole and {"female", "male"} <= genders):
-        raise PublishedError(
-            f"{path} does not have one line for each prompt, diagnosis and gender, so that the "
-            "values cannot be paired."
-        )
-    return frame
-
-
-def _scores(frames: Sequence[pl.DataFrame], *, instrument: str, measure: str) -> pl.DataFrame:
-    """SCORES of the level prompt, with the disparity beside the probabilities."""
-    import polars as pl
-
-    from goffman.measures.rows import prompt_scores
-    from goffman.tables import SCORES, schema
-
-    if not frames:
-        return schema(SCORES).to_frame()
-    long = pl.concat(frames)
-    asked = long.select("item", "dimension", "diagnosis", "group").unique(maintain_order=True)
-    prompts = [
-        Prompt(
-            instrument=instrument,
-            item=item,
-            wording="first",
-            dimension=dimension,
-            condition=diagnosis,
-            form=diagnosis,
-            group=group,
-            text=item.replace("[diagnosis]", diagnosis),
-        )
-        for item, dimension, diagnosis, group in asked.iter_rows()
-    ]
-    table = prompt_table(prompts)
-    ids = table.select("prompt_id", "item", diagnosis="condition")
-    values = (
-        long.pivot("gender", index=["model", "item", "diagnosis"], values="probability")
-        .join(ids, on=["item", "diagnosis"], how="left", maintain_order="left")
-        .with_columns(disparity=pl.col("female") - pl.col("male"))
-        .drop("item", "diagnosis")
-    )
-    quantities = [name for name in values.columns if name not in {"model", "prompt_id"}]
-    reasons = dict.fromkeys(quantities, "it was not published")
-    return prompt_scores(values, table, measure=measure, reasons=reasons)

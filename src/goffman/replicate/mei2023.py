@@ -8,7 +8,8 @@ means is what the ratings say, ours or a file's: numbers that rest on them need 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ from goffman.replicate.mei2023_import import (
     SENTIMENTS,
     STIGMATIZED,
     Answered,
+    read_categories,
     read_fills,
     read_labels,
     tidy,
@@ -29,6 +31,14 @@ if TYPE_CHECKING:
 
 MODELS = 6
 """Masked models of the study."""
+
+NAMED = ("unemployed", "unattractive", "less than a high school education", "illiteracy",
+         "deaf completely")  # fmt: skip
+"""Conditions that the paper names as negative to all classifiers: four among its 27, and one in the
+discussion, as the authors' table begins their names."""
+
+HIGHEST = 4
+"""Categories that the paper names as those with high values."""
 
 _FILE = ("model", "wording", "group")
 """What a file of fills is of."""
@@ -42,7 +52,12 @@ def results(folder: Path, *, ratings: Path | None = None) -> list[Result]:
 
     labels = read_labels(folder)
     sentiment = NegativeSentiment()(labels.answers, labels.prompts)
-    of_labels = [*_shares(sentiment), *_negative_conditions(sentiment, folder)]
+    categories = read_categories(folder)
+    of_labels = [
+        *_shares(sentiment),
+        *_negative_conditions(sentiment, folder),
+        *_negative_categories(sentiment, categories),
+    ]
     if not any(folder.glob("fills/*.csv")):
         return of_labels
     fills = read_fills(folder)
@@ -52,7 +67,7 @@ def results(folder: Path, *, ratings: Path | None = None) -> list[Result]:
     return [
         *of_labels,
         *_about_fills(fills, attitude),
-        *_attitudes(attitude, whose),
+        *_attitudes(attitude, categories, whose),
         _correlation(attitude, sentiment, whose),
     ]
 
@@ -82,16 +97,18 @@ def _negative_conditions(scores: pl.DataFrame, folder: Path) -> Iterator[Result]
     """How many conditions are negative to all classifiers, and to three quarters of outcomes."""
     import polars as pl
 
-    conditions = scores.filter(
-        pl.col("level") == "condition",
-        pl.col("quantity") == "negative",
-        pl.col("model").is_null(),
-    )
+    conditions = _of_conditions(scores)
     for group in (STIGMATIZED, OTHERS):
         shares = conditions.filter(pl.col("group") == group)["value"]
         for what, least in (("all outcomes", 1.0), ("at least 75% of outcomes", 0.75)):
             count = int((shares >= least).sum())
             yield Result(name=f"{what} negative, {group} conditions", value=count)
+    outcomes = conditions.filter(pl.col("group") == STIGMATIZED).select("condition", "value")
+    for named in NAMED:
+        for condition, share in outcomes.iter_rows():
+            if _letters(condition).startswith(_letters(named)):
+                value = "all" if share == 1 else f"{share:.0%}"
+                yield Result(name=f"outcomes negative, {named}", value=value)
     path = folder / "aggregated_negative_percentage_classification_results.csv"
     table = read_csv(path, ("Condition", "Negative_Sentiment_Percentage"))
     table = numbers(table, "Negative_Sentiment_Percentage", path)
@@ -99,6 +116,51 @@ def _negative_conditions(scores: pl.DataFrame, folder: Path) -> Iterator[Result]
     ours = conditions.select("condition", "value").iter_rows()
     equal = sum(abs(theirs.get(_letters(name), -1.0) - share) < 1e-9 for name, share in ours)
     yield Result(name="conditions with the share negative of the authors' own table", value=equal)
+
+
+def _of_conditions(scores: pl.DataFrame) -> pl.DataFrame:
+    """The share negative, or the negative attitude, of each condition over all models."""
+    import polars as pl
+
+    return scores.filter(
+        pl.col("level") == "condition",
+        pl.col("quantity") == "negative",
+        pl.col("model").is_null(),
+        pl.col("value").is_not_null(),
+    )
+
+
+def _negative_categories(scores: pl.DataFrame, categories: Mapping[str, str]) -> Iterator[Result]:
+    """Which categories of stigmatized conditions the classifiers call negative most often."""
+    import polars as pl
+
+    conditions = _of_conditions(scores).filter(pl.col("group") == STIGMATIZED)
+    means = category_means(dict(conditions.select("condition", "value").iter_rows()), categories)
+    if means:
+        yield Result(
+            name=f"categories with the {HIGHEST} highest shares negative",
+            value=", ".join(sorted(list(means)[:HIGHEST])),
+            note=_in_order(means),
+        )
+
+
+def category_means(values: Mapping[str, float], categories: Mapping[str, str]) -> dict[str, float]:
+    """Category → mean of its conditions' values, the highest first.
+
+    Of categories with two conditions or more: in the authors' table 23 conditions have one of
+    their own, which says no more than the condition does.
+    """
+    each: dict[str, list[float]] = defaultdict(list)
+    for condition, value in values.items():
+        if condition in categories:
+            each[categories[condition]].append(value)
+    means = {name: sum(found) / len(found) for name, found in each.items() if len(found) > 1}
+    return dict(sorted(means.items(), key=lambda item: -item[1]))
+
+
+def _in_order(means: Mapping[str, float]) -> str:
+    listed = ", ".join(f"{name} {mean:.2f}" for name, mean in means.items())
+    return f"of categories with two conditions or more: {listed}"
 
 
 def _letters(name: str) -> str:
@@ -131,7 +193,7 @@ def _at_prompts(scores: pl.DataFrame, quantity: str) -> list[float]:
     return prompts["value"].drop_nulls().to_list()
 
 
-def _attitudes(scores: pl.DataFrame, whose: str) -> Iterator[Result]:
+def _attitudes(scores: pl.DataFrame, categories: Mapping[str, str], whose: str) -> Iterator[Result]:
     """Negative attitude of every file, each model's gap, and the conditions above .5."""
     import polars as pl
 
@@ -150,12 +212,24 @@ def _attitudes(scores: pl.DataFrame, whose: str) -> Iterator[Result]:
     for model, groups in means.items():
         yield _gap(model, groups, whose)
     models = f"{whose}, over {len(means)} of the {MODELS} models"
-    conditions = values.filter(
-        pl.col("quantity") == "negative", pl.col("level") == "condition", pl.col("model").is_null()
-    ).sort("value", descending=True)
+    conditions = _of_conditions(scores).sort("value", descending=True)
     for group in (STIGMATIZED, OTHERS):
         ranked = conditions.filter(pl.col("group") == group).select("condition", "value").rows()
         yield from _above_half(group, ranked, models)
+        if group == STIGMATIZED:
+            yield from _categories(category_means(dict(ranked), categories), models)
+
+
+def _categories(means: Mapping[str, float], note: str) -> Iterator[Result]:
+    """Which categories of stigmatized conditions have the highest values, and which the lowest."""
+    lacking = f"{NOT_HERE}: no category has fills of two stigmatized conditions"
+    note = f"{note}, {_in_order(means)}" if means else lacking
+    names = list(means)
+    for name, value in (
+        (f"categories with the {HIGHEST} highest values", ", ".join(sorted(names[:HIGHEST]))),
+        ("category with the lowest value", names[-1] if names else ""),
+    ):
+        yield Result(name=name, value=value or None, note=note, firm=False)
 
 
 def _gap(model: str, groups: dict[str, dict[str, float]], whose: str) -> Result:
@@ -199,11 +273,9 @@ def _correlation(attitude: pl.DataFrame, sentiment: pl.DataFrame, whose: str) ->
 
     name = "correlation of both measures over conditions, Pearson's r"
     first, second = (
-        scores.filter(
-            pl.col("quantity") == "negative",
-            pl.col("level") == "condition",
-            pl.col("model").is_null(),
-        ).select("group", key=pl.col("condition").map_elements(_letters, pl.String), value="value")
+        _of_conditions(scores).select(
+            "group", key=pl.col("condition").map_elements(_letters, pl.String), value="value"
+        )
         for scores in (attitude, sentiment)
     )
     both = first.join(second, on=["group", "key"], how="inner", maintain_order="left")

@@ -33,7 +33,7 @@ _SENTIMENT_FILE = re.compile(r"(?P<classifier>.+)_(?:non)?stigma_sentiment\.csv"
 _FILLS_FILE = re.compile(
     r"(?P<model>.+?)[-_]+(?:(?:non)?stigma|result|social).*\.csv", re.IGNORECASE
 )
-_AS_SPELLED_ELSEWHERE = {"Illteracy": "Illiteracy"}
+_AS_SPELLED_ELSEWHERE = {"Illteracy": "Illiteracy", "Ethinicity": "Ethnicity"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -192,6 +192,15 @@ def _names(folder: Path) -> dict[str, str]:
     path = folder / "non_stigma_conditions.csv"
     table = read_csv(path, ("Condition", "Condition_StandardNaming"))
     return {tidy(form): tidy(name) for form, name in table.iter_rows()}
+
+
+def read_categories(folder: Path) -> dict[str, str]:
+    """Stigmatized condition → its category, in lower case; nothing without the authors' table."""
+    path = folder / "stigma_conditions.csv"
+    if not path.is_file():
+        return {}
+    table = read_csv(path, ("Pachankis_condition", "Final_Category")).drop_nulls()
+    return {tidy(name): tidy(category).lower() for name, category in table.iter_rows()}
 
 
 def tidy(name: str) -> str:

@@ -1,0 +1,162 @@
+"""The files of Briegel & Chen (2023) → prompts with their key, and replies.
+
+The completions are CRLF text with a heading line above the 395 answers. The key has slips that the
+exact match makes errors of: "worker" for construction worker, "assiatant" (line 157), "libarian"
+(253), "laywer" (225), "lawywer" (249), "CEO" among answers in lower case (21).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from goffman.errors import PublishedError
+from goffman.instruments.load import load_instrument
+from goffman.records import BASELINE, Prompt, SentencePairs, Setting
+from goffman.replicate.files import files_in, read_lines
+from goffman.tables import REPLIES, prompt_table, schema
+
+if TYPE_CHECKING:
+    import polars as pl
+
+MODEL = "gpt-3.5-turbo"
+
+_COMPLETIONS = re.compile(r"compl_tri(\d+)_type1_(pro|anti)_([a-z-]+)\.txt\.(test|dev)")
+_HEADING = re.compile(r"I (Pro|Anti) [A-Za-z-]+")
+_PRONOUN = re.compile(r"Who does '(\w+)' refer to\?")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answered:
+    """What was asked and what was replied."""
+
+    prompts: pl.DataFrame
+    """PROMPTS with the ANSWER_KEY that the study used, slips and all."""
+    replies: pl.DataFrame
+    settings: tuple[Setting, ...]
+    """Those that are there, the baseline first."""
+    split: str
+    """The part of WinoBias that the files are named after: test, or dev."""
+
+
+def read_answers(folder: Path) -> Answered:
+    """The completions with their prompts and key."""
+    import polars as pl
+
+    paths = files_in(folder, "completions/trial*/compl_*")
+    split = _split(paths)
+    key = _key(folder, split)
+    settings = {_code(setting): setting for setting in study_settings()}
+    asked: dict[tuple[str, str], list[Prompt]] = {}
+    read: set[tuple[int, str, str]] = set()
+    rows: list[tuple[str | int | None, ...]] = []
+    for path in paths:
+        match = _COMPLETIONS.fullmatch(path.name)
+        if not match or match[3] not in settings:
+            raise PublishedError(f"{path} is not named after a trial, a side and two adjectives.")
+        trial, side, code = int(match[1]), match[2], match[3]
+        if (side, code) not in asked:
+            setting = settings[code]
+            asked[side, code] = _prompts(folder, key, side=side, setting=setting, split=split)
+        prompts = asked[side, code]
+        heading, *answers = read_lines(path)
+        if not _HEADING.fullmatch(heading) or len(answers) != len(prompts):
+            raise PublishedError(
+                f"{path} has {len(answers):,} lines below {heading!r}. Expected: a heading line "
+                f"such as 'I Pro Base', and an answer to each of the {len(prompts):,} prompts."
+            )
+        rows += [
+            (prompt.id, MODEL, trial, answer, *(None for _ in REPLIES[4:]))
+            for prompt, answer in zip(prompts, answers, strict=True)
+        ]
+        read.add((trial, side, code))
+    for trial, side, code in sorted(read):
+        other = "anti" if side == "pro" else "pro"
+        if (trial, other, code) not in read:
+            raise PublishedError(f"{folder} has no {other} completions of {code} in trial {trial}.")
+    there = {code for _, code in asked}
+    return Answered(
+        prompts=prompt_table(prompt for prompts in asked.values() for prompt in prompts),
+        replies=pl.DataFrame(rows, schema=schema(REPLIES), orient="row"),
+        settings=tuple(setting for code, setting in settings.items() if code in there),
+        split=split,
+    )
+
+
+def _split(paths: Sequence[Path]) -> str:
+    """The one part of WinoBias that all files are named after."""
+    names = (_COMPLETIONS.fullmatch(path.name) for path in paths)
+    # A file of another name is refused where it is read.
+    found = {name[4] for name in names if name} or {"test"}
+    if len(found) > 1:
+        raise PublishedError(
+            f"{paths[0].parent.parent} has completions of {' and '.join(sorted(found))}. They are "
+            "of other sentences: keep those of one."
+        )
+    return found.pop()
+
+
+def _key(folder: Path, split: str) -> list[tuple[str, str]]:
+    """The right answer and the wrong one to each sentence."""
+    right, wrong = (
+        read_lines(folder / "answers" / f"{name}answers.txt.{split}") for name in ("cor", "inc")
+    )
+    if len(right) != len(wrong):
+        raise PublishedError(
+            f"{folder / 'answers'} has {len(right):,} right answers and {len(wrong):,} wrong ones. "
+            "They belong together by line: both files must have as many."
+        )
+    return list(zip(right, wrong, strict=True))
+
+
+def study_settings() -> tuple[Setting, ...]:
+    """The baseline and the study's 15 settings, in the order of its table."""
+    pairs = cast("SentencePairs", load_instrument("coreference").content)
+    return (Setting(), *pairs.settings)
+
+
+def _code(setting: Setting) -> str:
+    """How the study's files name a setting: arrog-respo, old-nothi, base."""
+    if setting.id == BASELINE:
+        return "base"
+    return f"{(setting.male or 'nothing')[:5]}-{(setting.female or 'nothing')[:5]}"
+
+
+def _prompts(
+    folder: Path, key: list[tuple[str, str]], *, side: str, setting: Setting, split: str
+) -> list[Prompt]:
+    path = folder / "prompts" / f"promp_type1_{side}_{_code(setting)}.txt.{split}"
+    texts = read_lines(path)
+    if len(texts) != len(key):
+        raise PublishedError(
+            f"{path} has {len(texts):,} prompts; the key has {len(key):,} answers."
+        )
+    prompts = []
+    for number, (text, (answer, other)) in enumerate(zip(texts, key, strict=True), start=1):
+        pronoun = _PRONOUN.search(text)
+        if not pronoun:
+            raise PublishedError(f"{path}, line {number}: there is no \"Who does '…' refer to?\"")
+        prompts.append(
+            Prompt(
+                instrument="coreference",
+                item=f"type1-{split}/{number}",
+                wording=side,
+                condition=setting.id,
+                group=setting.group,
+                text=text,
+                answer=answer,
+                other=other,
+                pronoun=pronoun[1],
+            )
+        )
+    return prompts
+
+
+def label(setting: Setting) -> str:
+    """A setting as the study's table has it: "arrogant / responsive", "old / –"."""
+    if setting.id == BASELINE:
+        return BASELINE
+    return f"{setting.male or '–'} / {setting.female or '–'}"

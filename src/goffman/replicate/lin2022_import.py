@@ -1,0 +1,187 @@
+"""The files of Lin et al. (2022) → scores of each prompt, and which file of two is read.
+
+Question 1: the fills were not published, but P(female), P(male) and P(unspecified) of each prompt.
+The authors' code does not strip tokens: one with a space before it (" She") is unspecified in these
+sums, and nothing in them tells it apart. Question 2: P(female) and P(male) of each prompt.
+
+Of some models there are two files of question 2, of an earlier run with slips in three sentences
+("emploer", "treament", "nieghbors"), MODEL_result.csv, and of a later one, MODEL__result.csv. The
+study's figures read the later one, but the earlier one of ClinicalLongformer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from goffman.errors import PublishedError, did_you_mean
+from goffman.instruments.load import load_instrument
+from goffman.records import Prompt, Questionnaire
+from goffman.replicate.files import numbers, read_csv
+from goffman.tables import prompt_table
+
+if TYPE_CHECKING:
+    import polars as pl
+
+SUBJECTS = re.compile(r"(?P<model>[^_]+)_all_df_intention(?P<other>_non_mh)?\.csv")
+OF_PHRASES = re.compile(
+    r"attribute_recursive_3steps_TOPK_10_BEAM_10_(?P<model>[^_]+)(?P<run>__?)result\.csv"
+)
+
+EARLIER, LATER = "_", "__"
+"""What stands before "result" in the file of a run of question 2."""
+
+READ_EARLIER = frozenset({"clinicallongformer"})
+"""Models of whose two runs the study's figures read the earlier one."""
+
+GENDERS = {"female": "female", "male": "male", "unspecified": "unspecified", "ambig": "unspecified"}
+"""The spellings of the files, in any case, and ours."""
+
+
+def read_subjects(folder: Path) -> pl.DataFrame:
+    """Question 1 as SCORES of prompts: the quantities female, male, unspecified and disparity."""
+    import polars as pl
+
+    phases = _phases()
+    frames = []
+    for path in sorted(folder.iterdir()):
+        if match := SUBJECTS.fullmatch(path.name):
+            read = read_csv(path, ("probability", "gender", "diagnosis", "prompt"))
+            prompt = read["prompt"].str.replace("[MASK]", "<mask>", literal=True)
+            frame = numbers(read, "probability", path).select(
+                "diagnosis",
+                "probability",
+                gender=_known(read["gender"].str.to_lowercase(), GENDERS, path),
+                item=prompt,
+                dimension=_known(prompt, phases, path),
+            )
+            frame = frame.with_columns(
+                model=pl.lit(match["model"]),
+                group=pl.lit("other" if match["other"] else "mental-health"),
+            )
+            frames.append(_each_once(frame, path))
+    return _scores(frames, instrument="care-seeking", measure="gender-of-subject")
+
+
+def phrase_files(folder: Path) -> dict[str, Path]:
+    """Model → its file of question 2, of two the one that the study's figures read."""
+    runs: dict[str, dict[str, Path]] = defaultdict(dict)
+    for path in sorted(folder.iterdir()):
+        if match := OF_PHRASES.fullmatch(path.name):
+            runs[match["model"]][match["run"]] = path
+    return {
+        model: paths.get(_run_of_the_study(model)) or next(iter(paths.values()))
+        for model, paths in runs.items()
+    }
+
+
+def other_run(model: str, path: Path) -> str | None:
+    """The name of the file that the study's figures read, where this is the other one."""
+    match = OF_PHRASES.fullmatch(path.name)
+    wanted = _run_of_the_study(model)
+    if not match or match["run"] == wanted:
+        return None
+    return f"{path.name[: match.start('run')]}{wanted}result.csv"
+
+
+def _run_of_the_study(model: str) -> str:
+    return EARLIER if model in READ_EARLIER else LATER
+
+
+def read_phrase_scores(folder: Path) -> pl.DataFrame:
+    """Question 2 as the authors scored it, as SCORES of prompts: female, male and disparity."""
+    import polars as pl
+
+    frames = []
+    columns = ("female_prob", "male_prob", "diagnosis", "sequence", "stigma_category")
+    for model, path in phrase_files(folder).items():
+        read = read_csv(path, columns)
+        frame = numbers(numbers(read, "female_prob", path), "male_prob", path).select(
+            "diagnosis",
+            item="sequence",
+            dimension=pl.col("stigma_category").str.to_lowercase(),
+            model=pl.lit(model),
+            group=pl.lit("mental-health"),
+            female="female_prob",
+            male="male_prob",
+        )
+        index = ("diagnosis", "item", "dimension", "model", "group")
+        long = frame.unpivot(
+            ["female", "male"], index=index, variable_name="gender", value_name="probability"
+        )
+        frames.append(_each_once(long, path))
+    return _scores(frames, instrument="attribution", measure="gender-of-phrase")
+
+
+def _phases() -> dict[str, str]:
+    """The study's templates of question 1, with the phase that each belongs to."""
+    items = cast("Questionnaire", load_instrument("care-seeking").content).items
+    return {item.text.replace("{diagnosis}", "[diagnosis]"): item.dimension for item in items}
+
+
+def _known(given: pl.Series, allowed: Mapping[str, str], path: Path) -> pl.Series:
+    """What each text stands for; PublishedError names the first line that stands for nothing."""
+    import polars as pl
+
+    found = given.replace_strict(allowed, default=None, return_dtype=pl.String)
+    if found.null_count():
+        line = int(found.is_null().arg_max() or 0)
+        raise PublishedError(
+            f"{path}, line {line + 2}: {given.name} is {given[line]!r}. Allowed: "
+            f"{', '.join(allowed)}.{did_you_mean(given[line], allowed)}"
+        )
+    return found
+
+
+def _each_once(frame: pl.DataFrame, path: Path) -> pl.DataFrame:
+    """The frame, in which every prompt has every gender once: values are paired by it."""
+    cells = frame.select("item", "diagnosis").n_unique()
+    different = frame.select("item", "diagnosis", "gender").n_unique()
+    genders = set(frame["gender"])
+    whole = frame.height == different == cells * len(genders)
+    if not (whole and {"female", "male"} <= genders):
+        raise PublishedError(
+            f"{path} does not have one line for each prompt, diagnosis and gender, so that the "
+            "values cannot be paired."
+        )
+    return frame
+
+
+def _scores(frames: Sequence[pl.DataFrame], *, instrument: str, measure: str) -> pl.DataFrame:
+    """SCORES of the level prompt, with the disparity beside the probabilities."""
+    import polars as pl
+
+    from goffman.measures.rows import prompt_scores
+    from goffman.tables import SCORES, schema
+
+    if not frames:
+        return schema(SCORES).to_frame()
+    long = pl.concat(frames)
+    asked = long.select("item", "dimension", "diagnosis", "group").unique(maintain_order=True)
+    prompts = [
+        Prompt(
+            instrument=instrument,
+            item=item,
+            wording="first",
+            dimension=dimension,
+            condition=diagnosis,
+            form=diagnosis,
+            group=group,
+            text=item.replace("[diagnosis]", diagnosis),
+        )
+        for item, dimension, diagnosis, group in asked.iter_rows()
+    ]
+    table = prompt_table(prompts)
+    ids = table.select("prompt_id", "item", diagnosis="condition")
+    values = (
+        long.pivot("gender", index=["model", "item", "diagnosis"], values="probability")
+        .join(ids, on=["item", "diagnosis"], how="left", maintain_order="left")
+        .with_columns(disparity=pl.col("female") - pl.col("male"))
+        .drop("item", "diagnosis")
+    )
+    quantities = [name for name in values.columns if name not in {"model", "prompt_id"}]
+    reasons = dict.fromkeys(quantities, "it was not published")
+    return prompt_scores(values, table, measure=measure, reasons=reasons)

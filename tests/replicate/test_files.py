@@ -1,0 +1,63 @@
+"""The folder of a study: below the one that is given, or that one itself."""
+
+from pathlib import Path
+
+import pytest
+
+from goffman.errors import PublishedError
+from goffman.replicate.files import MARKS, folder_above, study_folder
+from goffman.replicate.lin2022 import results
+from goffman.replicate.studies import Study
+
+
+@pytest.mark.parametrize("study", Study)
+def test_the_folder_above_or_the_folder_itself(study: Study, small: Path, tmp_path: Path) -> None:
+    assert study_folder(small, study) == small / study
+    assert study_folder(small / study, study) == small / study
+    renamed = tmp_path / "my copy"
+    renamed.symlink_to(small / study)
+    assert study_folder(renamed, study) == renamed
+
+
+def test_every_study_is_known_by_files_that_no_other_has(small: Path) -> None:
+    assert set(MARKS) == set(Study)
+    for study, patterns in MARKS.items():
+        there = {other for other in Study for mark in patterns if [*(small / other).glob(mark)]}
+        assert there == {study}
+
+
+@pytest.mark.parametrize("study", ["mei2023", "briegel2023"])
+def test_the_folder_of_another_study_is_named(study: str, small: Path) -> None:
+    folder = small / "lin2022"
+    with pytest.raises(PublishedError) as error:
+        study_folder(folder, study)
+    assert str(error.value) == (
+        f"{folder} holds the files of lin2022, not those of {study}. Give lin2022 as the study, or "
+        f"with --data the folder that has a folder {study}."
+    )
+
+
+def test_a_folder_with_neither_says_how_to_get_one(tmp_path: Path) -> None:
+    with pytest.raises(PublishedError) as error:
+        study_folder(tmp_path, "lin2022")
+    assert str(error.value) == (
+        f"There is no folder {tmp_path / 'lin2022'} with what the authors of lin2022 published. "
+        "Fetch their files with --download, or give the folder of a copy with --data."
+    )
+
+
+def test_the_folder_of_the_study_without_its_files_says_what_is_missing(tmp_path: Path) -> None:
+    folder = tmp_path / "lin2022"
+    folder.mkdir()
+    with pytest.raises(PublishedError, match="has no file named like 'MODEL_all_df_intention"):
+        results(study_folder(folder, "lin2022"))
+
+
+def test_a_download_goes_where_the_folders_of_studies_lie(tmp_path: Path) -> None:
+    """Into the study's own folder, whether it is there yet or not, and never into one below it."""
+    own = tmp_path / "lin2022"
+    assert folder_above(tmp_path, ["lin2022"]) == tmp_path
+    assert folder_above(own, ["lin2022"]) == tmp_path
+    assert folder_above(own, list(Study)) == own
+    (own / "lin2022").mkdir(parents=True)
+    assert folder_above(own, ["lin2022"]) == own
