@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from making import prompts
 
 from goffman.errors import InputError
-from goffman.measures.replies import PARSERS, question_of, read_replies, read_reply
+from goffman.measures.replies import parsers, question_of, read_replies, read_reply
 from goffman.replicate.briegel2023_import import read_answers
 from goffman.tables import REPLIES, schema
 
@@ -293,7 +293,7 @@ def test_what_a_filter_kept_back_is_a_refusal() -> None:
 
 
 def test_an_unknown_parser_is_said() -> None:
-    assert list(PARSERS) == ["v1", "as-published"]
+    assert list(parsers()) == ["v1", "as-published"]
     with pytest.raises(InputError) as error:
         read_replies(replies_of("nurse"), PROMPTS, parser="as-publshed")
     assert str(error.value) == (

@@ -23,6 +23,7 @@ from typing import Literal, TypeAlias
 import polars as pl
 
 from goffman.errors import InputError, RunError, did_you_mean
+from goffman.plugins import plugged, refuse
 
 AS_PUBLISHED = "as-published"
 DEFAULT_PARSER = "v1"
@@ -116,10 +117,25 @@ def read_replies(
 
 def parser_named(name: str) -> Parser:
     """The parser; InputError where there is none of this name."""
-    if name not in PARSERS:
-        allowed = ", ".join(PARSERS)
-        raise InputError(f"--parser is '{name}'. Allowed: {allowed}.{did_you_mean(name, PARSERS)}")
-    return PARSERS[name]
+    known = parsers()
+    if name not in known:
+        allowed = ", ".join(known)
+        raise InputError(f"--parser is '{name}'. Allowed: {allowed}.{did_you_mean(name, known)}")
+    return known[name]
+
+
+@cache
+def parsers() -> Mapping[str, Parser]:
+    """Every parser by its name; a new one is a new name, and the old ones stay."""
+    found: dict[str, Parser] = {DEFAULT_PARSER: by_naming, AS_PUBLISHED: as_published}
+    for name, parser in plugged("goffman.parsers"):
+        if not callable(parser):
+            refuse("goffman.parsers", name, "it is not a function; see measures/replies.py.")
+        elif name in found:
+            refuse("goffman.parsers", name, "there is already a parser of this name.")
+        else:
+            found[name] = parser
+    return found
 
 
 def as_published(replies: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
@@ -280,7 +296,3 @@ def _meant(plain: str, start: int, end: int, *, word: str) -> bool:
         return False
     clause = _CLAUSE.split(_NO_NEGATION.sub(" ", before))[-1]
     return _NEGATION.search(clause) is None
-
-
-PARSERS: Mapping[str, Parser] = {DEFAULT_PARSER: by_naming, AS_PUBLISHED: as_published}
-"""Every parser by its name; a new one is a new name, and the old ones stay."""
