@@ -136,7 +136,7 @@ class _Work:
 
     def job(self, question: Question, limits: Limits) -> Job:
         """What a model that the run has not refused is asked; its prompts are on disk."""
-        keep_prompts(self.run.folder, question.instrument.id, question.prompts)
+        keep_prompts(self.run, question.instrument.id, question.prompts)
         prompts = question.prompts
         if question.instrument.kind == "prefer":
             prompts = with_one_mask(prompts)

@@ -11,9 +11,10 @@ from goffman.errors import RunError
 from goffman.estimates.contrast import Comparing
 from goffman.estimates.of_scores import estimates
 from goffman.measures.replies import parser_named
+from goffman.runs.files import Folder
 from goffman.runs.folder import Run, open_run
-from goffman.runs.manifest import read_manifest, with_lexicons, with_measuring, write_manifest
-from goffman.runs.store import parquet, write_changed
+from goffman.runs.manifest import read_manifest, with_lexicons, with_measuring, with_tables
+from goffman.runs.store import parquet
 from goffman.score import measures_of, score, wordings_of, words_of
 from goffman.summary import summary
 
@@ -31,17 +32,19 @@ def measure(
     found = estimates(
         scores,
         measures_of(run.manifest),
-        wordings=wordings_of(run.folder),
+        wordings=wordings_of(run.folder, run.manifest),
         pairs=pairs,
         compare=Comparing(seed=seed),
     )
-    write_changed(run.folder / "scores.parquet", parquet(scores))
-    write_changed(run.folder / "estimates.parquet", parquet(found))
+    tables = {"scores.parquet": parquet(scores), "estimates.parquet": parquet(found)}
+    # The manifest comes last: until then it names the tables before these, and whoever reads the
+    # run is told that they are not there.
+    for name, content in tables.items():
+        Folder(run.folder).write_changed(name, content)
     manifest = with_lexicons(run.manifest, words.entry())
     manifest = with_measuring(manifest, seed=seed, pairs=pairs)
-    if manifest != run.manifest:
-        run.manifest = manifest
-        write_manifest(run.folder, manifest)
+    run.manifest = with_tables(manifest, tables)
+    run.keep()
     return tuple(summary(scores, found))
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import hashlib
+import json
 import shutil
 from contextlib import chdir
 from functools import cache
@@ -19,7 +21,8 @@ from goffman.measures.coreference_bias import CoreferenceBias
 from goffman.models.base import LoadOptions
 from goffman.reports.run import MeasuredRun, read_run
 from goffman.runs.manifest import Manifest, Session
-from goffman.tables import KIND, PROMPT_TABLE, REPLIES, schema
+from goffman.runs.store import answers_folder, sound_parts
+from goffman.tables import KIND, PROMPT_TABLE, REPLIES, prompts_digest, schema
 
 DATA = Path(goffman.instruments.__file__).parent / "data"
 
@@ -27,6 +30,22 @@ ASKED = ("social-distance", "care-seeking", "attribution", "people-sentiment")
 
 HOSTILE = "=HYPERLINK(1)|<b>&_%$#{}~^[x](http:)\u202e`*"
 """A folder's name, and so a model's, that means something everywhere but here."""
+
+
+def make_manifest_agree(folder: Path) -> None:
+    """A run's tables may have been changed by hand: the manifest now says that they are its own."""
+    path = folder / "manifest.json"
+    manifest = json.loads(path.read_text())
+    for name in manifest["tables"]:
+        manifest["tables"][name] = hashlib.sha256((folder / name).read_bytes()).hexdigest()
+    prompts = pl.read_parquet(folder / "prompts.parquet")
+    for name, entry in manifest["instruments"].items():
+        entry["rows_sha256"] = prompts_digest(prompts.filter(instrument=name))
+    for model, answers in manifest["answers"].items():
+        for name, entry in answers.items():
+            parts = answers_folder(folder, entry["table"], model=model, instrument=name)
+            entry["sha256"] = sound_parts(parts, model=model, clear=False).sha256
+    path.write_text(json.dumps(manifest))
 
 
 def shortened(folder: Path) -> Path:

@@ -14,7 +14,14 @@ from chat_server import Answer, ChatServer, at_once, completion, said
 from goffman.errors import AskingError, RunError
 from goffman.models.base import Calling, Sampling
 from goffman.models.spec import load
-from goffman.runs.ask_replies import ChatJob, Questions, ask_replies, known_questions, seed_of
+from goffman.runs.ask_replies import (
+    ChatJob,
+    Questions,
+    ask_replies,
+    known_questions,
+    replies_of,
+    seed_of,
+)
 from goffman.runs.folder import open_run
 from goffman.runs.forecast import Prices, forecast, forecast_text
 from goffman.runs.journal import key_of
@@ -44,7 +51,8 @@ def ask(folder, server, prompts=None, *, name="mini", concurrency=8, **options):
 
 
 def replies_folder(folder, server):
-    return answers_folder(folder, "replies", model=f"{server.url}#mini", instrument="scale")
+    name = f"{server.url}#mini"
+    return answers_folder(folder, "replies", model=name, instrument="scale").path
 
 
 def files(folder):
@@ -85,6 +93,7 @@ def test_every_prompt_has_its_own_reply_in_every_trial(server, tmp_path):
     assert set(server.answered.values()) == {1}
     assert len(server.answered) == 180
     entry = read_manifest(tmp_path).answers[f"{server.url}#mini"]["scale"]
+    assert len(entry.pop("sha256")) == 64
     assert entry == {
         "table": "replies",
         "sentences": 180,
@@ -251,7 +260,9 @@ def test_a_server_that_has_become_another_model_is_refused(server, tmp_path):
 
 
 def known_questions_of(folder, server):
-    return known_questions(replies_folder(folder, server), prompts_of(TEXTS), trials=3)
+    name = f"{server.url}#mini"
+    replies = replies_of(folder, read_manifest(folder), model=name, instrument="scale")
+    return known_questions(replies, prompts_of(TEXTS), trials=3)
 
 
 def test_a_model_that_ends_too_soon_or_says_a_thing_twice_is_told(server, tmp_path):

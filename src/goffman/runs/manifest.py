@@ -7,7 +7,7 @@ import json
 import platform
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -17,9 +17,12 @@ from typing import TYPE_CHECKING, Any
 from goffman import __version__
 from goffman.errors import RunError
 from goffman.records import Questionnaire
-from goffman.runs.store import write_whole
+from goffman.runs.files import Folder
+from goffman.tables import prompt_table, prompts_digest
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from goffman.models.base import Identity, Sampling
     from goffman.records import Instrument, Prompt
     from goffman.runs.plan import Limits, Settings
@@ -30,7 +33,7 @@ FORMAT = 2
 PACKAGES = ("torch", "transformers", "tokenizers", "polars", "numpy", "openai")
 """The packages of others that numbers may depend on."""
 
-REMARKS = ("notes", "deviation", "called")
+REMARKS = ("notes", "deviation", "called", "rows_sha256")
 """What is said about a model or an instrument beside which it is; it may differ without harm."""
 
 Entry = Mapping[str, Any]
@@ -67,11 +70,14 @@ class Manifest:
     instruments: Mapping[str, Entry] = field(default_factory=dict)
     """By id: version, digest, prompts and how they are asked."""
     answers: Mapping[str, Mapping[str, Entry]] = field(default_factory=dict)
-    """Model → instrument → table, sentences, rows, parts; all three null until it is finished."""
+    """Model → instrument → table, sentences, rows, parts; all three null until it is finished. Then
+    also sha256, of the names of all parts."""
     lexicons: Mapping[str, Any] = field(default_factory=dict)
     """By what they say of words: the files, or the words, that the scores were made with."""
     measuring: Mapping[str, Any] = field(default_factory=dict)
     """What else scores and estimates were last made with: the seed, pairs of models, goffman."""
+    tables: Mapping[str, str] = field(default_factory=dict)
+    """The sha256 of scores.parquet and estimates.parquet as they were last made."""
     sessions: tuple[Session, ...] = ()
 
     def as_json(self) -> str:
@@ -86,8 +92,9 @@ class Manifest:
 def read_manifest(run: Path) -> Manifest | None:
     """The manifest of a run folder, or None where there is no run yet."""
     path = run / "manifest.json"
-    if not path.exists():
-        if (run / "answers").exists():
+    text = Folder(run).read("manifest.json")
+    if text is None:
+        if (Folder(run) / "answers").names():
             message = (
                 f"{run} holds answers but no manifest.json, so that no one can say whose they are. "
                 "Put the file back, or give another folder with --output."
@@ -95,7 +102,7 @@ def read_manifest(run: Path) -> Manifest | None:
             raise RunError(message)
         return None
     try:
-        content = json.loads(path.read_text())
+        content = json.loads(text)
         if content["format"] != FORMAT:
             message = (
                 f"{path} has format {content['format']}; this goffman reads format {FORMAT}. "
@@ -108,6 +115,7 @@ def read_manifest(run: Path) -> Manifest | None:
             answers=content["answers"],
             lexicons=content.get("lexicons", {}),
             measuring=content.get("measuring", {}),
+            tables=content.get("tables", {}),
             sessions=tuple(Session(**session) for session in content["sessions"]),
         )
     except (ValueError, KeyError, TypeError) as error:
@@ -120,7 +128,7 @@ def read_manifest(run: Path) -> Manifest | None:
 
 def write_manifest(run: Path, manifest: Manifest) -> None:
     """The file is whole at every moment."""
-    write_whole(run / "manifest.json", manifest.as_json().encode())
+    Folder(run).write("manifest.json", manifest.as_json().encode())
 
 
 def new_session(seed: int) -> Session:
@@ -177,12 +185,12 @@ def instrument_entry(
     instrument: Instrument, prompts: Sequence[Prompt], settings: Settings | None
 ) -> Entry:
     """What the manifest says of an instrument; ``settings``: how its masks are asked."""
-    ids = "".join(sorted(prompt.id for prompt in prompts))
     entry = {
         "version": instrument.version,
         "digest": instrument.digest,
         "prompts": len(prompts),
-        "prompts_sha256": hashlib.sha256(ids.encode()).hexdigest(),
+        "prompts_sha256": _ids_digest(prompt.id for prompt in prompts),
+        "rows_sha256": prompts_digest(prompt_table(prompts)),
         "called": _called(instrument),
     }
     if settings is None:
@@ -229,7 +237,25 @@ def with_instrument(
         _refuse(run, f"instrument '{name}'", there=same, here=entry)
         return _with_trials(manifest, run, name=name, entry=same, models=models)
     _refuse(run, f"instrument '{name}'", there=there, here=entry)
-    return manifest
+    # An earlier goffman may have said less, or something else, of prompts that read the same.
+    same = {**there, "rows_sha256": entry["rows_sha256"]}
+    return replace(manifest, instruments={**manifest.instruments, name: same})
+
+
+def sound_prompts(manifest: Manifest, table: pl.DataFrame, *, instrument: str) -> pl.DataFrame:
+    """The instrument's rows of a table of prompts; none where they are not as they were asked."""
+    rows = table.filter(instrument=instrument)
+    entry = manifest.instruments.get(instrument, {})
+    if "rows_sha256" in entry:
+        sound = entry["rows_sha256"] == prompts_digest(rows)
+    else:
+        # A run of an earlier goffman.
+        sound = entry.get("prompts_sha256") == _ids_digest(rows["prompt_id"])
+    return rows if sound else rows.clear()
+
+
+def _ids_digest(ids: Iterable[str]) -> str:
+    return hashlib.sha256("".join(sorted(ids)).encode()).hexdigest()
 
 
 def _with_trials(
@@ -246,6 +272,19 @@ def _with_trials(
     for model in answered:
         manifest = with_answers(manifest, model=model, instrument=name, entry=begun("replies"))
     return replace(manifest, instruments={**manifest.instruments, name: entry})
+
+
+def asker_of(
+    manifest: Manifest, *, model: str, instrument: str, settings: Mapping[str, Any] | None = None
+) -> str:
+    """A hash of who answers what, and how it is asked: what this run never mixes with another's.
+
+    ``settings``: how the masks of the instrument are asked.
+    """
+    of_model = manifest.models.get(model, {})
+    who = {name: value for name, value in of_model.items() if name not in REMARKS}
+    told = json.dumps([model, who, instrument, settings], sort_keys=True)
+    return hashlib.sha256(told.encode()).hexdigest()[:16]
 
 
 def with_answers(manifest: Manifest, *, model: str, instrument: str, entry: Entry) -> Manifest:
@@ -268,6 +307,12 @@ def with_measuring(manifest: Manifest, *, seed: int, pairs: Sequence[tuple[str, 
     """The manifest with what else the scores and estimates are now made with."""
     entry = {"seed": seed, "pairs": [list(pair) for pair in pairs], "goffman": __version__}
     return replace(manifest, measuring=entry)
+
+
+def with_tables(manifest: Manifest, tables: Mapping[str, bytes]) -> Manifest:
+    """The manifest with the checksums of these tables; ``tables``: name → content."""
+    sums = {name: hashlib.sha256(content).hexdigest() for name, content in tables.items()}
+    return replace(manifest, tables={**manifest.tables, **sums})
 
 
 def with_session(manifest: Manifest, session: Session, *, first: bool = False) -> Manifest:
