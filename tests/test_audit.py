@@ -292,7 +292,7 @@ def test_a_table_of_prompts_that_is_gone_comes_back_the_same(masked, tmp_path):
     with pytest.raises(RunError) as refusal:
         read_prompts(tmp_path)
     assert str(refusal.value) == (
-        f"{tmp_path / 'prompts.parquet'} does not hold prompts: it cannot be read as Parquet. Give "
+        f"{tmp_path / 'prompts.parquet'} is not as it was written: it was damaged or changed. Give "
         "the run's goffman audit command again: it is written anew, and no model is asked again."
     )
     assert run().asked[0].asked_now == 0

@@ -13,7 +13,13 @@ from goffman.estimates.of_scores import estimates
 from goffman.measures.replies import parser_named
 from goffman.runs.files import Folder
 from goffman.runs.folder import Run, open_run
-from goffman.runs.manifest import read_manifest, with_lexicons, with_measuring, with_tables
+from goffman.runs.manifest import (
+    checksum,
+    read_manifest,
+    with_lexicons,
+    with_measuring,
+    with_table,
+)
 from goffman.runs.store import parquet
 from goffman.score import measures_of, score, wordings_of, words_of
 from goffman.summary import summary
@@ -39,11 +45,12 @@ def measure(
     tables = {"scores.parquet": parquet(scores), "estimates.parquet": parquet(found)}
     # The manifest comes last: until then it names the tables before these, and whoever reads the
     # run is told that they are not there.
-    for name, content in tables.items():
-        Folder(run.folder).write_changed(name, content)
     manifest = with_lexicons(run.manifest, words.entry())
     manifest = with_measuring(manifest, seed=seed, pairs=pairs)
-    run.manifest = with_tables(manifest, tables)
+    for name, content in tables.items():
+        Folder(run.folder).write_changed(name, content)
+        manifest = with_table(manifest, name, checksum(content))
+    run.manifest = manifest
     run.keep()
     return tuple(summary(scores, found))
 

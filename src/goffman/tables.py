@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Literal
@@ -253,12 +251,6 @@ def prompt_table(prompts: Iterable[Prompt]) -> pl.DataFrame:
     names = [column.name for column in PROMPT_TABLE if column.name != "prompt_id"]
     rows = [[prompt.id, *(getattr(prompt, name) for name in names)] for prompt in prompts]
     return pl.DataFrame(rows, schema=schema(PROMPT_TABLE), orient="row")
-
-
-def prompts_digest(table: pl.DataFrame) -> str:
-    """A hash of the prompts in the table, with all that is said of them, in whatever order."""
-    rows = sorted(json.dumps(row) for row in table.select(schema(PROMPT_TABLE).names()).rows())
-    return hashlib.sha256("\n".join(rows).encode()).hexdigest()
 
 
 def estimate_table(estimates: Iterable[Estimate]) -> pl.DataFrame:

@@ -22,7 +22,7 @@ from goffman.models.base import LoadOptions
 from goffman.reports.run import MeasuredRun, read_run
 from goffman.runs.manifest import Manifest, Session
 from goffman.runs.store import answers_folder, sound_parts
-from goffman.tables import KIND, PROMPT_TABLE, REPLIES, prompts_digest, schema
+from goffman.tables import KIND, PROMPT_TABLE, REPLIES, schema
 
 DATA = Path(goffman.instruments.__file__).parent / "data"
 
@@ -37,10 +37,7 @@ def make_manifest_agree(folder: Path) -> None:
     path = folder / "manifest.json"
     manifest = json.loads(path.read_text())
     for name in manifest["tables"]:
-        manifest["tables"][name] = hashlib.sha256((folder / name).read_bytes()).hexdigest()
-    prompts = pl.read_parquet(folder / "prompts.parquet")
-    for name, entry in manifest["instruments"].items():
-        entry["rows_sha256"] = prompts_digest(prompts.filter(instrument=name))
+        manifest["tables"][name] = [hashlib.sha256((folder / name).read_bytes()).hexdigest()]
     for model, answers in manifest["answers"].items():
         for name, entry in answers.items():
             parts = answers_folder(folder, entry["table"], model=model, instrument=name)

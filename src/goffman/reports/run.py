@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
 from dataclasses import dataclass
 from pathlib import Path
@@ -60,9 +59,7 @@ def _read(
     content = Folder(folder).read(name)
     if content is None:
         raise RunError(f"{path} is missing: the run is not measured yet. {again}")
-    # An earlier goffman did not note the checksum.
-    checksum = hashlib.sha256(content).hexdigest()
-    if manifest.tables.get(name, checksum) != checksum:
+    if not manifest.knows(name, content):
         raise RunError(
             f"{path} is not as it was when the run was last measured to the end: it was damaged or "
             f"changed, or goffman was stopped while it measured. {again}"

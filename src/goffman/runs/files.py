@@ -19,14 +19,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from goffman.errors import AskingError, RunError
+from goffman.errors import AskingError, RunError, too_long
 
 FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 """What the system says where there is no more room: on the disk, for the user, for the file."""
 
 REFUSED = {
     *(errno.EACCES, errno.EPERM, errno.EROFS),
-    *(errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ELOOP, errno.ENAMETOOLONG),
+    *(errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ELOOP),
 }
 """What it says of a place where we cannot write, however sound the disk is."""
 
@@ -79,18 +79,20 @@ class Folder:
 
     def opened(self, name: str) -> BinaryIO | None:
         """A plain file to read from, None where there is none; RunError where it is unreadable."""
+        path = self.path / name
         try:
-            descriptor = os.open(self.path / name, os.O_RDONLY | _PLAIN)
+            # Before it is opened, which may set a device to work; and after, should it have changed.
+            self._check_plain(name, path.stat())
+            descriptor = os.open(path, os.O_RDONLY | _PLAIN)
         except OSError as error:
             _check_missing(self.root, (*self.inside, name), error)
             return None
-        file = open(descriptor, "rb")  # noqa: PTH123, SIM115
         try:
             self._check_plain(name, os.fstat(descriptor))
+            return open(descriptor, "rb")  # noqa: PTH123
         except BaseException:
-            file.close()
+            os.close(descriptor)
             raise
-        return file
 
     def read(self, name: str) -> bytes | None:
         """A plain file's content, None where there is none; RunError where it is unreadable."""
@@ -199,6 +201,8 @@ def _not_ours(where: str, found: os.stat_result, wanted: str) -> RunError:
 
 def _check_missing(root: Path, inside: tuple[str, ...], error: OSError) -> None:
     """Nothing where nothing is there; RunError where something is, and cannot be read."""
+    if error.errno == errno.ENAMETOOLONG:
+        raise RunError(too_long(str(root.joinpath(*inside)))) from error
     for place in range(len(inside) + 1):
         path = root.joinpath(*inside[:place])
         if os.path.islink(path) and not os.path.exists(path):  # noqa: PTH114, PTH110
@@ -217,6 +221,8 @@ def disk_trouble(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            raise RunError(too_long(str(path))) from error
         if error.errno in REFUSED:
             raise RunError(f"{path} cannot be written: {error.strerror}.") from error
         what = "The disk is full" if error.errno in FULL else "The disk failed"

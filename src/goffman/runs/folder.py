@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import time
 from collections.abc import Iterator, Sequence
@@ -17,10 +18,11 @@ from goffman.runs.lock import locked
 from goffman.runs.manifest import (
     Clock,
     Manifest,
+    checksum,
     new_session,
     read_manifest,
-    sound_prompts,
     with_session,
+    with_table,
     write_manifest,
 )
 from goffman.runs.store import parquet
@@ -89,8 +91,9 @@ def open_run(folder: Path, *, seed: int = 0) -> Iterator[Run]:
     try:
         make_folder(folder)
     except OSError as error:
-        # Where it is a link that leads nowhere, that is what the user must know.
-        Folder(folder).names()
+        # A link that leads nowhere, or too long a name, is what the user must know of.
+        if error.errno in (errno.EEXIST, errno.ENAMETOOLONG):
+            Folder(folder).names()
         message = (
             f"{folder} cannot be made: {error.strerror}. Give a folder of your own with --output."
         )
@@ -109,25 +112,28 @@ def open_run(folder: Path, *, seed: int = 0) -> Iterator[Run]:
 
 
 def keep_prompts(run: Run, instrument: str, prompts: Sequence[Prompt]) -> None:
-    """prompts.parquet has these prompts of the instrument, beside the sound ones of others."""
+    """prompts.parquet has these prompts of the instrument, beside those of others."""
     here = prompt_table(prompts)
-    content = Folder(run.folder).read(PROMPTS)
-    try:
-        there = here.clear() if content is None else _table_in(content)
-    except ValueError:
-        # It is written anew.
-        there = here.clear()
-    others = [
-        sound_prompts(run.manifest, there, instrument=other)
-        for other in sorted({*run.manifest.instruments} - {instrument})
-    ]
-    table = pl.concat([*others, here]).sort("instrument", maintain_order=True)
-    if not table.equals(there):
-        Folder(run.folder).write(PROMPTS, parquet(table))
+    before = Folder(run.folder).read(PROMPTS)
+    there, known = here.clear(), []
+    if before is not None and run.manifest.knows(PROMPTS, before):
+        with suppress(ValueError):
+            there, known = _table_in(before), [checksum(before)]
+    others = there.filter(pl.col("instrument") != instrument)
+    table = pl.concat([others, here]).sort("instrument", maintain_order=True)
+    if table.equals(there):
+        run.manifest = with_table(run.manifest, PROMPTS, *known)
+        return
+    # Whatever moment the process is killed at, the manifest knows the file that is there.
+    content = parquet(table)
+    run.manifest = with_table(run.manifest, PROMPTS, *known, checksum(content))
+    run.keep()
+    Folder(run.folder).write(PROMPTS, content)
+    run.manifest = with_table(run.manifest, PROMPTS, checksum(content))
 
 
 def read_prompts(run: Path, manifest: Manifest | None = None) -> pl.DataFrame:
-    """Every prompt of the run, as it was asked: the columns PROMPT_TABLE.
+    """Every prompt of the run: the columns PROMPT_TABLE; RunError where some are not there.
 
     ``manifest``: the run's, where it has been read.
     """
@@ -135,21 +141,21 @@ def read_prompts(run: Path, manifest: Manifest | None = None) -> pl.DataFrame:
     content = Folder(run).read(PROMPTS)
     if content is None:
         raise RunError(f"{run / PROMPTS} is missing. {_again()}")
+    if not manifest.knows(PROMPTS, content):
+        raise RunError(
+            f"{run / PROMPTS} is not as it was written: it was damaged or changed. {_again()}"
+        )
     try:
-        there = _table_in(content)
+        table = _table_in(content)
     except ValueError as error:
         raise RunError(f"{run / PROMPTS} does not hold prompts: {error}. {_again()}") from error
-    sound = {
-        name: sound_prompts(manifest, there, instrument=name)
-        for name in sorted(manifest.instruments)
-    }
+    counts = dict(table.group_by("instrument").len().rows())
     answered = {name for of_model in manifest.answers.values() for name in of_model}
-    if lost := [name for name, rows in sound.items() if name in answered and not rows.height]:
-        raise RunError(
-            f"{run / PROMPTS} does not hold the prompts of {', '.join(lost)} as they were asked: "
-            f"it was damaged or changed. {_again(lost)}"
-        )
-    return pl.concat([there.clear(), *sound.values()])
+    for name in sorted(answered & {*manifest.instruments}):
+        if counts.get(name, 0) != manifest.instruments[name]["prompts"]:
+            again = _again(f" with --instrument {name}")
+            raise RunError(f"{run / PROMPTS} does not hold the prompts of {name}. {again}")
+    return table
 
 
 def _table_in(content: bytes) -> pl.DataFrame:
@@ -163,7 +169,8 @@ def _table_in(content: bytes) -> pl.DataFrame:
     return frame
 
 
-def _again(instruments: Sequence[str] = ()) -> str:
-    named = "".join(f" --instrument {name}" for name in instruments)
-    command = f"the run's goffman audit command{f' with{named}' if named else ''}"
-    return f"Give {command} again: it is written anew, and no model is asked again."
+def _again(how: str = "") -> str:
+    return (
+        f"Give the run's goffman audit command{how} again: it is written anew, and no model is "
+        "asked again."
+    )

@@ -7,7 +7,7 @@ import json
 import platform
 import sys
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -18,11 +18,8 @@ from goffman import __version__
 from goffman.errors import RunError
 from goffman.records import Questionnaire
 from goffman.runs.files import Folder
-from goffman.tables import prompt_table, prompts_digest
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from goffman.models.base import Identity, Sampling
     from goffman.records import Instrument, Prompt
     from goffman.runs.plan import Limits, Settings
@@ -33,7 +30,7 @@ FORMAT = 2
 PACKAGES = ("torch", "transformers", "tokenizers", "polars", "numpy", "openai")
 """The packages of others that numbers may depend on."""
 
-REMARKS = ("notes", "deviation", "called", "rows_sha256")
+REMARKS = ("notes", "deviation", "called")
 """What is said about a model or an instrument beside which it is; it may differ without harm."""
 
 Entry = Mapping[str, Any]
@@ -76,9 +73,13 @@ class Manifest:
     """By what they say of words: the files, or the words, that the scores were made with."""
     measuring: Mapping[str, Any] = field(default_factory=dict)
     """What else scores and estimates were last made with: the seed, pairs of models, goffman."""
-    tables: Mapping[str, str] = field(default_factory=dict)
-    """The sha256 of scores.parquet and estimates.parquet as they were last made."""
+    tables: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """By file, such as scores.parquet: its sha256; two of them while it is written anew."""
     sessions: tuple[Session, ...] = ()
+
+    def knows(self, table: str, content: bytes) -> bool:
+        """Whether a table's file is as it was written; an earlier goffman did not note how."""
+        return table not in self.tables or checksum(content) in self.tables[table]
 
     def as_json(self) -> str:
         """The text of manifest.json."""
@@ -185,12 +186,12 @@ def instrument_entry(
     instrument: Instrument, prompts: Sequence[Prompt], settings: Settings | None
 ) -> Entry:
     """What the manifest says of an instrument; ``settings``: how its masks are asked."""
+    ids = "".join(sorted(prompt.id for prompt in prompts))
     entry = {
         "version": instrument.version,
         "digest": instrument.digest,
         "prompts": len(prompts),
-        "prompts_sha256": _ids_digest(prompt.id for prompt in prompts),
-        "rows_sha256": prompts_digest(prompt_table(prompts)),
+        "prompts_sha256": hashlib.sha256(ids.encode()).hexdigest(),
         "called": _called(instrument),
     }
     if settings is None:
@@ -237,25 +238,7 @@ def with_instrument(
         _refuse(run, f"instrument '{name}'", there=same, here=entry)
         return _with_trials(manifest, run, name=name, entry=same, models=models)
     _refuse(run, f"instrument '{name}'", there=there, here=entry)
-    # An earlier goffman may have said less, or something else, of prompts that read the same.
-    same = {**there, "rows_sha256": entry["rows_sha256"]}
-    return replace(manifest, instruments={**manifest.instruments, name: same})
-
-
-def sound_prompts(manifest: Manifest, table: pl.DataFrame, *, instrument: str) -> pl.DataFrame:
-    """The instrument's rows of a table of prompts; none where they are not as they were asked."""
-    rows = table.filter(instrument=instrument)
-    entry = manifest.instruments.get(instrument, {})
-    if "rows_sha256" in entry:
-        sound = entry["rows_sha256"] == prompts_digest(rows)
-    else:
-        # A run of an earlier goffman.
-        sound = entry.get("prompts_sha256") == _ids_digest(rows["prompt_id"])
-    return rows if sound else rows.clear()
-
-
-def _ids_digest(ids: Iterable[str]) -> str:
-    return hashlib.sha256("".join(sorted(ids)).encode()).hexdigest()
+    return manifest
 
 
 def _with_trials(
@@ -309,10 +292,14 @@ def with_measuring(manifest: Manifest, *, seed: int, pairs: Sequence[tuple[str, 
     return replace(manifest, measuring=entry)
 
 
-def with_tables(manifest: Manifest, tables: Mapping[str, bytes]) -> Manifest:
-    """The manifest with the checksums of these tables; ``tables``: name → content."""
-    sums = {name: hashlib.sha256(content).hexdigest() for name, content in tables.items()}
-    return replace(manifest, tables={**manifest.tables, **sums})
+def with_table(manifest: Manifest, table: str, *checksums: str) -> Manifest:
+    """The manifest with all the contents that a table's file may have."""
+    return replace(manifest, tables={**manifest.tables, table: list(checksums)})
+
+
+def checksum(content: bytes) -> str:
+    """The sha256 of a file."""
+    return hashlib.sha256(content).hexdigest()
 
 
 def with_session(manifest: Manifest, session: Session, *, first: bool = False) -> Manifest:
