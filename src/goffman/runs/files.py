@@ -81,7 +81,7 @@ class Folder:
         """A plain file to read from, None where there is none; RunError where it is unreadable."""
         path = self.path / name
         try:
-            # Before it is opened, which may set a device to work; and after, should it have changed.
+            # Before it is opened, which may set a device to work; and after: it may have changed.
             self._check_plain(name, path.stat())
             descriptor = os.open(path, os.O_RDONLY | _PLAIN)
         except OSError as error:
