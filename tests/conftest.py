@@ -39,6 +39,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="write the pinned prompts anew, after a change that was meant",
     )
+    parser.addoption(
+        "--kills", type=int, default=10, help="how often the soak kills audits and reports"
+    )
 
 
 def _drop_rights() -> None:

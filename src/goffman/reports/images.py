@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,8 +15,10 @@ if TYPE_CHECKING:
     from goffman.reports.figure import Figure, Spec
     from goffman.runs.files import Folder
 
-KINDS = ("vl.json", "svg", "png", "pdf")
-"""How the files of a figure end: the specification, and what is drawn from it."""
+DRAWN = ("svg", "png", "pdf")
+"""How the files end that are drawn from a specification."""
+
+KINDS = ("vl.json", *DRAWN)
 
 SCALE = 2.0
 """Pixels of a PNG for each of the figure."""
@@ -69,20 +72,26 @@ def _written(folder: Folder, stem: str, spec: Spec) -> str:
     """The figure's SVG; all its files are in the folder."""
     import vl_convert
 
-    text = json.dumps({**spec, "config": config()}, ensure_ascii=False, indent=1) + "\n"
-    before = {kind: folder.read(f"{stem}.{kind}") for kind in KINDS}
-    if None not in before.values() and before["vl.json"] == text.encode():
-        return (before["svg"] or b"").decode()
-    if before["vl.json"] is not None:
-        # A process that is killed now must not leave it beside drawings of something else.
-        folder.remove(f"{stem}.vl.json")
+    before = {kind: folder.read(f"{stem}.{kind}") or b"" for kind in DRAWN}
+    if folder.read(f"{stem}.vl.json") == _text(spec, before):
+        return before["svg"].decode()
     svg = svg_of(spec)
-    folder.write_changed(f"{stem}.svg", svg.encode())
-    folder.write_changed(f"{stem}.png", vl_convert.svg_to_png(svg, scale=SCALE))
-    folder.write_changed(f"{stem}.pdf", vl_convert.svg_to_pdf(svg))
-    # Last: where it is there, so are the others.
-    folder.write(f"{stem}.vl.json", text.encode())
+    drawn = {
+        "svg": svg.encode(),
+        "png": vl_convert.svg_to_png(svg, scale=SCALE),
+        "pdf": vl_convert.svg_to_pdf(svg),
+    }
+    for kind, content in drawn.items():
+        folder.write(f"{stem}.{kind}", content)
+    folder.write(f"{stem}.vl.json", _text(spec, drawn))
     return svg
+
+
+def _text(spec: Spec, drawn: Mapping[str, bytes]) -> bytes:
+    """The specification's file; it says which drawings are made from it."""
+    sums = {kind: hashlib.sha256(drawn[kind]).hexdigest() for kind in DRAWN}
+    whole = {**spec, "config": config(), "usermeta": {"sha256": sums}}
+    return (json.dumps(whole, ensure_ascii=False, indent=1) + "\n").encode()
 
 
 def _slug(name: str) -> str:
