@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: setup demo docs test test-all check golden bench clean
+.PHONY: setup demo docs test test-all soak check golden bench clean
 
 setup: $(STAMP)
 
@@ -27,6 +27,11 @@ test: setup
 # Everything in `make test`, and the slow tests.
 test-all: test
 	$(BIN)/pytest -n 2 -m slow
+
+# Audits and reports killed so often, taken up again, and compared with undisturbed ones.
+KILLS ?= 1000
+soak: setup
+	$(BIN)/python tests/runs/soak.py --kills $(KILLS)
 
 check: setup
 	$(BIN)/ruff check .

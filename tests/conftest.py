@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import shutil
+import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,6 +39,38 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="write the pinned prompts anew, after a change that was meant",
     )
+    parser.addoption(
+        "--kills", type=int, default=10, help="how often the soak kills audits and reports"
+    )
+
+
+def _drop_rights() -> None:
+    """Root is then bound by the rights of files as anyone is: CAP_DAC_OVERRIDE and …READ_SEARCH."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    for right in (1, 2):
+        if libc.prctl(24, right, 0, 0, 0):
+            raise OSError(ctypes.get_errno(), "root keeps its rights here")
+
+
+@pytest.fixture
+def without_rights() -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Runs a command for which the rights of files count, whoever runs the tests."""
+
+    def run(*command: object) -> subprocess.CompletedProcess[str]:
+        drop = _drop_rights if os.geteuid() == 0 else None
+        try:
+            return subprocess.run(
+                list(map(str, command)),
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=120,
+                preexec_fn=drop,
+            )
+        except subprocess.SubprocessError:
+            pytest.skip("root keeps its rights here")
+
+    return run
 
 
 @pytest.fixture(scope="session")

@@ -290,11 +290,13 @@ def test_a_table_of_prompts_that_is_gone_comes_back_the_same(masked, tmp_path):
     assert (tmp_path / "prompts.parquet").read_bytes() == before
     (tmp_path / "prompts.parquet").write_bytes(b"PAR1")
     with pytest.raises(RunError) as refusal:
-        run()
+        read_prompts(tmp_path)
     assert str(refusal.value) == (
-        f"{tmp_path / 'prompts.parquet'} cannot be read (ComputeError). Remove it and give the "
-        "run's goffman audit command again: it is written anew, and no model is asked again."
+        f"{tmp_path / 'prompts.parquet'} is not as it was written: it was damaged or changed. Give "
+        "the run's goffman audit command again: it is written anew, and no model is asked again."
     )
+    assert run().asked[0].asked_now == 0
+    assert (tmp_path / "prompts.parquet").read_bytes() == before
 
 
 def test_a_model_whose_answers_are_damaged_is_left_out_of_the_scores_and_named(tiny, tmp_path):

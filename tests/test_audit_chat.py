@@ -27,11 +27,11 @@ from goffman.instruments.render import PromptOptions, render
 from goffman.measured import read_again
 from goffman.models.base import Calling
 from goffman.options import AskOptions, ChatOptions, Listener, MeasureOptions
-from goffman.runs.ask_replies import known_questions, seed_of
+from goffman.runs.ask_replies import known_questions, replies_of, seed_of
+from goffman.runs.files import Folder
 from goffman.runs.journal import key_of, read_journal
 from goffman.runs.manifest import read_manifest
 from goffman.runs.read import read_answers
-from goffman.runs.store import answers_folder
 from goffman.tables import SCORES, complaints
 
 KEY = "sk-goffman-secret-7c4e"
@@ -338,7 +338,7 @@ def test_the_key_is_in_no_file_and_no_output_whatever_the_server_does(tmp_path, 
         # Neither where a person looks into it.
         assert (
             KEY.encode()
-            not in str(list(read_journal(next(folder.rglob("journal")).parent))).encode()
+            not in str(list(read_journal(Folder(next(folder.rglob("journal")).parent)))).encode()
         )
 
 
@@ -524,9 +524,7 @@ def kill_and_go_on(tmp_path, *, times, seed, pairs):
     with ChatServer(sooner_or_later) as server:
         arguments = [f"{server.url}#mini", "--instrument", "coreference", "--pairs", pairs]
         arguments += ["--adjectives", "none", "--output", tmp_path, "--concurrency", 16]
-        folder = answers_folder(
-            tmp_path, "replies", model=f"{server.url}#mini", instrument="coreference"
-        )
+        asked = {"model": f"{server.url}#mini", "instrument": "coreference"}
         kept, paid = 0, {}
         text_of_key = {key_of(prompt.text): prompt.text for prompt in prompts}
         for _ in range(times):
@@ -541,8 +539,10 @@ def kill_and_go_on(tmp_path, *, times, seed, pairs):
             if process.returncode != -signal.SIGKILL:
                 break
             time.sleep(0.1)
-            there = {(line.key, line.trial) for line in read_journal(folder) if line is not None}
-            questions = known_questions(folder, prompts, trials=5)
+            replies = replies_of(tmp_path, read_manifest(tmp_path), **asked)
+            lines = [line for line in read_journal(replies.folder) if line is not None]
+            there = {(line.key, line.trial) for line in lines}
+            questions = known_questions(replies, prompts, trials=5)
             assert questions.answered.sum() == len(there) >= kept
             asked_for = [
                 turn for turn in questions.turns(0) if (key_of(turn.text), turn.trial) in there

@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -357,3 +358,47 @@ def test_validate_gives_json_for_what_is_no_instrument() -> None:
 @pytest.mark.parametrize("name", ["", "a" * 5_000, "a\\0b"])
 def test_names_that_no_system_allows_are_no_instruments(name: str) -> None:
     assert refusal("validate", name).startswith("There is no instrument '")
+
+
+AWAY = "Move it away and give the same command again."
+
+
+def test_a_pipe_in_the_place_of_a_run_s_manifest_does_not_keep_anyone_waiting(
+    tmp_path: Path,
+) -> None:
+    os.mkfifo(tmp_path / "manifest.json")
+    for command in (["report"], ["compare", tmp_path], ["rate"]):
+        done = goffman(*command, tmp_path, timeout=60)
+        assert done.returncode == 2
+        assert done.stderr == (f"manifest.json in {tmp_path} is a named pipe, not a file. {AWAY}\n")
+
+
+def test_a_link_that_leads_nowhere_is_told_as_that(tmp_path: Path) -> None:
+    (tmp_path / "manifest.json").symlink_to(tmp_path / "gone")
+    done = goffman("report", tmp_path)
+    assert done.returncode == 2
+    assert done.stderr == (
+        f"manifest.json in {tmp_path} is a link that leads nowhere. Put back what it led to, or "
+        "remove it.\n"
+    )
+
+
+def test_what_there_is_no_right_to_read_is_told_as_that(
+    tmp_path: Path, without_rights: Callable[..., subprocess.CompletedProcess[str]]
+) -> None:
+    (tmp_path / "manifest.json").write_text("{}")
+    (tmp_path / "manifest.json").chmod(0)
+    script = "from goffman.cli import main; main()"
+    done = without_rights(sys.executable, "-c", script, "report", tmp_path)
+    assert done.returncode == 2
+    assert done.stderr == f"manifest.json in {tmp_path} cannot be read: Permission denied.\n"
+
+
+@pytest.mark.parametrize("command", [["audit"], ["agree"], ["report"]])
+def test_a_name_that_is_too_long_is_told_as_that(tmp_path: Path, command: list[str]) -> None:
+    done = goffman(*command, "x" * 5000, cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"The name '{'x' * 60}…' is too long: it has 5,0")
+    assert done.stderr.endswith(
+        " characters, more than this system allows for a file or folder. Give a shorter one.\n"
+    )

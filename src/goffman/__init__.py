@@ -74,12 +74,14 @@ people are shown it.
       plan.py           which sentences, in which batches and parts; pure
       recursion.py      the tree of recursive masking; pure
       ask.py            the loop that asks models on this machine, batch by batch
+      voices.py         these models as the loop needs them: sentences in, rows out
       ask_replies.py    every question to a chat model, asked once, kept as answered
       journal.py        replies as they come, each on the disk before it counts
       forecast.py       what asking a chat model will take, said before it begins
       pronouns.py       which pronouns are compared in which sentences
       rows.py           arrays → rows of the answer tables; pure
-      store.py          the run folder: every file whole or absent
+      files.py          the only way to a run's files: whole or absent, never through a link
+      store.py          the parts of the answers, each known by who was asked what
       folder.py  lock.py   the run in the hands of one process
       manifest.py  deviation.py   what ran, and how far from float32
       read.py           the answers of a run as one table

@@ -16,7 +16,7 @@ from goffman.lexicons.desk import Desk
 from goffman.lexicons.journal import SETTLED, Record, Unit, open_journal
 from goffman.lexicons.ratings import Raters, need_two, ratings_folder, read_raters, settled_csv
 from goffman.lexicons.worklist import Entry, Sentence, Worklist, run_key, sentences_of
-from goffman.runs.store import write_whole
+from goffman.runs.files import Folder
 from goffman.stats.agreement import (
     MISSING,
     Agreement,
@@ -175,16 +175,20 @@ def settling(raters: Raters, given: Sequence[Path], *, output: Path) -> Iterator
             f"{output} is there already and was not written by --settle: its journal "
             f"{journal_path.name} is not beside it. Give another file with --output."
         )
-    work = _worklist(raters, [path for path in given if path.is_dir()], title=output.stem)
-    with open_journal(journal_path) as journal:
-        write = _writer(raters, output)
+    runs = [path for path in given if path.is_dir()]
+    work = _worklist(raters, runs, title=output.stem)
+    run = next((path for path in runs if output.is_relative_to(path)), None)
+    with open_journal(journal_path, run=run) as journal:
+        write = _writer(raters, output, run=run)
         write(journal.record)
         yield Desk(mode="settle", worklist=work, journal=journal, rater="", after=write)
 
 
-def _writer(raters: Raters, output: Path) -> Callable[[Record], None]:
+def _writer(raters: Raters, output: Path, *, run: Path | None) -> Callable[[Record], None]:
+    folder = Folder.at(output.parent, run=run)
+
     def write(record: Record) -> None:
-        write_whole(output, settled_csv(raters, record.labels).encode())
+        folder.write(output.name, settled_csv(raters, record.labels).encode())
 
     return write
 

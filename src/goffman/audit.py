@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -100,7 +101,12 @@ def audit(
 def default_folder(models: Sequence[str]) -> Path:
     """runs/ and the models' names: the last part of a folder's path, the model at an address."""
     named = [address_entry(model).get("asked_as", model) for model in models]
-    last = [Path(model).resolve().name if Path(model).is_dir() else model for model in named]
+    # os.path.isdir, which says no to names that no system allows, where Path.is_dir fails.
+    folders = [os.path.isdir(model) for model in named]  # noqa: PTH112
+    last = [
+        Path(model).resolve().name if is_folder else model
+        for model, is_folder in zip(named, folders, strict=True)
+    ]
     short = [re.sub(r"[^A-Za-z0-9._-]+", "-", Path(model).name).strip("-.") for model in last]
     # A name in another script has no letter that is left.
     names = [one or f"model-{_digest(model)}" for one, model in zip(short, last, strict=True)]
@@ -136,7 +142,7 @@ class _Work:
 
     def job(self, question: Question, limits: Limits) -> Job:
         """What a model that the run has not refused is asked; its prompts are on disk."""
-        keep_prompts(self.run.folder, question.instrument.id, question.prompts)
+        keep_prompts(self.run, question.instrument.id, question.prompts)
         prompts = question.prompts
         if question.instrument.kind == "prefer":
             prompts = with_one_mask(prompts)

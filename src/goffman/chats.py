@@ -15,11 +15,10 @@ from goffman.models.spec import load
 from goffman.options import ChatOptions
 from goffman.records import Prompt, Questionnaire
 from goffman.runs.ask import Watch
-from goffman.runs.ask_replies import ChatJob, ask_replies, known_questions
+from goffman.runs.ask_replies import ChatJob, ask_replies, known_questions, replies_of
 from goffman.runs.folder import keep_prompts
 from goffman.runs.forecast import forecast, forecast_text
-from goffman.runs.manifest import chat_entry, with_model
-from goffman.runs.store import answers_folder
+from goffman.runs.manifest import Manifest, chat_entry, read_manifest, with_model
 
 if TYPE_CHECKING:
     from goffman.instruments.render import Rendered
@@ -50,9 +49,10 @@ class Chatting:
 
     def tell(self, run: Path, model: str, questions: Sequence[ChatQuestion]) -> None:
         """The user knows what asking will take; nothing is told where all replies are there."""
+        manifest = read_manifest(run) or Manifest()
         for question in questions:
-            folder = answers_folder(run, "replies", model=model, instrument=question.instrument)
-            known = known_questions(folder, question.prompts, trials=question.trials)
+            replies = replies_of(run, manifest, model=model, instrument=question.instrument)
+            known = known_questions(replies, question.prompts, trials=question.trials)
             found = forecast(known, self.options.sampling)
             if found.requests:
                 text = forecast_text(found, self.options.prices)
@@ -68,7 +68,7 @@ class Chatting:
         run.manifest = with_model(run.manifest, run.folder, name=name, entry=entry)
         self.tell(run.folder, name, questions)
         for question in questions:
-            keep_prompts(run.folder, question.instrument, question.prompts)
+            keep_prompts(run, question.instrument, question.prompts)
             job = ChatJob(
                 run=run,
                 instrument=question.instrument,

@@ -6,6 +6,7 @@ about the studies is in cli_replicate.py.
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import os
@@ -22,7 +23,7 @@ from goffman.cli_options import Adjectives, DropFaulty, Json, Pairs, Placement, 
 from goffman.cli_ratings import agree, rate
 from goffman.cli_replicate import replicate
 from goffman.cli_report import report
-from goffman.errors import GoffmanError, InputError, InstrumentError
+from goffman.errors import GoffmanError, InputError, InstrumentError, too_long
 from goffman.output import Format, format_for, rows_text, write_output
 from goffman.terminal import count_of, printable, say, table_text
 
@@ -203,10 +204,20 @@ def main() -> None:
         code = 0
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:
+        if error.filename is not None:
+            say(_unusable(str(error.filename), error))
+            sys.exit(InputError.exit_code)
         say(f"The output cannot be written: {error.strerror}.")
         code = 1
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     sys.exit(code)
+
+
+def _unusable(name: str, error: OSError) -> str:
+    """Which file or folder cannot be used, and why: what we print to has no name."""
+    if error.errno == errno.ENAMETOOLONG:
+        return too_long(name)
+    return f"{name} cannot be used: {error.strerror}."
 
 
 def _run() -> int:

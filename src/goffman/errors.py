@@ -78,6 +78,14 @@ class AskingError(GoffmanError):
     """A model or the disk failed while a run was under way; what was answered is kept."""
 
 
+def too_long(name: str) -> str:
+    """The sentence that no file or folder can be called so."""
+    return (
+        f"The name '{name[:60]}…' is too long: it has {len(name):,} characters, more than this "
+        "system allows for a file or folder. Give a shorter one."
+    )
+
+
 def did_you_mean(given: str, allowed: Iterable[str]) -> str:
     """A sentence that names the nearest allowed word, with a leading space, or nothing."""
     by_folded = {word.casefold(): word for word in allowed}

@@ -12,9 +12,16 @@ from goffman.errors import RunError
 from goffman.estimate import estimates
 from goffman.estimates.contrast import Comparing
 from goffman.measures.replies import parser_named
+from goffman.runs.files import Folder
 from goffman.runs.folder import Run, open_run, read_prompts
-from goffman.runs.manifest import read_manifest, with_lexicons, with_measuring, write_manifest
-from goffman.runs.store import parquet, write_changed
+from goffman.runs.manifest import (
+    checksum,
+    read_manifest,
+    with_lexicons,
+    with_measuring,
+    with_table,
+)
+from goffman.runs.store import parquet
 from goffman.score import measures_of, score, wordings_of, words_of
 from goffman.sections import sections_of
 from goffman.summary import summary
@@ -33,22 +40,23 @@ def measure(
     found = estimates(
         scores,
         measures_of(run.manifest),
-        wordings=wordings_of(run.folder),
+        wordings=wordings_of(run.folder, run.manifest),
         pairs=pairs,
         compare=Comparing(seed=seed),
     )
-    write_changed(run.folder / "scores.parquet", parquet(scores))
-    write_changed(run.folder / "estimates.parquet", parquet(found))
+    tables = {"scores.parquet": parquet(scores), "estimates.parquet": parquet(found)}
+    # The manifest comes last: until then it names the tables before these, and whoever reads the
+    # run is told that they are not there.
     manifest = with_lexicons(run.manifest, words.entry())
     manifest = with_measuring(manifest, seed=seed, pairs=pairs)
-    if manifest != run.manifest:
-        run.manifest = manifest
-        write_manifest(run.folder, manifest)
-    sections = sections_of(
-        run.manifest, prompts=read_prompts(run.folder), scores=scores, estimates=found
-    )
-    together = correlations(found, sections, measures_of(run.manifest))
-    return tuple(summary(sections, together))
+    for name, content in tables.items():
+        Folder(run.folder).write_changed(name, content)
+        manifest = with_table(manifest, name, checksum(content))
+    run.manifest = manifest
+    run.keep()
+    prompts = read_prompts(run.folder, manifest)
+    sections = sections_of(manifest, prompts=prompts, scores=scores, estimates=found)
+    return tuple(summary(sections, correlations(found, sections, measures_of(manifest))))
 
 
 def read_again(folder: Path, *, parser: str, note: Note) -> None:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from goffman.chats import check_sentences, chosen_prompts, faults_of
-from goffman.errors import InputError, ModelError
+from goffman.errors import InputError, ModelError, too_long
 from goffman.instruments.coreference import without_a_chat
 from goffman.instruments.load import builtin_names, load_instrument
 from goffman.instruments.render import render
 from goffman.measures.catalogue import measure_of
+from goffman.models.address import behind_server
 from goffman.models.spec import describe
 from goffman.records import Instrument, Prompt, SentencePairs
 from goffman.runs.plan import Settings, settings_of
@@ -86,6 +89,7 @@ def who_is_asked(
     What a model cannot answer is left out for it, with a note. A model without any question is
     refused, and an instrument that the user named and no model can answer.
     """
+    _check_lengths(models)
     ways = _ways(instruments, options)
     described = {model: describe(model, loading) for model in dict.fromkeys(models)}
     chosen = {
@@ -107,6 +111,19 @@ def who_is_asked(
         )
         for model, what in described.items()
     ]
+
+
+def _check_lengths(models: Sequence[str]) -> None:
+    """Nothing, or InputError where a model's name is longer than that of any folder."""
+    for model in models:
+        try:
+            os.stat(model)  # noqa: PTH116
+        except OSError as error:
+            if error.errno == errno.ENAMETOOLONG and not behind_server(model):
+                raise InputError(too_long(model)) from error
+        except ValueError:
+            # A sign that no path has: what is wrong with the name is said where it is looked up.
+            continue
 
 
 def _ways(instruments: Sequence[str], options: AskOptions) -> list[Way]:

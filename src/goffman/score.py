@@ -65,7 +65,7 @@ def score(
     run: Path, manifest: Manifest, words: Words, *, note: Callable[[str], None] = lambda _: None
 ) -> pl.DataFrame:
     """SCORES of everything that was answered to the end; ``note`` is told what is left out."""
-    prompts = read_prompts(run)
+    prompts = read_prompts(run, manifest)
     tables = [pl.DataFrame(schema=schema(SCORES))]
     measures = measures_of(manifest)
     for instrument in sorted({*manifest.instruments} - {*measures}):
@@ -86,9 +86,9 @@ def score(
     return pl.concat(tables)
 
 
-def wordings_of(run: Path) -> dict[str, list[str]]:
+def wordings_of(run: Path, manifest: Manifest) -> dict[str, list[str]]:
     """By instrument: the wordings that were asked, in the instrument's order."""
-    order = read_prompts(run).group_by("instrument", maintain_order=True)
+    order = read_prompts(run, manifest).group_by("instrument", maintain_order=True)
     return dict(order.agg(pl.col("wording").unique(maintain_order=True)).rows())
 
 

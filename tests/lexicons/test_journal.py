@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goffman.errors import AskingError, InputError, LexiconError
+from goffman.errors import AskingError, InputError, LexiconError, RunError
 from goffman.lexicons.attitudes import ATTITUDES
 from goffman.lexicons.journal import (
     Event,
@@ -182,3 +183,70 @@ def test_a_note_is_one_line_and_not_endless():
     assert parse_event(told).note == "one two"
     with pytest.raises(ValueError, match=r"^note has 2,001 signs; at most 2,000 are allowed\.$"):
         parse_event({**told, "note": "x" * 2001})
+
+
+def test_only_its_owner_can_read_a_journal(tmp_path):
+    before = os.umask(0)
+    try:
+        fill(tmp_path / "anna.jsonl", rated(HARD))
+        (tmp_path / "old.jsonl").write_bytes(b"")
+        (tmp_path / "old.jsonl").chmod(0o644)
+        fill(tmp_path / "old.jsonl", rated(HARD))
+    finally:
+        os.umask(before)
+    for name in ("anna", "old"):
+        assert (tmp_path / f"{name}.jsonl").stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("content", ["no line's end", '{"mine": 1}', '{"at": "x"}\nmy own line'])
+def test_what_goffman_did_not_write_is_told_and_never_cut(tmp_path, content):
+    path = tmp_path / "anna.jsonl"
+    path.write_text(content)
+    with pytest.raises(LexiconError), open_journal(path):
+        pass
+    assert path.read_text() == content
+
+
+def test_a_journal_of_a_run_that_is_a_link_is_not_written_through(tmp_path):
+    own = tmp_path / "own"
+    own.mkdir()
+    (own / "diary").write_text("no line's end")
+    run = tmp_path / "run"
+    (run / "ratings").mkdir(parents=True)
+    (run / "ratings" / "anna.jsonl").symlink_to(own / "diary")
+    with (
+        pytest.raises(RunError) as refusal,
+        open_journal(run / "ratings" / "anna.jsonl", run=run),
+    ):
+        pass
+    away = "Move it away and give the same command again."
+    assert str(refusal.value) == f"ratings/anna.jsonl in {run} is a link, not a file. {away}"
+    shutil.rmtree(run / "ratings")
+    (run / "ratings").symlink_to(own)
+    with (
+        pytest.raises(RunError) as refusal,
+        open_journal(run / "ratings" / "anna.jsonl", run=run),
+    ):
+        pass
+    assert str(refusal.value) == f"ratings in {run} is a link, not a folder. {away}"
+    assert {path.name: path.read_text() for path in own.iterdir()} == {"diary": "no line's end"}
+
+
+def test_a_pipe_in_the_place_of_a_journal_does_not_keep_anyone_waiting(tmp_path):
+    path = tmp_path / "anna.jsonl"
+    os.mkfifo(path)
+    said = (
+        f"anna.jsonl in {tmp_path} is a named pipe, not a file. Move it away and give the same "
+        "command again."
+    )
+    for do in (lambda: fill(path), lambda: read_journal(path)):
+        with pytest.raises(RunError) as refusal:
+            do()
+        assert str(refusal.value) == said
+
+
+def test_a_journal_that_is_not_there_is_told(tmp_path):
+    path = tmp_path / "anna.jsonl"
+    with pytest.raises(InputError) as refusal:
+        read_journal(path)
+    assert str(refusal.value) == f"{path} cannot be read: there is no such file."

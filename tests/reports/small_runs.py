@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import hashlib
+import json
 import shutil
 from contextlib import chdir
 from functools import cache
@@ -18,6 +20,7 @@ from goffman.options import AskOptions, ChatOptions, MeasureOptions
 from goffman.reports.run import MeasuredRun, read_run
 from goffman.runs.ask_replies import seed_of
 from goffman.runs.journal import key_of
+from goffman.runs.store import answers_folder, sound_parts
 
 DATA = Path(goffman.instruments.__file__).parent / "data"
 
@@ -25,6 +28,19 @@ ASKED = ("social-distance", "care-seeking", "attribution", "people-sentiment")
 
 HOSTILE = "=HYPERLINK(1)|<b>&_%$#{}~^[x](http:)\u202e`*"
 """A folder's name, and so a model's, that means something everywhere but here."""
+
+
+def make_manifest_agree(folder: Path) -> None:
+    """A run's tables may have been changed by hand: the manifest now says that they are its own."""
+    path = folder / "manifest.json"
+    manifest = json.loads(path.read_text())
+    for name in manifest["tables"]:
+        manifest["tables"][name] = [hashlib.sha256((folder / name).read_bytes()).hexdigest()]
+    for model, answers in manifest["answers"].items():
+        for name, entry in answers.items():
+            parts = answers_folder(folder, entry["table"], model=model, instrument=name)
+            entry["sha256"] = sound_parts(parts, model=model, clear=False).sha256
+    path.write_text(json.dumps(manifest))
 
 
 def shortened(folder: Path) -> Path:

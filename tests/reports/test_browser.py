@@ -8,6 +8,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from small_runs import make_manifest_agree
 
 from contrasts import faint
 from goffman.audit import AskOptions, audit
@@ -244,19 +245,20 @@ def hostile(tiny, shortened, tmp_path_factory):
     name = str(shortened / "social-distance")
     audit([str(model)], instruments=[name], output=folder, options=options)
     answers = answers_folder(folder, "fills", model=str(model), instrument="social-distance")
-    for key, path in sound_parts(answers, clear=False).parts.items():
+    for key, part in sound_parts(answers, model=str(model), clear=False).parts.items():
         first = pl.col("rank") == 1
-        fills = read_parts([path], "fills").with_columns(
+        fills = read_parts(answers, [part], "fills").with_columns(
             word=pl.when(first).then(pl.lit(HOSTILE)).otherwise("word")
         )
-        path.unlink()
-        write_part(answers, key, fills)
+        answers.remove(part.name)
+        write_part(answers, key, fills, asked=part.asked)
     for table in ("prompts", "scores"):
         frame = pl.read_parquet(folder / f"{table}.parquet")
         bad = {"category": pl.lit(HOSTILE, dtype=pl.String)}
         if table == "prompts":
             bad["text"] = pl.col("text") + pl.lit(HOSTILE)
         frame.with_columns(**bad).write_parquet(folder / f"{table}.parquet")
+    make_manifest_agree(folder)
     return write_report(folder).page
 
 
@@ -300,6 +302,7 @@ def test_fifty_thousand_rows_of_evidence_do_not_freeze_it(browser, tiny, tmp_pat
     prompts = pl.read_parquet(tmp_path / "prompts.parquet")
     one = pl.lit("latina-latino")
     prompts.with_columns(condition=one).write_parquet(tmp_path / "prompts.parquet")
+    make_manifest_agree(tmp_path)
     write_report(tmp_path)
     with reading(browser, tmp_path / "report.html") as tab:
         tab.get_by_label("Search in all conditions").fill("latina")

@@ -11,6 +11,7 @@ from importlib.resources import files
 
 import polars as pl
 import pytest
+import vl_convert
 from typer.testing import CliRunner
 
 from goffman.audit import AskOptions, MeasureOptions, audit
@@ -19,7 +20,9 @@ from goffman.errors import GoffmanError, RunError
 from goffman.presentation.findings import findings_of
 from goffman.presentation.numbers import number
 from goffman.presentation.shown import names_of, short_names
+from goffman.reports import images
 from goffman.reports.write import write_report
+from goffman.runs.files import Folder
 from goffman.runs.manifest import Manifest
 
 
@@ -60,9 +63,10 @@ def test_the_same_run_gives_the_same_files_and_draws_no_figure_again(run):
 def test_a_figure_that_is_damaged_or_gone_is_drawn_again(run):
     gap = run / "figures" / "social-distance-gap.png"
     whole = gap.read_bytes()
-    gap.unlink()
-    write_report(run)
-    assert gap.read_bytes() == whole
+    for damage in (gap.unlink, lambda: gap.write_bytes(whole[:-1])):
+        damage()
+        write_report(run)
+        assert gap.read_bytes() == whole
 
 
 def test_the_command_says_where_the_report_lies(run):
@@ -243,4 +247,90 @@ def test_a_page_that_cannot_be_written_is_named(run):
     (run / "report.html").mkdir()
     with pytest.raises(GoffmanError) as raised:
         write_report(run)
-    assert f"{run / 'report.html'} could not be written (Is a directory)" in str(raised.value)
+    assert str(raised.value) == (
+        f"report.html in {run} is a folder, not a file. Move it away and give the same command "
+        "again."
+    )
+
+
+@pytest.mark.parametrize("name", ["scores.parquet", "estimates.parquet"])
+def test_a_table_that_was_changed_is_told_and_not_used(run, name):
+    """Another number, in a table of the right form."""
+    frame = pl.read_parquet(run / name)
+    column = "value" if name == "scores.parquet" else "difference"
+    frame.with_columns(pl.col(column) + 0.1).write_parquet(run / name)
+    page = (run / "report.html").read_bytes()
+    with pytest.raises(RunError) as refusal:
+        write_report(run)
+    assert str(refusal.value) == (
+        f"{run / name} is not as it was when the run was last measured to the end: it was damaged "
+        "or changed, or goffman was stopped while it measured. Give the run's goffman audit "
+        "command again: it is made anew, and no model is asked."
+    )
+    assert (run / "report.html").read_bytes() == page
+
+
+def test_a_run_of_an_earlier_goffman_is_reported_as_it_is(run):
+    """Its manifest has no checksums."""
+    path = run / "manifest.json"
+    manifest = json.loads(path.read_text())
+    del manifest["tables"]
+    for of_model in manifest["answers"].values():
+        for entry in of_model.values():
+            del entry["sha256"]
+    path.write_text(json.dumps(manifest))
+    page = (run / "report.html").read_bytes()
+    write_report(run)
+    assert (run / "report.html").read_bytes() == page
+
+
+@pytest.mark.parametrize(
+    "name", ["report.html", "tables/README.md", "figures/social-distance-gap.svg"]
+)
+def test_nothing_is_written_through_a_link_in_the_place_of_a_file(run, tmp_path, name):
+    own = tmp_path / "own.txt"
+    own.write_text("mine")
+    (run / name).unlink()
+    (run / name).symlink_to(own)
+    with pytest.raises(RunError) as refusal:
+        write_report(run)
+    assert str(refusal.value) == (
+        f"{name} in {run} is a link, not a file. Move it away and give the same command again."
+    )
+    assert own.read_text() == "mine"
+
+
+@pytest.mark.parametrize("name", ["tables", "figures"])
+def test_nothing_is_written_or_removed_through_a_link_in_the_place_of_a_folder(run, tmp_path, name):
+    own = tmp_path / "own"
+    own.mkdir()
+    kept = {"old.vl.json": "mine", "old.svg": "mine", "README.md": "mine"}
+    for file, text in kept.items():
+        (own / file).write_text(text)
+    shutil.rmtree(run / name)
+    (run / name).symlink_to(own)
+    with pytest.raises(RunError) as refusal:
+        write_report(run)
+    assert str(refusal.value) == (
+        f"{name} in {run} is a link, not a folder. Move it away and give the same command again."
+    )
+    assert {path.name: path.read_text() for path in own.iterdir()} == kept
+
+
+def test_a_figure_that_was_stopped_half_way_is_not_taken_for_the_one_before(tmp_path, monkeypatch):
+    """Ctrl-C after the new SVG and before the rest; then the data is again as it was."""
+
+    def spec(value):
+        return {"mark": "bar", "data": {"values": [{"x": value}]}, "encoding": {}}
+
+    def stop(*_, **__):
+        raise KeyboardInterrupt
+
+    folder = Folder(tmp_path)
+    first = images._written(folder, "figure", spec(1) | {"width": 100})
+    with monkeypatch.context() as patched:
+        patched.setattr(vl_convert, "svg_to_pdf", stop)
+        with pytest.raises(KeyboardInterrupt):
+            images._written(folder, "figure", spec(1) | {"width": 300})
+    assert images._written(folder, "figure", spec(1) | {"width": 100}) == first
+    assert (tmp_path / "figure.svg").read_text() == first

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import random
+import shutil
 from contextlib import suppress
 from dataclasses import replace
 
@@ -16,7 +18,7 @@ from asking import LIMITS, asking, prompts_of
 from goffman.errors import AskingError, RunError
 from goffman.models.spec import load
 from goffman.runs.ask import ask_fills, ask_labels
-from goffman.runs.manifest import read_manifest, write_manifest
+from goffman.runs.manifest import Manifest, read_manifest, write_manifest
 from goffman.runs.plan import Settings
 from goffman.runs.read import read_answers
 from goffman.runs.store import answers_folder
@@ -133,7 +135,7 @@ def test_a_run_that_was_stopped_asks_only_the_rest_and_ends_the_same(model, undi
     assert set(stopped) < set(files(undisturbed))
     with pytest.raises(RunError) as refusal:
         read_answers(tmp_path, "fills")
-    folder = answers_folder(tmp_path, "fills", model=model.identity.name, instrument="scale")
+    folder = answers_folder(tmp_path, "fills", model=model.identity.name, instrument="scale").path
     assert str(refusal.value) == (
         f"{folder} holds {len(stopped)} of a yet unknown number of parts, so that answers of "
         f"{model.identity.name} to scale are missing. Give the run's goffman audit command with "
@@ -184,8 +186,9 @@ def test_answers_to_sentences_that_a_tokenizer_now_splits_otherwise_are_asked_ag
     gone = before - set(files(tmp_path / "run"))
     assert gone
     assert asked.remarks == (
-        f"stored parts that answered other sentences than are asked now, and were asked again: "
-        f"{len(gone)}. Another version of the tokenizers package may split words otherwise.",
+        "stored parts that are not this model's answers to what is asked now, and were asked "
+        f"again: {len(gone)}. They came from another run or an earlier goffman, or another version "
+        "of the tokenizers package splits words otherwise.",
     )
     assert ask(tmp_path / "run", changed, settings=settings).remarks == ()
 
@@ -214,7 +217,7 @@ DAMAGES = {
     "a flipped bit": flip,
     "cut short": lambda path: path.write_bytes(path.read_bytes()[:200]),
     "empty": lambda path: path.write_bytes(b""),
-    "no checksum": lambda path: path.rename(path.with_name("1-00001.parquet")),
+    "no checksum": lambda path: path.rename(path.with_name("1-00001.parquet.bak")),
     "gone": lambda path: path.unlink(),
 }
 
@@ -233,7 +236,8 @@ def test_a_damaged_part_is_asked_again_with_the_same_result(model, tmp_path, dam
     assert 0 < again.asked_now < again.sentences
     assert files(tmp_path) == before
     assert read_answers(tmp_path, "fills").equals(rows)
-    assert len(again.damaged) == (0 if damage is DAMAGES["gone"] else 1)
+    gone = damage in (DAMAGES["gone"], DAMAGES["no checksum"])
+    assert len(again.damaged) == (0 if gone else 1)
 
 
 def test_a_run_on_a_full_disk_ends_with_a_message_and_goes_on_later(model, undisturbed, small_disk):
@@ -380,3 +384,159 @@ def test_the_manifest_reads_back_as_it_was_written(undisturbed, tmp_path):
         "max_size": LIMITS.max_size,
         "part_size": LIMITS.part_size,
     }
+
+
+@pytest.fixture(scope="module")
+def retrained(tiny, tmp_path_factory):
+    """Two models that lay at one path, one after the other: the run of each."""
+    base = tmp_path_factory.mktemp("retrained")
+    runs = []
+    for seed in (0, 1):
+        shutil.rmtree(base / "model", ignore_errors=True)
+        shutil.copytree(tiny("roberta", seed=seed), base / "model")
+        model = load(str(base / "model"), use="fill")
+        ask(base / str(seed), model)
+        runs.append(base / str(seed))
+    assert not set(files(runs[0])) & set(files(runs[1]))
+    return *runs, model
+
+
+def parts_of(folder):
+    return sorted((folder / "answers").rglob("*.parquet"))
+
+
+def test_parts_of_other_weights_under_the_same_path_are_refused_and_asked_again(
+    retrained, tmp_path
+):
+    """They answer the same sentences, in a folder of the same name, in a table of the same form."""
+    first, second, model = retrained
+    run = shutil.copytree(second, tmp_path / "run")
+    (folder,) = {path.parent for path in parts_of(run)}
+    parts_of(run)[0].unlink()
+    shutil.copy(parts_of(first)[0], folder)
+    with pytest.raises(RunError) as refusal:
+        read_answers(run, "fills")
+    assert str(refusal.value) == (
+        f"{folder} holds other parts than were written when all was answered: answers of "
+        f"{model.identity.name} to scale are missing. Give the run's goffman audit command with "
+        f"{model.identity.name} again: it asks what is missing."
+    )
+    again = ask(run, model)
+    assert 0 < again.asked_now < again.sentences
+    assert again.damaged == ()
+    assert again.remarks[0].startswith("stored parts that are not this model's answers")
+    assert files(run) == files(second)
+    assert read_answers(run, "fills").equals(read_answers(second, "fills"))
+
+
+def test_a_run_that_was_stopped_takes_no_part_of_other_weights(retrained, tmp_path):
+    first, second, model = retrained
+
+    def stop(progress):
+        if progress.done > 60:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        ask(tmp_path, model, watch=stop)
+    (folder,) = {path.parent for path in parts_of(tmp_path)}
+    for part in parts_of(first):
+        shutil.copy(part, folder)
+    ask(tmp_path, model)
+    assert files(tmp_path) == files(second)
+
+
+def test_a_copy_of_another_model_s_part_is_refused_however_its_name_fits(
+    model, undisturbed, tiny, tmp_path
+):
+    run = shutil.copytree(undisturbed, tmp_path / "run")
+    other = load(str(tiny("bert")), use="fill")
+    ask(tmp_path / "other", other)
+    part, foreign = parts_of(run)[0], parts_of(tmp_path / "other")[0]
+    name = "-".join([*part.name.split("-")[:3], foreign.name.split("-")[3]])
+    part.unlink()
+    shutil.copy(foreign, part.with_name(name))
+    # As a manifest of an earlier goffman, which did not note which parts there are.
+    edit_manifest(run, lambda entry: entry.pop("sha256"))
+    with pytest.raises(RunError) as refusal:
+        read_answers(run, "fills")
+    count = len(files(undisturbed))
+    assert f"holds {count - 1} of {count} parts ({name} by another model), so that" in str(
+        refusal.value
+    )
+    again = ask(run, model)
+    assert 0 < again.asked_now < again.sentences
+    assert files(run) == files(undisturbed)
+
+
+def edit_manifest(run, change):
+    """The one entry of answers is changed."""
+    path = run / "manifest.json"
+    manifest = json.loads(path.read_text())
+    ((entry,),) = (of_model.values() for of_model in manifest["answers"].values())
+    change(entry)
+    path.write_text(json.dumps(manifest))
+
+
+def test_a_part_is_known_by_how_it_was_asked(model, undisturbed, tmp_path):
+    """Fewer words at each mask, other targets, other batches: never the same part."""
+    names = [files(undisturbed)]
+    others = (Settings(top_k=4), Settings(top_k=5, targets=("friend",)))
+    for settings in others:
+        ask(tmp_path / str(settings), model, settings=settings)
+        names.append(files(tmp_path / str(settings)))
+    digests = [{name.split("-")[2] for name in of_run} for of_run in names]
+    assert not any(one & two for one, two in itertools.combinations(digests, 2))
+
+
+def test_a_part_of_a_step_that_is_not_asked_is_not_counted(model, undisturbed, tmp_path):
+    run = shutil.copytree(undisturbed, tmp_path / "run")
+    part = parts_of(run)[0]
+    shutil.copy(part, part.with_name(part.name.replace("1-", "9-", 1)))
+    again = ask(run, model)
+    assert (again.asked_now, again.rows) == (0, len(TEXTS) * 5)
+    assert files(run) == files(undisturbed)
+
+
+def test_a_run_of_an_earlier_goffman_is_read_and_then_asked_again(model, undisturbed, tmp_path):
+    """Its parts have digests of another kind, and its manifest says less."""
+    run = shutil.copytree(undisturbed, tmp_path / "run")
+    for path in parts_of(run):
+        step, number, _, sha256 = path.name.split("-")
+        path.rename(path.with_name("-".join([step, number, "0" * 16, sha256])))
+    edit_manifest(run, lambda entry: entry.pop("sha256"))
+    assert read_answers(run, "fills").equals(read_answers(undisturbed, "fills"))
+    again = ask(run, model)
+    assert again.asked_now == len(TEXTS)
+    assert again.remarks == (
+        "stored parts that are not this model's answers to what is asked now, and were asked "
+        f"again: {len(files(undisturbed))}. They came from another run or an earlier goffman, or "
+        "another version of the tokenizers package splits words otherwise.",
+    )
+    assert files(run) == files(undisturbed)
+
+
+def test_the_folder_of_answers_may_not_lead_elsewhere(model, tmp_path):
+    own = tmp_path / "own"
+    own.mkdir()
+    (own / "1-00000-notes.parquet").write_text("mine")
+    folder = answers_folder(tmp_path, "fills", model=model.identity.name, instrument="scale").path
+    folder.parent.mkdir(parents=True)
+    (tmp_path / "manifest.json").write_text(Manifest().as_json())
+    folder.symlink_to(own)
+    with pytest.raises(RunError, match=r"scale in .* is a link, not a folder"):
+        ask(tmp_path, model)
+    assert [path.name for path in own.iterdir()] == ["1-00000-notes.parquet"]
+
+
+def test_a_pipe_in_the_place_of_a_part_does_not_keep_anyone_waiting(model, undisturbed, tmp_path):
+    run = shutil.copytree(undisturbed, tmp_path / "run")
+    part = parts_of(run)[0]
+    part.unlink()
+    os.mkfifo(part)
+    for do in (lambda: read_answers(run, "fills"), lambda: ask(run, model)):
+        with pytest.raises(RunError) as refusal:
+            do()
+        assert str(refusal.value) == (
+            f"{part.relative_to(run)} in {run} is a named pipe, not a file. Move it away and give "
+            "the same command again."
+        )

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import random
+import shutil
+import signal
 from contextlib import contextmanager
 
 import polars as pl
@@ -14,11 +17,20 @@ from chat_server import Answer, ChatServer, at_once, completion, said
 from goffman.errors import AskingError, RunError
 from goffman.models.base import Calling, Sampling
 from goffman.models.spec import load
-from goffman.runs.ask_replies import ChatJob, Questions, ask_replies, known_questions, seed_of
+from goffman.runs import ask_replies as replies_module
+from goffman.runs import journal as journals
+from goffman.runs.ask_replies import (
+    ChatJob,
+    Questions,
+    ask_replies,
+    known_questions,
+    replies_of,
+    seed_of,
+)
 from goffman.runs.folder import open_run
 from goffman.runs.forecast import Prices, forecast, forecast_text
 from goffman.runs.journal import key_of
-from goffman.runs.manifest import chat_entry, read_manifest, with_model
+from goffman.runs.manifest import Manifest, chat_entry, read_manifest, with_model
 from goffman.runs.read import read_answers
 from goffman.runs.store import answers_folder
 from goffman.tables import REPLIES, complaints
@@ -44,7 +56,8 @@ def ask(folder, server, prompts=None, *, name="mini", concurrency=8, **options):
 
 
 def replies_folder(folder, server):
-    return answers_folder(folder, "replies", model=f"{server.url}#mini", instrument="scale")
+    name = f"{server.url}#mini"
+    return answers_folder(folder, "replies", model=name, instrument="scale").path
 
 
 def files(folder):
@@ -85,6 +98,7 @@ def test_every_prompt_has_its_own_reply_in_every_trial(server, tmp_path):
     assert set(server.answered.values()) == {1}
     assert len(server.answered) == 180
     entry = read_manifest(tmp_path).answers[f"{server.url}#mini"]["scale"]
+    assert len(entry.pop("sha256")) == 64
     assert entry == {
         "table": "replies",
         "sentences": 180,
@@ -251,7 +265,9 @@ def test_a_server_that_has_become_another_model_is_refused(server, tmp_path):
 
 
 def known_questions_of(folder, server):
-    return known_questions(replies_folder(folder, server), prompts_of(TEXTS), trials=3)
+    name = f"{server.url}#mini"
+    replies = replies_of(folder, read_manifest(folder), model=name, instrument="scale")
+    return known_questions(replies, prompts_of(TEXTS), trials=3)
 
 
 def test_a_model_that_ends_too_soon_or_says_a_thing_twice_is_told(server, tmp_path):
@@ -330,3 +346,102 @@ def test_a_forecast_counts_what_is_not_there_yet(server, tmp_path):
     )
     ask(tmp_path, server)
     assert forecast(known_questions_of(tmp_path, server), Sampling()).requests == 0
+
+
+def journal_of(folder, server):
+    return replies_folder(folder, server) / "journal"
+
+
+def ask_as(folder, server, **sampling):
+    """Asks with another sampling, in a run of its own."""
+    model = load(f"{server.url}#mini", use="ask")
+    with job_of(folder, "mini", prompts_of(TEXTS)) as job:
+        entry = chat_entry(model.identity, Sampling(**sampling), seed=0)
+        manifest = with_model(job.run.manifest, folder, name=model.identity.name, entry=entry)
+        job.run.manifest = manifest
+        return ask_replies(job, model)
+
+
+OTHERS = (
+    "replies in the journal that were not used: 180. Another model gave them, or this one when it "
+    "was asked in another way, or an earlier goffman, which did not note who did."
+)
+
+
+@pytest.mark.parametrize("bring", ["journal", "part", "both"])
+def test_replies_that_were_sampled_otherwise_are_not_taken(server, tmp_path, bring):
+    """The files of another run, whose questions were the same to the letter."""
+    ask_as(tmp_path / "other", server, temperature=0.1)
+    ask(tmp_path / "run", server)
+    here, there = (replies_folder(tmp_path / name, server) for name in ("run", "other"))
+    (part,) = here.glob("*.parquet")
+    sound = part.name
+    for path in here.iterdir():
+        path.unlink()
+    for path in there.iterdir():
+        if bring == "both" or (path.name == "journal") == (bring == "journal"):
+            shutil.copy(path, here)
+    with pytest.raises(RunError):
+        read_answers(tmp_path / "run", "replies")
+    before = len(server.asked)
+    asked = ask(tmp_path / "run", server)
+    assert asked.asked_now == len(server.asked) - before == 180
+    assert asked.remarks == (() if bring == "part" else (OTHERS,))
+    assert [path.name for path in here.glob("*.parquet")] == [sound]
+    check(tmp_path / "run", server, prompts_of(TEXTS))
+    assert ask(tmp_path / "run", server).asked_now == 0
+
+
+def test_a_journal_of_two_models_is_read_for_each_alone(server, tmp_path):
+    ask_as(tmp_path / "other", server, max_tokens=9)
+    ask(tmp_path / "run", server)
+    for part in replies_folder(tmp_path / "run", server).glob("*.parquet"):
+        part.unlink()
+    path = journal_of(tmp_path / "run", server)
+    own = path.read_bytes()
+    path.write_bytes(journal_of(tmp_path / "other", server).read_bytes() + own)
+    asked = ask(tmp_path / "run", server)
+    assert (asked.asked_now, asked.remarks) == (0, (OTHERS,))
+    check(tmp_path / "run", server, prompts_of(TEXTS))
+
+
+def test_a_run_that_was_killed_before_its_first_reply_goes_on(server, tmp_path):
+    """Its journal was made, and nothing was in it yet; without a manifest it would be no one's."""
+    folder = replies_folder(tmp_path, server)
+
+    class Killed:
+        identity = load(f"{server.url}#mini", use="ask").identity
+
+        def chat(self, turns, heard):
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    killed = os.fork()
+    if not killed:
+        real = journals.open_journal
+
+        @contextmanager
+        def dies(folder):
+            with real(folder):
+                os.kill(os.getpid(), signal.SIGKILL)
+                yield
+
+        replies_module.open_journal = dies
+        with job_of(tmp_path, "mini", prompts_of(TEXTS)) as job:
+            ask_replies(job, Killed())
+    assert os.waitstatus_to_exitcode(os.waitpid(killed, 0)[1]) == -signal.SIGKILL
+    assert (folder / "journal").read_bytes() == b""
+    ask(tmp_path, server)
+    check(tmp_path, server, prompts_of(TEXTS))
+
+
+def test_a_journal_that_is_a_link_is_not_written_through(server, tmp_path):
+    own = tmp_path / "diary"
+    own.write_text("no line's end")
+    path = journal_of(tmp_path / "run", server)
+    path.parent.mkdir(parents=True)
+    (tmp_path / "run" / "manifest.json").write_text(Manifest().as_json())
+    path.symlink_to(own)
+    with pytest.raises(RunError, match=r"journal in .* is a link, not a file"):
+        ask(tmp_path / "run", server)
+    assert own.read_text() == "no line's end"
+    assert server.asked == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import resource
 import signal
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 from goffman.errors import AskingError
 from goffman.models.base import Reply
 from goffman.runs import journal as journals
+from goffman.runs.files import Folder
 from goffman.runs.journal import Line, key_of, line_of, open_journal, read_journal
 
 text = st.none() | st.text()
@@ -33,7 +35,16 @@ lines = st.builds(
         fingerprint=text,
         served_by=text,
     ),
+    asker=st.text(),
 )
+
+
+def test_a_line_of_an_earlier_goffman_has_no_one_who_was_asked(tmp_path):
+    content = b'{"key":"k","trial":1,"text":"a","finish_reason":"stop"}'
+    checksum = hashlib.sha256(content).hexdigest()[:16].encode()
+    (tmp_path / "journal").write_bytes(checksum + b" " + content + b"\n")
+    (found,) = read_journal(Folder(tmp_path))
+    assert found == Line("k", 1, Reply(text="a", finish_reason="stop"), "")
 
 
 def write(folder, *new):
@@ -41,7 +52,8 @@ def write(folder, *new):
 
 
 def write_each(folder, new):
-    with open_journal(folder) as journal:
+    folder.mkdir(exist_ok=True)
+    with open_journal(Folder(folder)) as journal:
         for line in new:
             journal.add(line)
 
@@ -56,11 +68,11 @@ def test_what_is_written_is_read_again_line_by_line(tmp_path_factory, written):
     folder = tmp_path_factory.mktemp("journal")
     write(folder, *written[:3])
     write(folder, *written[3:])
-    assert list(read_journal(folder)) == written
+    assert list(read_journal(Folder(folder))) == written
 
 
 def test_there_is_nothing_in_a_journal_that_is_not_there(tmp_path):
-    assert list(read_journal(tmp_path / "nowhere")) == []
+    assert list(read_journal(Folder(tmp_path / "nowhere"))) == []
 
 
 def test_wherever_the_last_line_was_torn_the_others_are_read_and_the_next_one_is_whole(tmp_path):
@@ -71,9 +83,9 @@ def test_wherever_the_last_line_was_torn_the_others_are_read_and_the_next_one_is
         write(folder, *whole)
         with (folder / "journal").open("ab") as file:
             file.write(last[:length])
-        assert [found for found in read_journal(folder) if found] == whole
+        assert [found for found in read_journal(Folder(folder)) if found] == whole
         write(folder, line(4))
-        assert list(read_journal(folder)) == [*whole, line(4)]
+        assert list(read_journal(Folder(folder))) == [*whole, line(4)]
 
 
 def test_a_torn_line_longer_than_what_is_looked_at_together_is_cut_too(tmp_path):
@@ -82,10 +94,10 @@ def test_a_torn_line_longer_than_what_is_looked_at_together_is_cut_too(tmp_path)
     path = tmp_path / "journal"
     os.truncate(path, path.stat().st_size - 1)
     write(tmp_path, line(2))
-    assert list(read_journal(tmp_path)) == [line(1), line(2)]
+    assert list(read_journal(Folder(tmp_path))) == [line(1), line(2)]
     path.write_bytes(b"x" * 200_000)
     write(tmp_path, line(2))
-    assert list(read_journal(tmp_path)) == [line(2)]
+    assert list(read_journal(Folder(tmp_path))) == [line(2)]
 
 
 @pytest.mark.parametrize("place", range(0, 150, 7))
@@ -96,7 +108,7 @@ def test_a_line_that_came_to_harm_is_none_and_the_others_are_read(tmp_path, plac
     start = len(line_of(line(1)))
     content[start + place % (len(line_of(line(2))) - 1)] ^= 1
     path.write_bytes(content)
-    found = list(read_journal(tmp_path))
+    found = list(read_journal(Folder(tmp_path)))
     assert found[0] == line(1)
     assert found[-1] == line(3)
     assert line(2) not in found
@@ -108,8 +120,9 @@ def test_a_process_that_is_killed_has_lost_nothing_that_it_was_told_is_kept(tmp_
 import sys
 from pathlib import Path
 from goffman.models.base import Reply
+from goffman.runs.files import Folder
 from goffman.runs.journal import Line, open_journal
-with open_journal(Path(sys.argv[1])) as journal:
+with open_journal(Folder(Path(sys.argv[1]))) as journal:
     for number in range(10**9):
         journal.add(Line(str(number), 1, Reply(text="x" * (number % 300), finish_reason=None)))
         print(number, flush=True)
@@ -121,7 +134,7 @@ with open_journal(Path(sys.argv[1])) as journal:
     told = [int(number) for number in process.stdout.read().split()]
     process.wait()
     process.stdout.close()
-    found = [int(found.key) for found in read_journal(tmp_path) if found]
+    found = [int(found.key) for found in read_journal(Folder(tmp_path)) if found]
     assert found == list(range(len(found)))
     assert len(found) > max(told, default=499)
 
@@ -131,7 +144,7 @@ def test_lines_are_on_the_disk_soon_and_many_at_once(tmp_path, monkeypatch):
     monkeypatch.setattr(
         journals.os, "fsync", lambda descriptor: synced.append(os.fstat(descriptor).st_size)
     )
-    with open_journal(tmp_path) as journal:
+    with open_journal(Folder(tmp_path)) as journal:
         before = len(synced)
         for number in range(2000):
             journal.add(line(number))
@@ -142,13 +155,13 @@ def test_lines_are_on_the_disk_soon_and_many_at_once(tmp_path, monkeypatch):
 
 def test_a_journal_that_has_ended_takes_no_line(tmp_path):
     """Its descriptor may be another file's by then."""
-    with open_journal(tmp_path) as journal:
+    with open_journal(Folder(tmp_path)) as journal:
         journal.add(line(1))
     with pytest.raises(AskingError) as refusal:
         journal.add(line(2))
     path = tmp_path / "journal"
     assert str(refusal.value) == f"{path} is closed: a reply came after the end."
-    assert list(read_journal(tmp_path)) == [line(1)]
+    assert list(read_journal(Folder(tmp_path))) == [line(1)]
 
 
 def test_a_disk_that_fails_behind_is_told_before_more_is_taken(tmp_path, monkeypatch):
@@ -171,7 +184,7 @@ def test_a_disk_that_fails_behind_is_told_before_more_is_taken(tmp_path, monkeyp
 def test_a_full_disk_leaves_whole_lines_and_is_told(small_disk):
     with pytest.raises(AskingError, match=r"The disk is full: .*journal could not be written"):
         write(small_disk, *(line(number) for number in range(100_000)))
-    found = list(read_journal(small_disk))
+    found = list(read_journal(Folder(small_disk)))
     assert len(found) > 1000
     assert found == [line(number) for number in range(len(found))]
 
@@ -186,6 +199,6 @@ def test_a_file_that_may_not_grow_leaves_whole_lines_and_is_told(tmp_path):
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
         signal.signal(signal.SIGXFSZ, ignored)
-    found = list(read_journal(tmp_path))
+    found = list(read_journal(Folder(tmp_path)))
     assert found == [line(number) for number in range(len(found))]
     assert (tmp_path / "journal").stat().st_size <= 10_000

@@ -146,3 +146,18 @@ def test_a_second_process_on_the_same_run_is_refused(tiny, tmp_path):
     )
     assert "Traceback" not in errors
     assert Path(tmp_path, "lock").exists()
+
+
+@pytest.mark.slow
+def test_audits_and_reports_come_through_many_kills(request):
+    """``make soak`` is the same with many more."""
+    program = Path(__file__).with_name("soak.py")
+    kills = request.config.getoption("--kills")
+    done = subprocess.run(
+        [sys.executable, program, "--kills", str(kills)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.endswith("a minute: nothing was lost, doubled or torn.\n")

@@ -75,22 +75,25 @@ def test_only_parts_that_are_not_there_are_asked():
     assert still_to_ask(plan, {0, 1, 2}) == []
 
 
-def test_a_part_s_digest_changes_with_its_sentences_batches_and_askers_and_with_nothing_else():
+def test_a_part_s_digest_changes_with_its_sentences_batches_askers_and_with_nothing_else():
     limits = Limits(max_tokens=9, max_size=2, part_size=3)
     encoded = [[n, n] for n in range(10)]
     names = [f"p{n}" for n in range(10)]
-    first, second, third = part_digests(make_plan(encoded, limits), names)
+
+    def digests(encoded, names, limits=limits, asker="a model"):
+        return part_digests(make_plan(encoded, limits), names, asker=asker)
+
+    first, second, third = digests(encoded, names)
     assert len({first, second, third}) == 3
     assert {len(digest) for digest in (first, second, third)} == {16}
-    turned = part_digests(make_plan(encoded[::-1], limits), names[::-1])
-    assert turned == [first, second, third]
+    assert digests(encoded[::-1], names[::-1]) == [first, second, third]
     # The last sentence reads otherwise, or another asks it: only its part is another.
-    assert part_digests(make_plan([*encoded[:9], [9, 8]], limits), names)[:2] == [first, second]
-    assert part_digests(make_plan([*encoded[:9], [9, 8]], limits), names)[2] != third
-    assert part_digests(make_plan(encoded, limits), [*names[:9], "q"])[:2] == [first, second]
-    assert part_digests(make_plan(encoded, limits), [*names[:9], "q"])[2] != third
-    one_by_one = Limits(max_tokens=9, max_size=1, part_size=4)
-    assert part_digests(make_plan(encoded, one_by_one), names)[0] != first
+    assert digests([*encoded[:9], [9, 8]], names)[:2] == [first, second]
+    assert digests([*encoded[:9], [9, 8]], names)[2] != third
+    assert digests(encoded, [*names[:9], "q"])[:2] == [first, second]
+    assert digests(encoded, [*names[:9], "q"])[2] != third
+    assert digests(encoded, names, Limits(max_tokens=9, max_size=1, part_size=4))[0] != first
+    assert {first, second, third}.isdisjoint(digests(encoded, names, asker="another"))
 
 
 def test_a_given_batch_size_decides_alone():

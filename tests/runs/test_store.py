@@ -11,6 +11,7 @@ import pytest
 
 from goffman.errors import AskingError, RunError
 from goffman.runs import store
+from goffman.runs.files import Folder, write_whole
 from goffman.runs.lock import locked
 from goffman.tables import FILLS, LABELS, schema
 
@@ -20,14 +21,26 @@ def fills(count: int = 3) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=schema(FILLS), orient="row")
 
 
+ASKED = "a" * 16
+
+
+def put(folder, key, *, asked=ASKED, rows=None):
+    """A part in the folder."""
+    return store.write_part(Folder(folder), key, fills() if rows is None else rows, asked=asked)
+
+
+def sound(folder, *, clear=False, model="m"):
+    return store.sound_parts(Folder(folder), model=model, clear=clear)
+
+
 def test_a_part_is_read_back_with_exactly_its_columns(tmp_path):
-    path = store.write_part(tmp_path, (1, 0), fills())
-    assert store.sound_parts(tmp_path, clear=False).parts == {(1, 0): path}
-    assert store.read_parts([path], "fills").equals(fills())
-    assert store.count_rows([path, path]) == 6
-    assert store.read_parts([], "labels").schema == schema(LABELS)
+    part = put(tmp_path, (1, 0))
+    assert sound(tmp_path).parts == {(1, 0): part}
+    assert (part.asked, part.rows, sound(tmp_path).rows) == (ASKED, 3, 3)
+    assert store.read_parts(Folder(tmp_path), [part], "fills").equals(fills())
+    assert store.read_parts(Folder(tmp_path), [], "labels").schema == schema(LABELS)
     with pytest.raises(RunError) as refusal:
-        store.read_parts([path], "labels")
+        store.read_parts(Folder(tmp_path), [part], "labels")
     assert str(refusal.value) == (
         f"{tmp_path} does not hold labels: column 'label' is missing; column 'negative' is "
         "missing; column 'neutral' is missing; column 'positive' is missing; "
@@ -53,32 +66,55 @@ def truncate(path):
     return path.name
 
 
-def lose_checksum(path):
-    return path.rename(path.with_name("1-00000.parquet")).name
-
-
-@pytest.mark.parametrize("damage", [flip, truncate, lose_checksum])
-def test_a_damaged_part_is_found_and_cleared(tmp_path, damage):
-    bad = damage(store.write_part(tmp_path, (1, 0), fills()))
-    good = store.write_part(tmp_path, (1, 1), fills())
-    (tmp_path / "1-00002-x.parquet.tmp").write_bytes(b"never finished")
-    (tmp_path / "notes.txt").write_text("the user's own")
-    looked = store.sound_parts(tmp_path, clear=False)
+@pytest.mark.parametrize("damage", [flip, truncate])
+def test_a_damaged_part_is_found_and_cleared_and_nothing_else(tmp_path, damage):
+    bad = damage(tmp_path / put(tmp_path, (1, 0)).name)
+    good = put(tmp_path, (1, 1))
+    own = {"notes.txt", "1-00002.parquet", f"{good.name}.bak"}
+    for name in own:
+        (tmp_path / name).write_text("the user's own")
+    looked = sound(tmp_path)
     assert (looked.parts, looked.damaged) == ({(1, 1): good}, (bad,))
-    assert store.sound_parts(tmp_path, clear=True) == looked
-    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([good.name, "notes.txt"])
+    assert sound(tmp_path, clear=True) == looked
+    assert {path.name for path in tmp_path.iterdir()} == {good.name, *own}
+
+
+def test_a_part_with_rows_of_another_model_is_not_this_one_s(tmp_path):
+    """Its name fits in every digit: only the rows say whose answers they are."""
+    good = put(tmp_path, (1, 0))
+    other = put(tmp_path, (1, 1), rows=fills().with_columns(model=pl.lit("n")))
+    mixed = put(
+        tmp_path, (1, 2), rows=pl.concat([fills(), fills().with_columns(model=pl.lit("n"))])
+    )
+    shelf = sound(tmp_path, clear=True)
+    assert shelf.parts == {(1, 0): good}
+    assert shelf.damaged == ()
+    assert shelf.foreign == (other.name, mixed.name)
+    assert [path.name for path in tmp_path.iterdir()] == [good.name]
+
+
+def test_the_checksum_of_a_shelf_changes_with_every_byte_and_digest(tmp_path):
+    put(tmp_path, (1, 0))
+    first = sound(tmp_path).sha256
+    assert sound(tmp_path).sha256 == first
+    second = put(tmp_path, (1, 1))
+    both = sound(tmp_path).sha256
+    (tmp_path / second.name).unlink()
+    put(tmp_path, (1, 1), asked="b" * 16)
+    asked_otherwise = sound(tmp_path).sha256
+    assert len({first, both, asked_otherwise}) == 3
 
 
 def test_parts_that_answer_something_else_are_forgotten(tmp_path):
     asked = ["a" * 16, "b" * 16]
-    kept = store.write_part(tmp_path, (1, 0), fills(), asked=asked[0])
-    store.write_part(tmp_path, (1, 1), fills(), asked="c" * 16)
-    store.write_part(tmp_path, (1, 2), fills(), asked="d" * 16)
-    below = store.write_part(tmp_path, (2, 1), fills(), asked="c" * 16)
-    shelf = store.sound_parts(tmp_path, clear=True)
+    kept = put(tmp_path, (1, 0), asked=asked[0])
+    put(tmp_path, (1, 1), asked="c" * 16)
+    put(tmp_path, (1, 2), asked="d" * 16)
+    below = put(tmp_path, (2, 1), asked="c" * 16)
+    shelf = sound(tmp_path, clear=True)
     assert store.forget_others(shelf, step=1, asked=asked) == 2
     assert shelf.parts == {(1, 0): kept, (2, 1): below}
-    assert store.sound_parts(tmp_path, clear=False) == shelf
+    assert sound(tmp_path) == shelf
     assert store.forget_others(shelf, step=1, asked=asked) == 0
 
 
@@ -92,25 +128,25 @@ def test_names_of_models_become_folders_that_differ():
 
 def test_a_full_disk_is_told_and_leaves_what_was_there(small_disk):
     """A real one: a file system of one megabyte."""
-    path = store.write_part(small_disk, (1, 0), fills())
+    part = put(small_disk, (1, 0))
     with pytest.raises(AskingError) as failure:
-        store.write_whole(small_disk / "large", os.urandom(4_000_000))
+        write_whole(small_disk / "large", os.urandom(4_000_000))
     assert str(failure.value) == (
         f"The disk is full: {small_disk / 'large'} could not be written (No space left on device). "
         "Everything answered before is kept. Free some space and give the same command again: "
         "it goes on from there."
     )
-    assert list(small_disk.iterdir()) == [path]
-    assert store.sound_parts(small_disk, clear=False).parts == {(1, 0): path}
+    assert [path.name for path in small_disk.iterdir()] == [part.name]
+    assert sound(small_disk).parts == {(1, 0): part}
 
 
 LIMITED = """
 import pathlib, resource, sys
 from goffman.errors import AskingError
-from goffman.runs import store
+from goffman.runs.files import write_whole
 resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
 try:
-    store.write_whole(pathlib.Path(sys.argv[1]), bytes(2000))
+    write_whole(pathlib.Path(sys.argv[1]), bytes(2000))
 except AskingError as failure:
     print(failure)
 """

@@ -107,7 +107,7 @@ class Desk:
 def rating(run: Path, work: Worklist, *, rater: str) -> Iterator[Desk]:
     """The desk on which one person rates a run's words, with what the person said before."""
     path = ratings_folder(run) / f"{check_rater(rater)}.jsonl"
-    with open_journal(path) as journal:
+    with open_journal(path, run=run) as journal:
         yield Desk(mode="rate", worklist=work, journal=journal, rater=rater)
 
 

@@ -2,7 +2,8 @@
 
 RUN/ratings/<rater>.jsonl has one JSON object a line: ``do`` is rate, skip, undo or note. Lines are
 only ever added, so that a killed process or a power cut can tear the last one at most; a torn line
-was never confirmed to anyone, and is taken away when the journal is opened again.
+was never confirmed to anyone, and is taken away when the journal is opened again. Who rated what is
+for the rater's eyes: only the owner of the file can read it.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from typing import Any, Literal, NamedTuple, cast, get_args
 from goffman.errors import AskingError, InputError, LexiconError
 from goffman.lexicons.attitudes import ATTITUDES
 from goffman.records import Attitude, Fault
-from goffman.runs.store import FULL, write_whole
+from goffman.runs.files import FULL, Folder, disk_trouble, make_folder
 
 Action = Literal["rate", "skip", "undo", "note"]
 ACTIONS: tuple[Action, ...] = get_args(Action)
@@ -32,6 +33,9 @@ RATER = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
 
 SETTLED = "settled"
 """The journal of whoever settles disagreements; no rater's name."""
+
+HEAD = b'{"at": "'
+"""How each line begins."""
 
 LONGEST_NOTE = 2_000
 """Signs."""
@@ -136,11 +140,14 @@ class Journal:
 
 
 @contextmanager
-def open_journal(path: Path) -> Iterator[Journal]:
-    """The journal at the path, new or continued; InputError where another process has it open."""
-    if not path.exists():
-        write_whole(path, b"")
-    descriptor = os.open(path, os.O_RDWR | os.O_APPEND)
+def open_journal(path: Path, *, run: Path | None = None) -> Iterator[Journal]:
+    """The journal at the path, new or continued; InputError where another process has it open.
+
+    ``run``: the run folder that the path is in, below which no link is followed.
+    """
+    with disk_trouble(path):
+        make_folder(run or path.parent)
+        descriptor = Folder.at(path.parent, run=run).append(path.name, rights=0o600)
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -149,21 +156,29 @@ def open_journal(path: Path) -> Iterator[Journal]:
                 f"{path} is open in another process: end that one first with Ctrl-C, or rate "
                 "under another name with --rater."
             ) from None
-        content = path.read_bytes()
+        with open(descriptor, "rb", closefd=False) as file:
+            content = file.read()
         whole = _without_torn_line(content)
-        if len(whole) < len(content):
-            os.ftruncate(descriptor, len(whole))
-        elif whole and not whole.endswith(b"\n"):
-            os.write(descriptor, b"\n")
-        os.fsync(descriptor)
-        yield Journal(path, descriptor, _record(path, whole))
+        record = _record(path, whole)
+        with disk_trouble(path):
+            with suppress(PermissionError):
+                os.fchmod(descriptor, 0o600)
+            if len(whole) < len(content):
+                os.ftruncate(descriptor, len(whole))
+            elif whole and not whole.endswith(b"\n"):
+                os.write(descriptor, b"\n")
+            os.fsync(descriptor)
+        yield Journal(path, descriptor, record)
     finally:
         os.close(descriptor)
 
 
 def read_journal(path: Path) -> Record:
     """What a journal says, whoever has it open; a line that is being written is left out."""
-    return _record(path, _without_torn_line(path.read_bytes()))
+    content = Folder(path.parent).read(path.name)
+    if content is None:
+        raise InputError(f"{path} cannot be read: there is no such file.")
+    return _record(path, _without_torn_line(content))
 
 
 def check_rater(name: str) -> str:
@@ -209,12 +224,18 @@ def _shown(value: object) -> str:
 
 
 def _without_torn_line(content: bytes) -> bytes:
-    """The content up to its last whole line; a last line that only lacks its end is whole."""
+    """The content up to its last whole line; a last line that only lacks its end is whole.
+
+    What does not begin as our lines do was not torn from one: it stays, and is told as a fault.
+    """
     end = content.rfind(b"\n") + 1
+    # A power cut may leave zeros where a line was to come.
+    torn = content[end:].rstrip(b"\0")
     try:
         _event_of(content[end:])
     except ValueError:
-        return content[:end]
+        ours = torn.startswith(HEAD) or HEAD.startswith(torn)
+        return content[:end] if ours else content
     return content
 
 

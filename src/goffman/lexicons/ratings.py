@@ -12,8 +12,9 @@ from typing import cast
 from goffman.errors import InputError, LexiconError
 from goffman.instruments.files import Faults, Row, read_table
 from goffman.lexicons.attitudes import ATTITUDES, SINGLE, fold
-from goffman.lexicons.journal import SETTLED, Record, Unit, read_journal
+from goffman.lexicons.journal import SETTLED, Unit, read_journal
 from goffman.records import Attitude, Rating
+from goffman.runs.files import Folder
 from goffman.tables import RATINGS
 
 EXPORTED = tuple(column.name for column in RATINGS)
@@ -136,9 +137,9 @@ def _files(paths: Sequence[Path]) -> list[Path]:
             files.append(path)
             continue
         journals = [
-            journal
-            for journal in sorted(ratings_folder(path).glob("*.jsonl"))
-            if journal.stem != SETTLED
+            ratings_folder(path) / name
+            for name in (Folder(path) / "ratings").names()
+            if name.endswith(".jsonl") and name != f"{SETTLED}.jsonl"
         ]
         if not journals:
             raise InputError(
@@ -162,10 +163,7 @@ def _read(path: Path) -> list[Rating]:
 
 
 def _from_journal(path: Path) -> list[Rating]:
-    try:
-        record: Record = read_journal(path)
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}.") from error
+    record = read_journal(path)
     return [
         Rating(**unit._asdict(), rater=path.stem, label=label, note=record.notes.get(unit, ""))
         for unit, label in record.labels.items()

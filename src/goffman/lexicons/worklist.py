@@ -126,7 +126,8 @@ def _fills(run: Path, instruments: Sequence[str]) -> pl.DataFrame:
     from goffman.runs.folder import read_prompts
     from goffman.runs.read import read_answers
 
-    there = _instruments_with_fills(_manifest(run))
+    manifest = _manifest(run)
+    there = _instruments_with_fills(manifest)
     chosen = list(instruments) or [INSTRUMENT]
     for name in chosen:
         if name not in there:
@@ -135,7 +136,7 @@ def _fills(run: Path, instruments: Sequence[str]) -> pl.DataFrame:
                 f"{run} has no fills of '{name}'. It has fills of: {listed}."
                 f"{did_you_mean(name, there)} Give one of these with --instrument."
             )
-    prompts = read_prompts(run).filter(pl.col("instrument").is_in(chosen))
+    prompts = read_prompts(run, manifest).filter(pl.col("instrument").is_in(chosen))
     asked = prompts.select("prompt_id", "item", "wording", "text")
     fills = read_answers(run, "fills").filter(pl.col("step") == 1, pl.col("rank").is_not_null())
     return fills.join(asked, on="prompt_id", how="inner", maintain_order="left")

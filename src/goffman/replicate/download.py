@@ -18,8 +18,8 @@ from functools import partial
 from pathlib import Path
 from urllib.parse import quote
 
-from goffman.errors import AskingError, DownloadError, PublishedError
-from goffman.runs.store import write_whole
+from goffman.errors import AskingError, DownloadError, PublishedError, RunError
+from goffman.runs.files import write_whole
 
 GITHUB = "https://raw.githubusercontent.com"
 
@@ -134,7 +134,7 @@ def _fetch(file: PublishedFile, *, folder: Path, base: str) -> None:
     path = folder / file.study / file.path
     try:
         write_whole(path, content)
-    except AskingError as error:
+    except (AskingError, RunError) as error:
         raise PublishedError(f"{path} cannot be written: {error.__cause__}.") from error
 
 

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from goffman.presentation.palette import config
-from goffman.runs.store import write_changed, write_whole
 
 if TYPE_CHECKING:
     from goffman.presentation.figure import Figure, Spec
+    from goffman.runs.files import Folder
+
+DRAWN = ("svg", "png", "pdf")
+"""How the files end that are drawn from a specification."""
+
+KINDS = ("vl.json", *DRAWN)
 
 SCALE = 2.0
 """Pixels of a PNG for each of the figure."""
@@ -26,7 +32,7 @@ def svg_of(spec: Spec) -> str:
 
 
 def write_images(
-    figures: Sequence[Figure], folder: Path, *, every: bool = False
+    figures: Sequence[Figure], folder: Folder, *, every: bool = False
 ) -> tuple[dict[str, str], list[Path]]:
     """By figure the SVG as it is first shown; and the files that are now in the folder.
 
@@ -34,52 +40,58 @@ def write_images(
     is not drawn again.
     """
     first: dict[str, str] = {}
-    written: list[Path] = []
+    written: list[str] = []
     for figure in figures:
         for number, (name, spec) in enumerate(figure.drawn()):
             if number and not every:
                 break
             stem = f"{figure.id}-{_slug(name)}" if number else figure.id
             # Two models may differ only in signs that no file's name has.
-            stem = f"{stem}-{number}" if folder / f"{stem}.svg" in written else stem
-            svg, paths = _written(folder / stem, spec)
-            first.setdefault(figure.id, svg)
-            written += paths
+            stem = f"{stem}-{number}" if f"{stem}.svg" in written else stem
+            first.setdefault(figure.id, _written(folder, stem, spec))
+            written += [f"{stem}.{kind}" for kind in KINDS]
     _forget_others(folder, written)
-    return first, written
+    return first, [folder.path / name for name in written]
 
 
-def _forget_others(folder: Path, written: Sequence[Path]) -> None:
+def _forget_others(folder: Folder, written: Sequence[str]) -> None:
     """Figures that were drawn before and not now are gone: their numbers may be the run's no more.
 
     Only what has our specification beside it is ours.
     """
-    for spec in set(folder.glob("*.vl.json")) - set(written):
-        for path in _paths(spec.with_name(spec.name.removesuffix(".vl.json"))).values():
-            path.unlink(missing_ok=True)
+    there = set(folder.names())
+    for spec in sorted({name for name in there if name.endswith(".vl.json")} - set(written)):
+        stem = spec.removesuffix(".vl.json")
+        # The specification last: as long as it is there, the others are known as ours.
+        for kind in reversed(KINDS):
+            if f"{stem}.{kind}" in there:
+                folder.remove(f"{stem}.{kind}")
 
 
-def _paths(stem: Path) -> dict[str, Path]:
-    return {
-        kind: stem.with_name(f"{stem.name}.{kind}") for kind in ("vl.json", "svg", "png", "pdf")
-    }
-
-
-def _written(stem: Path, spec: Spec) -> tuple[str, list[Path]]:
+def _written(folder: Folder, stem: str, spec: Spec) -> str:
+    """The figure's SVG; all its files are in the folder."""
     import vl_convert
 
-    paths = _paths(stem)
-    text = json.dumps({**spec, "config": config()}, ensure_ascii=False, indent=1) + "\n"
-    there = all(path.exists() for path in paths.values())
-    if there and paths["vl.json"].read_text(encoding="utf-8") == text:
-        return paths["svg"].read_text(encoding="utf-8"), list(paths.values())
+    before = {kind: folder.read(f"{stem}.{kind}") or b"" for kind in DRAWN}
+    if folder.read(f"{stem}.vl.json") == _text(spec, before):
+        return before["svg"].decode()
     svg = svg_of(spec)
-    write_changed(paths["svg"], svg.encode())
-    write_changed(paths["png"], vl_convert.svg_to_png(svg, scale=SCALE))
-    write_changed(paths["pdf"], vl_convert.svg_to_pdf(svg))
-    # Last: where it is there, so are the others.
-    write_whole(paths["vl.json"], text.encode())
-    return svg, list(paths.values())
+    drawn = {
+        "svg": svg.encode(),
+        "png": vl_convert.svg_to_png(svg, scale=SCALE),
+        "pdf": vl_convert.svg_to_pdf(svg),
+    }
+    for kind, content in drawn.items():
+        folder.write(f"{stem}.{kind}", content)
+    folder.write(f"{stem}.vl.json", _text(spec, drawn))
+    return svg
+
+
+def _text(spec: Spec, drawn: Mapping[str, bytes]) -> bytes:
+    """The specification's file; it says which drawings are made from it."""
+    sums = {kind: hashlib.sha256(drawn[kind]).hexdigest() for kind in DRAWN}
+    whole = {**spec, "config": config(), "usermeta": {"sha256": sums}}
+    return (json.dumps(whole, ensure_ascii=False, indent=1) + "\n").encode()
 
 
 def _slug(name: str) -> str:

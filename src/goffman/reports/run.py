@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -11,6 +12,7 @@ import polars as pl
 
 from goffman.correlations import Correlation, correlations
 from goffman.errors import RunError
+from goffman.runs.files import Folder
 from goffman.runs.folder import read_prompts
 from goffman.runs.manifest import read_manifest
 from goffman.score import measures_of
@@ -59,20 +61,29 @@ def read_run(folder: Path) -> MeasuredRun:
     return MeasuredRun(
         folder=folder,
         manifest=manifest,
-        prompts=read_prompts(folder),
-        scores=_read(folder / "scores.parquet", SCORES),
-        estimates=_read(folder / "estimates.parquet", (*CONTRASTS, *ESTIMATES)),
+        prompts=read_prompts(folder, manifest),
+        scores=_read(folder, "scores.parquet", SCORES, manifest=manifest),
+        estimates=_read(folder, "estimates.parquet", (*CONTRASTS, *ESTIMATES), manifest=manifest),
     )
 
 
-def _read(path: Path, columns: Iterable[Column]) -> pl.DataFrame:
+def _read(
+    folder: Path, name: str, columns: Iterable[Column], *, manifest: Manifest
+) -> pl.DataFrame:
     """The table; RunError where it is missing, damaged or of another form."""
+    path = folder / name
     again = "Give the run's goffman audit command again: it is made anew, and no model is asked."
+    content = Folder(folder).read(name)
+    if content is None:
+        raise RunError(f"{path} is missing: the run is not measured yet. {again}")
+    if not manifest.knows(name, content):
+        raise RunError(
+            f"{path} is not as it was when the run was last measured to the end: it was damaged or "
+            f"changed, or goffman was stopped while it measured. {again}"
+        )
     try:
-        frame = pl.read_parquet(path)
-    except FileNotFoundError as error:
-        raise RunError(f"{path} is missing: the run is not measured yet. {again}") from error
-    except (OSError, pl.exceptions.PolarsError) as error:
+        frame = pl.read_parquet(io.BytesIO(content))
+    except pl.exceptions.PolarsError as error:
         raise RunError(f"{path} cannot be read ({type(error).__name__}). {again}") from error
     if problems := complaints(frame, tuple(columns)):
         raise RunError(f"{path} is of another version: {'; '.join(problems)}. {again}")

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from goffman.correlations import correlations
-from goffman.errors import RunError
-from goffman.output import write_output
 from goffman.presentation.shown import short_names
 from goffman.presentation.table_text import FORMATS, Shown, Table, as_table, markdown
+from goffman.runs.files import Folder, disk_trouble, make_folder
 from goffman.score import measures_of
 
 if TYPE_CHECKING:
@@ -86,20 +85,18 @@ def tables_of(run: MeasuredRun) -> list[Table]:
 
 def write_tables(run: MeasuredRun, folder: Path) -> list[Path]:
     """The files written into the folder: each table in every format, and what they are."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise RunError(f"{folder} cannot be made: {error.strerror}.") from error
-    written = []
     tables = tables_of(run)
-    for table in tables:
-        for ending, text in FORMATS.items():
-            written.append(folder / f"{table.name}{ending}")
-            write_output(written[-1], text(table))
+    texts = {
+        f"{table.name}{ending}": text(table) for table in tables for ending, text in FORMATS.items()
+    }
     lines = [f"- {table.name}: {markdown(table.caption)}\n" for table in tables]
-    written.append(folder / README)
-    write_output(written[-1], _ABOUT + "".join(lines))
-    return written
+    texts[README] = _ABOUT + "".join(lines)
+    place = Folder.at(folder, run=run.folder)
+    with disk_trouble(folder):
+        make_folder(place.root)
+    for name, text in texts.items():
+        place.write_changed(name, text.encode())
+    return [folder / name for name in texts]
 
 
 def _contrasts(instrument: str, estimates: pl.DataFrame) -> Iterator[Table]:

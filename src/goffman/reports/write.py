@@ -13,7 +13,7 @@ from goffman.reports.html import Drawn, page
 from goffman.reports.images import write_images
 from goffman.reports.run import read_run
 from goffman.reports.tables import write_tables
-from goffman.runs.store import write_changed
+from goffman.runs.files import Folder
 from goffman.score import words_of
 
 if TYPE_CHECKING:
@@ -42,15 +42,16 @@ def write_report(folder: Path, *, words: Words | None = None, every_choice: bool
     ``every_choice``: figures/ also has each choice that a figure of the page offers.
     """
     run = read_run(folder)
+    Folder(folder).sweep()
     notes: list[str] = []
     if words is None:
         words, said = _words(run.manifest)
         notes += said
     figures = figures_of(run)
-    svgs, images = write_images(figures, folder / "figures", every=every_choice)
+    svgs, images = write_images(figures, Folder(folder) / "figures", every=every_choice)
     drawn = Drawn(figures=figures, svgs=svgs, evidence=evidence_of(run, words), notes=notes)
+    Folder(folder).write_changed("report.html", page(run, drawn).encode())
     path = folder / "report.html"
-    write_changed(path, page(run, drawn).encode())
     return Report(page=path, figures=tuple(images), tables=tuple(_tables(run)), notes=tuple(notes))
 
 

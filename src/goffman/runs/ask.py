@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import polars as pl
 
 from goffman.errors import AskingError
 from goffman.models.batches import distinct
 from goffman.records import MASK, Prompt
 from goffman.runs.folder import Run
-from goffman.runs.manifest import begun, with_answers
+from goffman.runs.manifest import asker_of, begun, with_answers
 from goffman.runs.plan import (
     Limits,
     Plan,
@@ -27,32 +25,24 @@ from goffman.runs.plan import (
     still_to_ask,
 )
 from goffman.runs.recursion import Node, children, roots
-from goffman.runs.rows import Askers, Vocabulary, fill_rows, label_rows, likelihood_rows, together
+from goffman.runs.rows import Askers
 from goffman.runs.store import (
     Shelf,
-    Table,
     answers_folder,
-    count_rows,
     forget_others,
     read_parts,
     sound_parts,
     write_part,
 )
+from goffman.runs.voices import Filling, Labelling, Scoring, Voice
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from goffman.models.base import Classifies, Filled, Fills, Scores
-
-Sentences = Sequence[tuple[int, ...]]
-
-CONTROL = re.compile(r"<[/|]*\w+\|?>|\[\w+\]")
-"""How models write what is no word: <pad>, </s>, <|end|>, [UNK], [unused1]."""
-
+    from goffman.models.base import Classifies, Fills, Scores
 
 OTHERS = (
-    "stored parts that answered other sentences than are asked now, and were asked again: {}. "
-    "Another version of the tokenizers package may split words otherwise."
+    "stored parts that are not this model's answers to what is asked now, and were asked again: "
+    "{}. They came from another run or an earlier goffman, or another version of the tokenizers "
+    "package splits words otherwise."
 )
 
 
@@ -109,7 +99,7 @@ class Asked:
 
 def ask_fills(job: Job, model: Fills, settings: Settings) -> Asked:
     """What there is of the model's fills, once every prompt is answered, step by step."""
-    voice = _Filling(model, settings)
+    voice = Filling(model, settings)
     shelf = _shelf(job, voice)
     nodes = roots(job.prompts)
     counts = [_ask_step(job, voice, shelf, nodes, step=1)]
@@ -122,7 +112,7 @@ def ask_fills(job: Job, model: Fills, settings: Settings) -> Asked:
 
 def ask_labels(job: Job, model: Classifies) -> Asked:
     """What there is of the model's labels, once every prompt is answered."""
-    voice = _Labelling(model)
+    voice = Labelling(model)
     shelf = _shelf(job, voice)
     counts = [_ask_step(job, voice, shelf, roots(job.prompts), step=1)]
     return _finished(job, voice, shelf, counts)
@@ -133,7 +123,7 @@ def ask_likelihoods(job: Job, model: Scores, forms: Mapping[str, Sequence[str]])
 
     ``forms``: prompt id → the words that may stand in the place of its mask.
     """
-    voice = _Scoring(model)
+    voice = Scoring(model)
     shelf = _shelf(job, voice)
     nodes = [
         # A form stands where the path of recursive masking would: it tells the sentences apart.
@@ -145,109 +135,11 @@ def ask_likelihoods(job: Job, model: Scores, forms: Mapping[str, Sequence[str]])
     return _finished(job, voice, shelf, counts)
 
 
-class _Voice(Protocol):
-    """What the loop needs of a model: sentences in, rows of its table out."""
+def _shelf(job: Job, voice: Voice) -> Shelf:
+    """What is sound on disk; the manifest (to be saved with the first question) knows the pair.
 
-    name: str
-    table: Table
-    steps: int
-
-    def encode(self, texts: Sequence[str]) -> list[list[int]]: ...
-
-    def ask(self, batch: Sentences) -> Any: ...
-
-    def rows(self, answers: Sequence[Any], askers: Askers, *, step: int) -> pl.DataFrame: ...
-
-
-class _Filling:
-    table: Table = "fills"
-
-    def __init__(self, model: Fills, settings: Settings) -> None:
-        self.name = model.identity.name
-        self.steps = settings.depth
-        self.encode = model.encode
-        self._model = model
-        self._top_k = settings.top_k
-        found, self.not_one_token = model.single_tokens(settings.targets)
-        self._targets = sorted(set(found.values()))
-        self._vocabulary = Vocabulary.of(model.tokens)
-        # No word at all, a mask, what is no word for the model's tokenizer or does not look like
-        # one, and a token that is only a part of a letter cannot be put back.
-        around = [model.tokens[token].strip() for token in model.special_ids]
-        around += [token for token in model.tokens if CONTROL.fullmatch(token)]
-        broken = [token.strip() for token in model.tokens if "\N{REPLACEMENT CHARACTER}" in token]
-        self.unfit = frozenset({"", MASK, *around, *broken})
-
-    def ask(self, batch: Sentences) -> Filled:
-        filled = self._model.fill_batch(batch, top_k=self._top_k, targets=self._targets)
-        _check(filled.probabilities, filled.targets)
-        return filled
-
-    def rows(self, answers: Sequence[Filled], askers: Askers, *, step: int) -> pl.DataFrame:
-        return fill_rows(
-            together(answers),
-            askers,
-            model=self.name,
-            step=step,
-            vocabulary=self._vocabulary,
-            targets=self._targets,
-        )
-
-
-class _Labelling:
-    table: Table = "labels"
-    steps = 1
-
-    def __init__(self, model: Classifies) -> None:
-        self.name = model.identity.name
-        self.encode = model.encode
-        self._model = model
-
-    def ask(self, batch: Sentences) -> NDArray[np.float32]:
-        probabilities = self._model.classify_batch(batch)
-        _check(probabilities)
-        return probabilities
-
-    def rows(
-        self, answers: Sequence[NDArray[np.float32]], askers: Askers, *, step: int
-    ) -> pl.DataFrame:
-        del step  # a label has no mask to go on from
-        joined = np.concatenate(answers)
-        return label_rows(joined, askers, model=self.name, labels=self._model.labels)
-
-
-class _Scoring:
-    table: Table = "likelihoods"
-    steps = 1
-
-    def __init__(self, model: Scores) -> None:
-        self.name = model.identity.name
-        self.encode = model.encode
-        self._model = model
-
-    def ask(self, batch: Sentences) -> NDArray[np.float64]:
-        lengths = [len(sentence) - 1 for sentence in batch]
-        found = np.stack([self._model.score_batch(batch), np.array(lengths, dtype=np.float64)])
-        _check(found)
-        return found
-
-    def rows(
-        self, answers: Sequence[NDArray[np.float64]], askers: Askers, *, step: int
-    ) -> pl.DataFrame:
-        del step  # a whole sentence has no mask to go on from
-        scores, tokens = np.concatenate(answers, axis=1)
-        return likelihood_rows(scores, askers, model=self.name, tokens=tokens.astype(np.int64))
-
-
-def _check(*probabilities: NDArray[np.floating[Any]]) -> None:
-    """ArithmeticError where a probability is not a number: it must never get into a table."""
-    if not all(np.isfinite(array).all() for array in probabilities):
-        message = "it gave a probability that is not a number; use --precision float32."
-        raise ArithmeticError(message)
-
-
-def _shelf(job: Job, voice: _Voice) -> Shelf:
-    """What is sound on disk; the manifest (to be saved with the first question) knows the pair."""
+    Steps that are not asked have no place there.
+    """
     run, instrument = job.run, job.instrument
     if instrument not in run.manifest.answers.get(voice.name, {}):
         run.manifest = with_answers(
@@ -256,11 +148,15 @@ def _shelf(job: Job, voice: _Voice) -> Shelf:
     folder = answers_folder(
         job.run.folder, voice.table, model=voice.name, instrument=job.instrument
     )
-    return sound_parts(folder, clear=True)
+    shelf = sound_parts(folder, model=voice.name, clear=True)
+    others = {step for step, _ in shelf.parts} - {*range(1, voice.steps + 1)}
+    for step in sorted(others):
+        forget_others(shelf, step=step, asked=())
+    return shelf
 
 
 def _ask_step(
-    job: Job, voice: _Voice, shelf: Shelf, nodes: Sequence[Node], *, step: int
+    job: Job, voice: Voice, shelf: Shelf, nodes: Sequence[Node], *, step: int
 ) -> tuple[int, int, int]:
     """The numbers of sentences in all, of those asked now, and of parts that answered others.
 
@@ -269,7 +165,11 @@ def _ask_step(
     texts, positions = distinct([node.text for node in nodes])
     encoded = voice.encode(texts)
     plan = make_plan([encoded[position] for position in positions], job.limits)
-    digests = part_digests(plan, [f"{node.prompt_id}/{node.parent}" for node in nodes])
+    asker = asker_of(
+        job.run.manifest, model=voice.name, instrument=job.instrument, settings=voice.settings
+    )
+    names = [f"{node.prompt_id}/{node.parent}" for node in nodes]
+    digests = part_digests(plan, names, asker=asker)
     others = forget_others(shelf, step=step, asked=digests)
     todo = still_to_ask(plan, {number for at, number in shelf.parts if at == step})
     to_ask = sum(len(part_sentences(plan, number)) for number in todo)
@@ -301,7 +201,7 @@ def _ask_step(
     return len(plan.sentences), to_ask, others
 
 
-def _ask_batch(job: Job, voice: _Voice, plan: Plan, batch: Sequence[int]) -> Any:
+def _ask_batch(job: Job, voice: Voice, plan: Plan, batch: Sequence[int]) -> Any:
     """The answer to a batch; AskingError where the model fails."""
     try:
         return voice.ask([plan.sentences[index] for index in batch])
@@ -318,7 +218,7 @@ def _ask_batch(job: Job, voice: _Voice, plan: Plan, batch: Sequence[int]) -> Any
 class _Counter:
     """Tells the watcher how far a step is."""
 
-    def __init__(self, job: Job, voice: _Voice, *, step: int, total: int, to_ask: int) -> None:
+    def __init__(self, job: Job, voice: Voice, *, step: int, total: int, to_ask: int) -> None:
         self._job, self._voice, self._step, self._total = job, voice, step, total
         self._before = total - to_ask
         self._asked = 0
@@ -342,9 +242,9 @@ class _Counter:
 
 def _words(shelf: Shelf, *, step: int, width: int) -> dict[tuple[str, str], list[str]]:
     """The words to put back under each node of a step: from disk, as in a resumed run."""
-    paths = [path for (at, _), path in sorted(shelf.parts.items()) if at == step]
+    parts = [part for (at, _), part in sorted(shelf.parts.items()) if at == step]
     fills = (
-        read_parts(paths, "fills")
+        read_parts(shelf.folder, parts, "fills")
         .filter(pl.col("rank") <= width)
         .sort("prompt_id", "parent", "rank")
         .group_by("prompt_id", "parent", maintain_order=True)
@@ -355,7 +255,7 @@ def _words(shelf: Shelf, *, step: int, width: int) -> dict[tuple[str, str], list
 
 def _finished(
     job: Job,
-    voice: _Voice,
+    voice: Voice,
     shelf: Shelf,
     counts: Sequence[tuple[int, int, int]],
     *,
@@ -363,12 +263,13 @@ def _finished(
 ) -> Asked:
     """What there is; the manifest says so too."""
     sentences, asked_now, others = (sum(numbers) for numbers in zip(*counts, strict=True))
-    rows = count_rows(shelf.parts.values())
+    others += len(shelf.foreign)
     entry = {
         "table": voice.table,
         "sentences": sentences,
-        "rows": rows,
+        "rows": shelf.rows,
         "parts": len(shelf.parts),
+        "sha256": shelf.sha256,
         "not_one_token": list(not_one_token),
     }
     manifest = with_answers(
@@ -381,7 +282,7 @@ def _finished(
         model=voice.name,
         instrument=job.instrument,
         sentences=sentences,
-        rows=rows,
+        rows=shelf.rows,
         asked_now=asked_now,
         damaged=shelf.damaged,
         not_one_token=tuple(not_one_token),

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from itertools import islice
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,22 +18,19 @@ from goffman.models.base import Reply, Turn
 from goffman.runs.ask import Asked, Progress, Watch
 from goffman.runs.folder import Run
 from goffman.runs.journal import Journal, Line, key_of, open_journal, read_journal
-from goffman.runs.manifest import begun, with_answers
-from goffman.runs.store import (
-    Shelf,
-    answers_folder,
-    count_rows,
-    read_parts,
-    sound_parts,
-    write_part,
-)
+from goffman.runs.manifest import asker_of, begun, with_answers
+from goffman.runs.store import Shelf, answers_folder, read_parts, sound_parts, write_part
 from goffman.tables import REPLIES, schema
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from numpy.typing import NDArray
 
     from goffman.models.base import Chats
     from goffman.records import Prompt
+    from goffman.runs.files import Folder
+    from goffman.runs.manifest import Manifest
 
 WATCH_S = 0.1
 """Seconds between two looks at how far it is."""
@@ -43,6 +40,11 @@ LINES = 1024
 
 PART = (1, 0)
 """The one part that is made from the journal."""
+
+OTHERS = (
+    "replies in the journal that were not used: {}. Another model gave them, or this one when it "
+    "was asked in another way, or an earlier goffman, which did not note who did."
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,9 +60,40 @@ class ChatJob:
     """With the text and the trial it gives the seed of a reply."""
     watch: Watch
 
-    def folder(self, model: str) -> Path:
-        """Where the model's replies lie."""
-        return answers_folder(self.run.folder, "replies", model=model, instrument=self.instrument)
+    def replies(self, model: str) -> Replies:
+        """The model's replies, as far as they are on disk."""
+        return replies_of(
+            self.run.folder, self.run.manifest, model=model, instrument=self.instrument
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Replies:
+    """Where a model's replies to an instrument lie, and by what they are known as its own."""
+
+    folder: Folder
+    model: str
+    asker: str
+    """A hash of who answers, and how it is asked; it stands in each line of the journal."""
+
+    def lines(self) -> Iterator[tuple[int, Line | None, bool]]:
+        """The journal's lines: number, content (None: it came to harm), and whether it is ours."""
+        for number, line in enumerate(read_journal(self.folder), start=1):
+            yield number, line, line is not None and line.asker == self.asker
+
+    def digest(self, prompts: Sequence[Prompt], trials: int) -> str:
+        """What stands in the name of the part with all replies to these prompts."""
+        asked = [self.asker, trials, [[prompt.id, prompt.text] for prompt in prompts]]
+        return hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:16]
+
+
+def replies_of(run: Path, manifest: Manifest, *, model: str, instrument: str) -> Replies:
+    """A model's replies to an instrument, whether or not there are any yet."""
+    return Replies(
+        folder=answers_folder(run, "replies", model=model, instrument=instrument),
+        model=model,
+        asker=asker_of(manifest, model=model, instrument=instrument),
+    )
 
 
 class Questions:
@@ -104,13 +137,14 @@ def seed_of(seed: int, key: str, trial: int) -> int:
     return int.from_bytes(hashlib.sha256(content).digest()[:4], "big") >> 1
 
 
-def known_questions(folder: Path, prompts: Sequence[Prompt], *, trials: int) -> Questions:
-    """The questions, those marked whose replies are in the folder; nothing there is changed."""
+def known_questions(replies: Replies, prompts: Sequence[Prompt], *, trials: int) -> Questions:
+    """The questions, those marked whose replies are on disk; nothing there is changed."""
     questions = Questions(prompts, trials)
-    if _whole(sound_parts(folder, clear=False), rows=len(prompts) * trials):
+    shelf = sound_parts(replies.folder, model=replies.model, clear=False)
+    if _whole(shelf, asked=replies.digest(prompts, trials)):
         questions.answered[:] = True
     else:
-        _known(questions, folder)
+        _known(questions, replies)
     return questions
 
 
@@ -118,28 +152,29 @@ def ask_replies(job: ChatJob, model: Chats) -> Asked:
     """What there is of the model's replies, once every prompt is answered in every trial."""
     name = model.identity.name
     _begin(job, name)
-    folder = job.folder(name)
-    shelf = sound_parts(folder, clear=True)
-    asked_now, damaged = 0, shelf.damaged
-    if not _whole(shelf, rows=len(job.prompts) * job.trials):
-        asked_now, lost = _ask_rest(job, model, folder)
-        damaged += tuple(f"journal, line {number}" for number in lost)
-        for path in shelf.parts.values():
-            path.unlink()
-        shelf.parts.clear()
-        shelf.parts[PART] = write_part(folder, PART, reply_rows(job, folder, name))
-    return _finished(job, name, shelf, asked_now=asked_now, damaged=damaged)
+    replies = job.replies(name)
+    shelf = sound_parts(replies.folder, model=name, clear=True)
+    digest = replies.digest(job.prompts, job.trials)
+    if _whole(shelf, asked=digest):
+        return _finished(job, shelf, replies, _Found())
+    found = _ask_rest(job, model, replies)
+    for part in shelf.parts.values():
+        shelf.folder.remove(part.name)
+    shelf.parts.clear()
+    shelf.parts[PART] = write_part(shelf.folder, PART, reply_rows(job, replies), asked=digest)
+    return _finished(job, shelf, replies, found)
 
 
-def _ask_rest(job: ChatJob, model: Chats, folder: Path) -> tuple[int, list[int]]:
-    """How many questions were asked, and the journal's lines that came to harm; all is answered."""
+def _ask_rest(job: ChatJob, model: Chats, replies: Replies) -> _Found:
+    """What was found in the journal, to which all that was missing there is added."""
     questions = Questions(job.prompts, job.trials)
-    with open_journal(folder) as journal:
-        served_by, lost = _known(questions, folder)
+    job.run.bind()
+    with open_journal(replies.folder) as journal:
+        found = _known(questions, replies)
         turns = questions.turns(job.seed)
         if turns:
             job.run.begin()
-        hearing = _Hearing(job, model, journal, turns=turns, served_by=served_by)
+        hearing = _Hearing(job, model, journal, turns=turns, found=found, asker=replies.asker)
         hearing.watch(last=True)
         model.chat(turns, hearing.take)
         hearing.watch(last=True)
@@ -148,16 +183,16 @@ def _ask_rest(job: ChatJob, model: Chats, folder: Path) -> tuple[int, list[int]]
             f"{model.identity.name} answered {hearing.heard:,} of {len(turns):,} questions of "
             f"{job.instrument} and ended. They are kept: the same command goes on from there."
         )
-    return len(turns), lost
+    return replace(found, asked_now=len(turns))
 
 
-def reply_rows(job: ChatJob, folder: Path, model: str) -> pl.DataFrame:
+def reply_rows(job: ChatJob, replies: Replies) -> pl.DataFrame:
     """REPLIES from the journal, prompt by prompt and trial by trial, whatever came first."""
     questions = Questions(job.prompts, job.trials)
     fresh = (
         (line.key, line.trial, *vars(line.reply).values())
-        for line in read_journal(folder)
-        if line is not None and questions.take(line.key, line.trial)
+        for _, line, ours in replies.lines()
+        if line is not None and ours and questions.take(line.key, line.trial)
     )
     names = ["key", "trial", *(field.name for field in fields(Reply))]
     types = pl.Schema({"key": pl.String(), **schema(REPLIES)})
@@ -172,7 +207,7 @@ def reply_rows(job: ChatJob, folder: Path, model: str) -> pl.DataFrame:
         }
     ).with_row_index("place")
     rows = asked.join(pl.concat(chunks), on="key").sort("place", "trial")
-    return rows.with_columns(model=pl.lit(model)).select(schema(REPLIES).names())
+    return rows.with_columns(model=pl.lit(replies.model)).select(schema(REPLIES).names())
 
 
 class _Hearing:
@@ -185,11 +220,12 @@ class _Hearing:
         journal: Journal,
         *,
         turns: Sequence[Turn],
-        served_by: str | None,
+        found: _Found,
+        asker: str,
     ) -> None:
         self.heard = 0
         self._job, self._model, self._journal = job, model.identity.name, journal
-        self._turns, self._served_by = turns, served_by
+        self._turns, self._served_by, self._asker = turns, found.served_by, asker
         self._open = np.ones(len(turns), dtype=bool)
         texts = len({prompt.text for prompt in job.prompts})
         self._total = texts * job.trials
@@ -203,7 +239,7 @@ class _Hearing:
             )
         self._check_who(reply)
         turn = self._turns[position]
-        self._journal.add(Line(key_of(turn.text), turn.trial, reply))
+        self._journal.add(Line(key_of(turn.text), turn.trial, reply, self._asker))
         self._open[position] = False
         self.heard += 1
         self._job.run.asked(1)
@@ -245,20 +281,35 @@ def _begin(job: ChatJob, model: str) -> None:
         )
 
 
-def _whole(shelf: Shelf, *, rows: int) -> bool:
-    """Whether the part with so many rows is there: it is made once all is answered."""
-    return list(shelf.parts) == [PART] and count_rows(shelf.parts.values()) == rows
+def _whole(shelf: Shelf, *, asked: str) -> bool:
+    """Whether the part with all replies is there, and no other: it is made once all is answered."""
+    return list(shelf.parts) == [PART] and shelf.parts[PART].asked == asked
 
 
-def _known(questions: Questions, folder: Path) -> tuple[str | None, list[int]]:
-    """Who answered so far, and the journal's lines that came to harm; the questions are marked."""
-    served_by, lost = None, []
-    for number, line in enumerate(read_journal(folder), start=1):
+@dataclass(frozen=True, kw_only=True)
+class _Found:
+    """What a journal holds beside replies, and what was missing in it."""
+
+    served_by: str | None = None
+    """Who answered so far."""
+    lost: tuple[int, ...] = ()
+    """The lines that came to harm."""
+    others: int = 0
+    """Lines that another model answered, or this one in another way."""
+    asked_now: int = 0
+
+
+def _known(questions: Questions, replies: Replies) -> _Found:
+    """What the journal holds; the questions that are answered there are marked."""
+    served_by, lost, others = None, [], 0
+    for number, line, ours in replies.lines():
         if line is None:
             lost.append(number)
+        elif not ours:
+            others += 1
         elif questions.take(line.key, line.trial):
             served_by = served_by or line.reply.served_by
-    return served_by, lost
+    return _Found(served_by=served_by, lost=tuple(lost), others=others)
 
 
 def _chunks(rows: Iterator[tuple[object, ...]], size: int) -> Iterator[list[tuple[object, ...]]]:
@@ -266,11 +317,10 @@ def _chunks(rows: Iterator[tuple[object, ...]], size: int) -> Iterator[list[tupl
         yield chunk
 
 
-def _finished(
-    job: ChatJob, model: str, shelf: Shelf, *, asked_now: int, damaged: tuple[str, ...]
-) -> Asked:
+def _finished(job: ChatJob, shelf: Shelf, of_model: Replies, found: _Found) -> Asked:
     """What there is; the manifest says so too, and what the server said of itself."""
-    replies = read_parts(shelf.parts.values(), "replies")
+    model = of_model.model
+    replies = read_parts(shelf.folder, shelf.parts.values(), "replies")
     asked = {prompt.text: prompt.id for prompt in job.prompts}
     paid = replies.filter(pl.col("prompt_id").is_in(list(asked.values())))
     sentences = len(asked) * job.trials
@@ -279,6 +329,7 @@ def _finished(
         "sentences": sentences,
         "rows": replies.height,
         "parts": len(shelf.parts),
+        "sha256": shelf.sha256,
         "served_by": sorted(replies["served_by"].drop_nulls().unique()),
         "fingerprints": sorted(replies["fingerprint"].drop_nulls().unique()),
         "prompt_tokens": _total(paid["prompt_tokens"]),
@@ -293,9 +344,9 @@ def _finished(
         instrument=job.instrument,
         sentences=sentences,
         rows=replies.height,
-        asked_now=asked_now,
-        damaged=damaged,
-        remarks=tuple(_remarks(replies)),
+        asked_now=found.asked_now,
+        damaged=(*shelf.damaged, *(f"journal, line {number}" for number in found.lost)),
+        remarks=(*((OTHERS.format(found.others),) if found.others else ()), *_remarks(replies)),
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import io
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -10,21 +12,26 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from goffman.errors import AskingError, RunError
+from goffman.errors import GoffmanError, RunError
+from goffman.runs.files import Folder, make_folder
 from goffman.runs.lock import locked
 from goffman.runs.manifest import (
     Clock,
     Manifest,
+    checksum,
     new_session,
     read_manifest,
     with_session,
+    with_table,
     write_manifest,
 )
-from goffman.runs.store import make_folder, parquet, write_whole
+from goffman.runs.store import parquet
 from goffman.tables import PROMPT_TABLE, complaints, prompt_table
 
 if TYPE_CHECKING:
     from goffman.records import Prompt
+
+PROMPTS = "prompts.parquet"
 
 SAVE_EVERY = 10.0
 """Seconds between two writes of the manifest: a killed run has lost count of so much time."""
@@ -33,13 +40,25 @@ SAVE_EVERY = 10.0
 class Run:
     """The folder, its manifest, and the session of this process, which begins when it asks."""
 
-    def __init__(self, folder: Path, manifest: Manifest, *, seed: int) -> None:
+    def __init__(self, folder: Path, *, seed: int) -> None:
         self.folder = folder
-        self.manifest = manifest
+        self._on_disk = read_manifest(folder)
+        self.manifest = self._on_disk or Manifest()
         self._seed = seed
         self._clock = Clock()
         self._sentences = 0
         self._saved: float | None = None
+
+    def keep(self) -> None:
+        """The manifest on disk is this one."""
+        if self.manifest != self._on_disk:
+            write_manifest(self.folder, self.manifest)
+            self._on_disk = self.manifest
+
+    def bind(self) -> None:
+        """There is a manifest on disk, before there are answers that only it can explain."""
+        if self._on_disk is None:
+            self.keep()
 
     def begin(self) -> None:
         """The manifest on disk says from now on that this session asks."""
@@ -57,7 +76,7 @@ class Run:
         """The manifest is on disk, with the time so far."""
         last = self._clock.onto(self.manifest.sessions[-1], sentences=self._sentences, ended=ended)
         self.manifest = with_session(self.manifest, last)
-        write_manifest(self.folder, self.manifest)
+        self.keep()
         self._saved = time.monotonic()
 
     def end(self) -> None:
@@ -72,44 +91,86 @@ def open_run(folder: Path, *, seed: int = 0) -> Iterator[Run]:
     try:
         make_folder(folder)
     except OSError as error:
+        # A link that leads nowhere, or too long a name, is what the user must know of.
+        if error.errno in (errno.EEXIST, errno.ENAMETOOLONG):
+            Folder(folder).names()
         message = (
             f"{folder} cannot be made: {error.strerror}. Give a folder of your own with --output."
         )
         raise RunError(message) from error
     with locked(folder):
-        run = Run(folder, read_manifest(folder) or Manifest(), seed=seed)
+        Folder(folder).sweep()
+        run = Run(folder, seed=seed)
         try:
             yield run
         except BaseException:
             # What went wrong first is what the user must read, not that the disk is still full.
-            with suppress(AskingError):
+            with suppress(GoffmanError):
                 run.end()
             raise
         run.end()
 
 
-def keep_prompts(run: Path, instrument: str, prompts: Sequence[Prompt]) -> None:
+def keep_prompts(run: Run, instrument: str, prompts: Sequence[Prompt]) -> None:
     """prompts.parquet has these prompts of the instrument, beside those of others."""
-    path = run / "prompts.parquet"
     here = prompt_table(prompts)
-    there = read_prompts(run) if path.exists() else here.clear()
+    before = Folder(run.folder).read(PROMPTS)
+    there, known = here.clear(), []
+    if before is not None and run.manifest.knows(PROMPTS, before):
+        with suppress(ValueError):
+            there, known = _table_in(before), [checksum(before)]
     others = there.filter(pl.col("instrument") != instrument)
     table = pl.concat([others, here]).sort("instrument", maintain_order=True)
-    if not table.equals(there):
-        write_whole(path, parquet(table))
+    if table.equals(there):
+        run.manifest = with_table(run.manifest, PROMPTS, *known)
+        return
+    # Whatever moment the process is killed at, the manifest knows the file that is there.
+    content = parquet(table)
+    run.manifest = with_table(run.manifest, PROMPTS, *known, checksum(content))
+    run.keep()
+    Folder(run.folder).write(PROMPTS, content)
+    run.manifest = with_table(run.manifest, PROMPTS, checksum(content))
 
 
-def read_prompts(run: Path) -> pl.DataFrame:
-    """Every prompt of the run: the columns PROMPT_TABLE."""
-    path = run / "prompts.parquet"
-    try:
-        frame = pl.read_parquet(path)
-    except (OSError, pl.exceptions.PolarsError) as error:
-        message = (
-            f"{path} cannot be read ({type(error).__name__}). Remove it and give the run's "
-            "goffman audit command again: it is written anew, and no model is asked again."
+def read_prompts(run: Path, manifest: Manifest | None = None) -> pl.DataFrame:
+    """Every prompt of the run: the columns PROMPT_TABLE; RunError where some are not there.
+
+    ``manifest``: the run's, where it has been read.
+    """
+    manifest = manifest or read_manifest(run) or Manifest()
+    content = Folder(run).read(PROMPTS)
+    if content is None:
+        raise RunError(f"{run / PROMPTS} is missing. {_again()}")
+    if not manifest.knows(PROMPTS, content):
+        raise RunError(
+            f"{run / PROMPTS} is not as it was written: it was damaged or changed. {_again()}"
         )
-        raise RunError(message) from error
+    try:
+        table = _table_in(content)
+    except ValueError as error:
+        raise RunError(f"{run / PROMPTS} does not hold prompts: {error}. {_again()}") from error
+    counts = dict(table.group_by("instrument").len().rows())
+    answered = {name for of_model in manifest.answers.values() for name in of_model}
+    for name in sorted(answered & {*manifest.instruments}):
+        if counts.get(name, 0) != manifest.instruments[name]["prompts"]:
+            again = _again(f" with --instrument {name}")
+            raise RunError(f"{run / PROMPTS} does not hold the prompts of {name}. {again}")
+    return table
+
+
+def _table_in(content: bytes) -> pl.DataFrame:
+    """The table of prompts in a file's content; ValueError where it is none."""
+    try:
+        frame = pl.read_parquet(io.BytesIO(content))
+    except pl.exceptions.PolarsError as error:
+        raise ValueError("it cannot be read as Parquet") from error
     if problems := complaints(frame, PROMPT_TABLE):
-        raise RunError(f"{path} does not hold prompts: {'; '.join(problems)}.")
+        raise ValueError("; ".join(problems))
     return frame
+
+
+def _again(how: str = "") -> str:
+    return (
+        f"Give the run's goffman audit command{how} again: it is written anew, and no model is "
+        "asked again."
+    )

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from goffman.errors import AskingError
 from goffman.models.base import Reply
-from goffman.runs.store import disk_trouble, make_folder, sync_folder
+from goffman.runs.files import Folder, disk_trouble
 
 NAME = "journal"
 """The file's, beside the parts that are made from it."""
@@ -38,6 +38,8 @@ class Line(NamedTuple):
     """Of the question's text."""
     trial: int
     reply: Reply
+    asker: str = ""
+    """A hash of who answered, and how it was asked; empty: an earlier goffman did not note it."""
 
 
 def key_of(text: str) -> str:
@@ -110,16 +112,14 @@ class Journal:
 
 
 @contextmanager
-def open_journal(folder: Path) -> Iterator[Journal]:
+def open_journal(folder: Folder) -> Iterator[Journal]:
     """The journal in the folder, new or continued; its caller holds the run's lock."""
-    path = folder / NAME
+    path = folder.path / NAME
     with disk_trouble(path):
-        make_folder(folder)
-        descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
+        descriptor = folder.append(NAME)
     try:
         with disk_trouble(path):
             _cut_torn_line(descriptor)
-            sync_folder(folder)
         journal = Journal(path, descriptor)
         try:
             yield journal
@@ -133,19 +133,19 @@ def open_journal(folder: Path) -> Iterator[Journal]:
         os.close(descriptor)
 
 
-def read_journal(folder: Path) -> Iterator[Line | None]:
+def read_journal(folder: Folder) -> Iterator[Line | None]:
     """Line by line what was heard; None for a line that came to harm."""
-    path = folder / NAME
-    if not path.exists():
+    file = folder.opened(NAME)
+    if file is None:
         return
-    with path.open("rb") as file:
+    with file:
         for content in file:
             yield _line_in(content)
 
 
 def line_of(line: Line) -> bytes:
     """The line as it stands in the file."""
-    told = {"key": line.key, "trial": line.trial, **asdict(line.reply)}
+    told = {"asker": line.asker, "key": line.key, "trial": line.trial, **asdict(line.reply)}
     content = json.dumps(told, separators=(",", ":")).encode()
     return b"%s %s\n" % (_checksum(content), content)
 
@@ -155,7 +155,8 @@ def _line_in(content: bytes) -> Line | None:
     if not content.endswith(b"\n") or _checksum(told) != checksum:
         return None
     fields: dict[str, Any] = json.loads(told)
-    return Line(fields.pop("key"), fields.pop("trial"), Reply(**fields))
+    asker = fields.pop("asker", "")
+    return Line(fields.pop("key"), fields.pop("trial"), Reply(**fields), asker)
 
 
 def _checksum(content: bytes) -> bytes:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from goffman.errors import RunError
-from goffman.runs.store import disk_trouble
+from goffman.runs.files import Folder, disk_trouble
 
 
 @contextmanager
@@ -19,9 +19,8 @@ def locked(folder: Path) -> Iterator[None]:
     The system gives the lock back when the process ends, however it ends; the file stays and means
     nothing by itself (removing it could remove the lock of a process that has just come).
     """
-    path = folder / "lock"
     try:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+        descriptor = Folder(folder).append("lock")
     except OSError as error:
         message = (
             f"{folder} cannot be written to: {error.strerror}. "
@@ -32,8 +31,8 @@ def locked(folder: Path) -> Iterator[None]:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise RunError(_in_use(folder, os.read(descriptor, 20).decode())) from None
-        with disk_trouble(path):
+            raise RunError(_in_use(folder, os.read(descriptor, 20))) from None
+        with disk_trouble(folder / "lock"):
             os.ftruncate(descriptor, 0)
             os.write(descriptor, str(os.getpid()).encode())
         yield
@@ -41,8 +40,8 @@ def locked(folder: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
-def _in_use(folder: Path, pid: str) -> str:
-    holder = f"process {pid}" if pid else "another process"
+def _in_use(folder: Path, pid: bytes) -> str:
+    holder = f"process {pid.decode()}" if pid.isdigit() else "another process"
     return (
         f"{folder} is in use by {holder}. One process at a time asks for a run: "
         "wait until it ends, or give another folder with --output."

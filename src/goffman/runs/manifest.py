@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from goffman import __version__
 from goffman.errors import RunError
 from goffman.records import Questionnaire
-from goffman.runs.store import write_whole
+from goffman.runs.files import Folder
 
 if TYPE_CHECKING:
     from goffman.models.base import Identity, Sampling
@@ -67,12 +67,19 @@ class Manifest:
     instruments: Mapping[str, Entry] = field(default_factory=dict)
     """By id: version, digest, prompts and how they are asked."""
     answers: Mapping[str, Mapping[str, Entry]] = field(default_factory=dict)
-    """Model → instrument → table, sentences, rows, parts; all three null until it is finished."""
+    """Model → instrument → table, sentences, rows, parts; all three null until it is finished. Then
+    also sha256, of the names of all parts."""
     lexicons: Mapping[str, Any] = field(default_factory=dict)
     """By what they say of words: the files, or the words, that the scores were made with."""
     measuring: Mapping[str, Any] = field(default_factory=dict)
     """What else scores and estimates were last made with: the seed, pairs of models, goffman."""
+    tables: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """By file, such as scores.parquet: its sha256; two of them while it is written anew."""
     sessions: tuple[Session, ...] = ()
+
+    def knows(self, table: str, content: bytes) -> bool:
+        """Whether a table's file is as it was written; an earlier goffman did not note how."""
+        return table not in self.tables or checksum(content) in self.tables[table]
 
     def as_json(self) -> str:
         """The text of manifest.json."""
@@ -86,8 +93,9 @@ class Manifest:
 def read_manifest(run: Path) -> Manifest | None:
     """The manifest of a run folder, or None where there is no run yet."""
     path = run / "manifest.json"
-    if not path.exists():
-        if (run / "answers").exists():
+    text = Folder(run).read("manifest.json")
+    if text is None:
+        if (Folder(run) / "answers").names():
             message = (
                 f"{run} holds answers but no manifest.json, so that no one can say whose they are. "
                 "Put the file back, or give another folder with --output."
@@ -95,7 +103,7 @@ def read_manifest(run: Path) -> Manifest | None:
             raise RunError(message)
         return None
     try:
-        content = json.loads(path.read_text())
+        content = json.loads(text)
         if content["format"] != FORMAT:
             message = (
                 f"{path} has format {content['format']}; this goffman reads format {FORMAT}. "
@@ -108,6 +116,7 @@ def read_manifest(run: Path) -> Manifest | None:
             answers=content["answers"],
             lexicons=content.get("lexicons", {}),
             measuring=content.get("measuring", {}),
+            tables=content.get("tables", {}),
             sessions=tuple(Session(**session) for session in content["sessions"]),
         )
     except (ValueError, KeyError, TypeError) as error:
@@ -120,7 +129,7 @@ def read_manifest(run: Path) -> Manifest | None:
 
 def write_manifest(run: Path, manifest: Manifest) -> None:
     """The file is whole at every moment."""
-    write_whole(run / "manifest.json", manifest.as_json().encode())
+    Folder(run).write("manifest.json", manifest.as_json().encode())
 
 
 def new_session(seed: int) -> Session:
@@ -248,6 +257,19 @@ def _with_trials(
     return replace(manifest, instruments={**manifest.instruments, name: entry})
 
 
+def asker_of(
+    manifest: Manifest, *, model: str, instrument: str, settings: Mapping[str, Any] | None = None
+) -> str:
+    """A hash of who answers what, and how it is asked: what this run never mixes with another's.
+
+    ``settings``: how the masks of the instrument are asked.
+    """
+    of_model = manifest.models.get(model, {})
+    who = {name: value for name, value in of_model.items() if name not in REMARKS}
+    told = json.dumps([model, who, instrument, settings], sort_keys=True)
+    return hashlib.sha256(told.encode()).hexdigest()[:16]
+
+
 def with_answers(manifest: Manifest, *, model: str, instrument: str, entry: Entry) -> Manifest:
     """The manifest with what there is of a model's answers to an instrument."""
     of_model = {**manifest.answers.get(model, {}), instrument: entry}
@@ -268,6 +290,16 @@ def with_measuring(manifest: Manifest, *, seed: int, pairs: Sequence[tuple[str, 
     """The manifest with what else the scores and estimates are now made with."""
     entry = {"seed": seed, "pairs": [list(pair) for pair in pairs], "goffman": __version__}
     return replace(manifest, measuring=entry)
+
+
+def with_table(manifest: Manifest, table: str, *checksums: str) -> Manifest:
+    """The manifest with all the contents that a table's file may have."""
+    return replace(manifest, tables={**manifest.tables, table: list(checksums)})
+
+
+def checksum(content: bytes) -> str:
+    """The sha256 of a file."""
+    return hashlib.sha256(content).hexdigest()
 
 
 def with_session(manifest: Manifest, session: Session, *, first: bool = False) -> Manifest:

@@ -147,11 +147,12 @@ def still_to_ask(plan: Plan, present: Collection[int]) -> list[int]:
     return [number for number in range(len(plan.parts)) if number not in present]
 
 
-def part_digests(plan: Plan, names: Sequence[str]) -> list[str]:
-    """For each part 16 digits that change with its sentences, its batches and who asks them.
+def part_digests(plan: Plan, names: Sequence[str], *, asker: str) -> list[str]:
+    """For each part 16 digits that change with its sentences, its batches and who asks whom.
 
-    ``names``: one for each of the given texts. An answer belongs to a sentence as the model read
-    it: a tokenizer that splits a word otherwise makes another one.
+    ``names``: one for each of the given texts; ``asker``: a hash of who answers, and how it is
+    asked. An answer belongs to a sentence as the model read it: a tokenizer that splits a word
+    otherwise makes another one.
     """
     parts = (
         [
@@ -160,7 +161,7 @@ def part_digests(plan: Plan, names: Sequence[str]) -> list[str]:
         ]
         for part in plan.parts
     )
-    return [hashlib.sha256(json.dumps(part).encode()).hexdigest()[:16] for part in parts]
+    return [hashlib.sha256(json.dumps([asker, part]).encode()).hexdigest()[:16] for part in parts]
 
 
 def part_sentences(plan: Plan, number: int) -> list[int]:

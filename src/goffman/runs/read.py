@@ -5,12 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import polars as pl
+
 from goffman.errors import RunError
 from goffman.runs.manifest import read_manifest
-from goffman.runs.store import Table, answers_folder, read_parts, sound_parts
+from goffman.runs.store import Table, answers_folder, columns_of, read_parts, sound_parts
+from goffman.tables import schema
 
 if TYPE_CHECKING:
-    import polars as pl
+    from goffman.runs.manifest import Entry
+    from goffman.runs.store import Shelf
 
 
 def read_answers(
@@ -26,23 +30,39 @@ def read_answers(
     manifest = read_manifest(run)
     if manifest is None:
         raise RunError(f"{run} is no run: it has no manifest.json. Make one with goffman audit.")
-    paths: list[Path] = []
+    frames = [pl.DataFrame(schema=schema(columns_of(table)))]
     for name in sorted(manifest.models):
         for asked in sorted(manifest.answers.get(name, {})):
             entry = manifest.answers[name][asked]
             chosen = model in {None, name} and instrument in {None, asked}
-            if entry["table"] != table or not chosen:
-                continue
-            folder = answers_folder(run, table, model=name, instrument=asked)
-            shelf = sound_parts(folder, clear=False)
-            if entry["parts"] != len(shelf.parts):
-                parts = entry["parts"] or "a yet unknown number of"
-                damaged = f" ({', '.join(shelf.damaged)} damaged)" if shelf.damaged else ""
-                message = (
-                    f"{folder} holds {len(shelf.parts)} of {parts} parts{damaged}, so that "
-                    f"answers of {name} to {asked} are missing. Give the run's goffman audit "
-                    f"command with {name} again: it asks what is missing."
-                )
-                raise RunError(message)
-            paths += [path for _, path in sorted(shelf.parts.items())]
-    return read_parts(paths, table)
+            if entry["table"] == table and chosen:
+                folder = answers_folder(run, table, model=name, instrument=asked)
+                shelf = sound_parts(folder, model=name, clear=False)
+                _check(shelf, entry, model=name, instrument=asked)
+                parts = [part for _, part in sorted(shelf.parts.items())]
+                frames.append(read_parts(folder, parts, table))
+    return pl.concat(frames)
+
+
+def _check(shelf: Shelf, entry: Entry, *, model: str, instrument: str) -> None:
+    """RunError where the parts on disk are not those that the manifest knows."""
+    found = len(shelf.parts)
+    if found != entry["parts"]:
+        parts = entry["parts"] or "a yet unknown number of"
+        what = f"holds {found} of {parts} parts{_unsound(shelf)}, so that"
+    # An earlier goffman did not note which parts there are.
+    elif entry.get("sha256", shelf.sha256) != shelf.sha256:
+        what = "holds other parts than were written when all was answered:"
+    else:
+        return
+    raise RunError(
+        f"{shelf.folder.path} {what} answers of {model} to {instrument} are missing. Give the "
+        f"run's goffman audit command with {model} again: it asks what is missing."
+    )
+
+
+def _unsound(shelf: Shelf) -> str:
+    """Which files are no sound parts, in brackets."""
+    said = [f"{', '.join(shelf.damaged)} damaged"] if shelf.damaged else []
+    said += [f"{', '.join(shelf.foreign)} by another model"] if shelf.foreign else []
+    return f" ({'; '.join(said)})" if said else ""

@@ -1,4 +1,4 @@
-"""The run folder: every file in it is whole or absent.
+"""The answers of a run: every part of them is whole or absent.
 
 runs/<name>/
   manifest.json
@@ -8,24 +8,22 @@ runs/<name>/
     journal   of replies
 
 A part's checksum stands in its name, so that both come to be in one rename: there is no moment at
-which one is there without the other. So does a digest of what was asked: answers are never taken
-for those to other sentences.
+which one is there without the other. So does a digest of who was asked what, and how: answers are
+never taken for another model's, or for those to other sentences.
 """
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import io
-import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from goffman.errors import AskingError, RunError
+from goffman.errors import RunError
+from goffman.runs.files import Folder
 from goffman.tables import FILLS, LABELS, LIKELIHOODS, REPLIES, Column, complaints
 
 if TYPE_CHECKING:
@@ -34,27 +32,43 @@ if TYPE_CHECKING:
 Table = Literal["fills", "labels", "replies", "likelihoods"]
 
 PART = re.compile(r"(\d+)-(\d{5})-([0-9a-f]{16})-([0-9a-f]{64})\.parquet")
-"""A part's name: step, number, digest of what was asked, sha256 of its bytes."""
+"""A part's name: step, number, digest of who was asked what, sha256 of its bytes."""
 
-UNSAID = "0" * 16
-"""The digest of a part that is known by its rows alone."""
 
-TEMPORARY = ".tmp"
-"""How the name of a file ends that is being written."""
+class Part(NamedTuple):
+    """A file of answers."""
 
-FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
-"""What the system says where there is no more room: on the disk, for the user, for the file."""
+    name: str
+    rows: int
+
+    @property
+    def asked(self) -> str:
+        """The digest of who was asked what."""
+        return self.name.split("-")[2]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Shelf:
     """The parts of one model's answers to one instrument, as they were found sound."""
 
-    folder: Path
-    parts: dict[tuple[int, int], Path]
+    folder: Folder
+    parts: dict[tuple[int, int], Part]
     """By step and number."""
     damaged: tuple[str, ...] = ()
-    """Names of the files that are no sound parts."""
+    """Names of the files whose bytes are not those that were written."""
+    foreign: tuple[str, ...] = ()
+    """Names of the files whose rows are another model's."""
+
+    @property
+    def sha256(self) -> str:
+        """Of the names of all parts, in which the checksums of their bytes stand."""
+        names = sorted(part.name for part in self.parts.values())
+        return hashlib.sha256("\n".join(names).encode()).hexdigest()
+
+    @property
+    def rows(self) -> int:
+        """Of all parts together."""
+        return sum(part.rows for part in self.parts.values())
 
 
 def columns_of(table: Table) -> tuple[Column, ...]:
@@ -69,66 +83,9 @@ def slug(name: str) -> str:
     return f"{readable}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
 
 
-def answers_folder(run: Path, table: Table, *, model: str, instrument: str) -> Path:
+def answers_folder(run: Path, table: Table, *, model: str, instrument: str) -> Folder:
     """Where a model's answers to an instrument lie."""
-    return run / "answers" / table / slug(model) / instrument
-
-
-@contextmanager
-def disk_trouble(path: Path) -> Iterator[None]:
-    """A disk that fails while the block runs is told as an AskingError."""
-    try:
-        yield
-    except OSError as error:
-        what = "The disk is full" if error.errno in FULL else "The disk failed"
-        todo = "Free some space" if error.errno in FULL else "See to the disk"
-        message = (
-            f"{what}: {path} could not be written ({error.strerror}). Everything answered before "
-            f"is kept. {todo} and give the same command again: it goes on from there."
-        )
-        raise AskingError(message) from error
-
-
-def make_folder(folder: Path) -> None:
-    """The folder is there afterwards, also after a power cut."""
-    missing = [path for path in (folder, *folder.parents) if not path.exists()]
-    for path in reversed(missing):
-        path.mkdir(exist_ok=True)
-        sync_folder(path.parent)
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """The file has the content, and at every moment before it was as it had been."""
-    temporary = path.with_name(path.name + TEMPORARY)
-    with disk_trouble(path):
-        make_folder(path.parent)
-        try:
-            with temporary.open("wb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            temporary.replace(path)
-        except OSError:
-            temporary.unlink(missing_ok=True)
-            raise
-        sync_folder(path.parent)
-
-
-def write_changed(path: Path, content: bytes) -> None:
-    """The file has the content, and is left alone where it had it before."""
-    with disk_trouble(path):
-        there = path.read_bytes() if path.exists() else None
-    if there != content:
-        write_whole(path, content)
-
-
-def sync_folder(folder: Path) -> None:
-    """The folder's names are on the disk."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    return Folder(run, ("answers", table, slug(model), instrument))
 
 
 def parquet(frame: pl.DataFrame) -> bytes:
@@ -138,35 +95,50 @@ def parquet(frame: pl.DataFrame) -> bytes:
     return buffer.getvalue()
 
 
-def write_part(
-    folder: Path, key: tuple[int, int], frame: pl.DataFrame, *, asked: str = UNSAID
-) -> Path:
-    """The file that now holds the part (step, number); ``asked``: the digest of its questions."""
+def write_part(folder: Folder, key: tuple[int, int], frame: pl.DataFrame, *, asked: str) -> Part:
+    """The part (step, number), which is on disk; ``asked``: the digest of who was asked what."""
     content = parquet(frame)
     step, number = key
-    path = folder / f"{step}-{number:05d}-{asked}-{hashlib.sha256(content).hexdigest()}.parquet"
-    write_whole(path, content)
-    return path
+    name = f"{step}-{number:05d}-{asked}-{hashlib.sha256(content).hexdigest()}.parquet"
+    folder.write(name, content)
+    return Part(name, frame.height)
 
 
-def sound_parts(folder: Path, *, clear: bool) -> Shelf:
-    """The parts whose bytes agree with the checksum in their names.
+def sound_parts(folder: Folder, *, model: str, clear: bool) -> Shelf:
+    """The parts that have the bytes which their names promise, and the model's rows alone.
 
-    ``clear`` removes what is damaged or was never finished, so that its part is asked again.
+    ``clear`` removes the others, so that they are asked again. What has no name of a part is not
+    ours, and left alone.
     """
-    parts: dict[tuple[int, int], Path] = {}
-    damaged = []
-    for path in sorted(folder.glob("*.parquet*")):
-        name = PART.fullmatch(path.name)
-        key = (int(name[1]), int(name[2])) if name else None
-        if name and key and key not in parts and _sha256(path) == name[4]:
-            parts[key] = path
+    parts: dict[tuple[int, int], Part] = {}
+    damaged, foreign = [], []
+    for name in folder.names():
+        found = PART.fullmatch(name)
+        if found is None:
             continue
-        if not path.name.endswith(TEMPORARY):
-            damaged.append(path.name)
+        content = folder.read(name) or b""
+        key = (int(found[1]), int(found[2]))
+        if key in parts or hashlib.sha256(content).hexdigest() != found[4]:
+            damaged.append(name)
+        elif (rows := _rows_of(model, content)) is None:
+            foreign.append(name)
+        else:
+            parts[key] = Part(name, rows)
+            continue
         if clear:
-            path.unlink()
-    return Shelf(folder=folder, parts=parts, damaged=tuple(damaged))
+            folder.remove(name)
+    return Shelf(folder=folder, parts=parts, damaged=tuple(damaged), foreign=tuple(foreign))
+
+
+def _rows_of(model: str, content: bytes) -> int | None:
+    """How many rows a part has; None where they are not this model's."""
+    import polars as pl
+
+    try:
+        models = pl.read_parquet(io.BytesIO(content), columns=["model"])["model"]
+    except pl.exceptions.PolarsError:
+        return None
+    return len(models) if models.unique().to_list() in ([model], []) else None
 
 
 def forget_others(shelf: Shelf, *, step: int, asked: Sequence[str]) -> int:
@@ -176,42 +148,25 @@ def forget_others(shelf: Shelf, *, step: int, asked: Sequence[str]) -> int:
     """
     wanted = {(step, number): digest for number, digest in enumerate(asked)}
     of_step = [key for key in shelf.parts if key[0] == step]
-    others = [key for key in of_step if _asked(shelf.parts[key]) != wanted.get(key)]
+    others = [key for key in of_step if shelf.parts[key].asked != wanted.get(key)]
     for key in others:
-        shelf.parts.pop(key).unlink()
+        shelf.folder.remove(shelf.parts.pop(key).name)
     return len(others)
 
 
-def _asked(part: Path) -> str:
-    return part.name.split("-")[2]
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def count_rows(paths: Iterable[Path]) -> int:
-    """The number of rows in all parts, from their headers."""
-    import polars as pl
-
-    files = list(paths)
-    if not files:
-        return 0
-    return int(pl.scan_parquet(files, glob=False).select(pl.len()).collect().item())
-
-
-def read_parts(paths: Iterable[Path], table: Table) -> pl.DataFrame:
-    """The rows of all parts, with exactly the table's columns."""
+def read_parts(folder: Folder, parts: Iterable[Part], table: Table) -> pl.DataFrame:
+    """The rows of the parts in their order, with exactly the table's columns."""
     import polars as pl
 
     from goffman.tables import schema
 
     columns = columns_of(table)
-    files = list(paths)
-    if not files:
-        return pl.DataFrame(schema=schema(columns))
-    frame = pl.read_parquet(files, glob=False)
-    if problems := complaints(frame, columns):
-        raise RunError(f"{files[0].parent} does not hold {table}: {'; '.join(problems)}.")
-    return frame
+    frames = [pl.DataFrame(schema=schema(columns))]
+    for part in parts:
+        content = folder.read(part.name)
+        if content is None:
+            raise RunError(f"{folder.path / part.name} was removed while the run was read.")
+        frames.append(pl.read_parquet(io.BytesIO(content)))
+        if problems := complaints(frames[-1], columns):
+            raise RunError(f"{folder.path} does not hold {table}: {'; '.join(problems)}.")
+    return pl.concat(frames)

@@ -1,0 +1,151 @@
+"""Models as the loop that asks them needs them: sentences in, rows of their table out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from goffman.records import MASK
+from goffman.runs.rows import Vocabulary, fill_rows, label_rows, likelihood_rows, together
+
+if TYPE_CHECKING:
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from goffman.models.base import Classifies, Filled, Fills, Scores
+    from goffman.runs.plan import Settings
+    from goffman.runs.rows import Askers
+    from goffman.runs.store import Table
+
+Sentences = Sequence[tuple[int, ...]]
+
+CONTROL = re.compile(r"<[/|]*\w+\|?>|\[\w+\]")
+"""How models write what is no word: <pad>, </s>, <|end|>, [UNK], [unused1]."""
+
+
+class Voice(Protocol):
+    """What the loop needs of a model: sentences in, rows of its table out."""
+
+    name: str
+    table: Table
+    steps: int
+    settings: Mapping[str, Any] | None
+    """How masks are asked."""
+
+    def encode(self, texts: Sequence[str]) -> list[list[int]]:
+        """Token ids of each text."""
+        ...
+
+    def ask(self, batch: Sentences) -> Any:
+        """The answers to a batch."""
+        ...
+
+    def rows(self, answers: Sequence[Any], askers: Askers, *, step: int) -> pl.DataFrame:
+        """The rows of the answers to several batches."""
+        ...
+
+
+class Filling:
+    """A masked model."""
+
+    table: Table = "fills"
+
+    def __init__(self, model: Fills, settings: Settings) -> None:
+        self.name = model.identity.name
+        self.steps = settings.depth
+        self.settings: Mapping[str, Any] | None = asdict(settings)
+        self.encode = model.encode
+        self._model = model
+        self._top_k = settings.top_k
+        found, self.not_one_token = model.single_tokens(settings.targets)
+        self._targets = sorted(set(found.values()))
+        self._vocabulary = Vocabulary.of(model.tokens)
+        # No word at all, a mask, what is no word for the model's tokenizer or does not look like
+        # one, and a token that is only a part of a letter cannot be put back.
+        around = [model.tokens[token].strip() for token in model.special_ids]
+        around += [token for token in model.tokens if CONTROL.fullmatch(token)]
+        broken = [token.strip() for token in model.tokens if "\N{REPLACEMENT CHARACTER}" in token]
+        self.unfit = frozenset({"", MASK, *around, *broken})
+
+    def ask(self, batch: Sentences) -> Filled:
+        """The answers to a batch; ArithmeticError where one is not a number."""
+        filled = self._model.fill_batch(batch, top_k=self._top_k, targets=self._targets)
+        _check(filled.probabilities, filled.targets)
+        return filled
+
+    def rows(self, answers: Sequence[Filled], askers: Askers, *, step: int) -> pl.DataFrame:
+        """FILLS."""
+        return fill_rows(
+            together(answers),
+            askers,
+            model=self.name,
+            step=step,
+            vocabulary=self._vocabulary,
+            targets=self._targets,
+        )
+
+
+class Labelling:
+    """A classifier."""
+
+    table: Table = "labels"
+    steps = 1
+    settings: Mapping[str, Any] | None = None
+
+    def __init__(self, model: Classifies) -> None:
+        self.name = model.identity.name
+        self.encode = model.encode
+        self._model = model
+
+    def ask(self, batch: Sentences) -> NDArray[np.float32]:
+        """The answers to a batch; ArithmeticError where one is not a number."""
+        probabilities = self._model.classify_batch(batch)
+        _check(probabilities)
+        return probabilities
+
+    def rows(
+        self, answers: Sequence[NDArray[np.float32]], askers: Askers, *, step: int
+    ) -> pl.DataFrame:
+        """LABELS."""
+        del step  # a label has no mask to go on from
+        joined = np.concatenate(answers)
+        return label_rows(joined, askers, model=self.name, labels=self._model.labels)
+
+
+class Scoring:
+    """A causal model that does not chat."""
+
+    table: Table = "likelihoods"
+    steps = 1
+    settings: Mapping[str, Any] | None = None
+
+    def __init__(self, model: Scores) -> None:
+        self.name = model.identity.name
+        self.encode = model.encode
+        self._model = model
+
+    def ask(self, batch: Sentences) -> NDArray[np.float64]:
+        """The answers to a batch; ArithmeticError where one is not a number."""
+        lengths = [len(sentence) - 1 for sentence in batch]
+        found = np.stack([self._model.score_batch(batch), np.array(lengths, dtype=np.float64)])
+        _check(found)
+        return found
+
+    def rows(
+        self, answers: Sequence[NDArray[np.float64]], askers: Askers, *, step: int
+    ) -> pl.DataFrame:
+        """LIKELIHOODS."""
+        del step  # a whole sentence has no mask to go on from
+        scores, tokens = np.concatenate(answers, axis=1)
+        return likelihood_rows(scores, askers, model=self.name, tokens=tokens.astype(np.int64))
+
+
+def _check(*probabilities: NDArray[np.floating[Any]]) -> None:
+    """ArithmeticError where a probability is not a number: it must never get into a table."""
+    if not all(np.isfinite(array).all() for array in probabilities):
+        message = "it gave a probability that is not a number; use --precision float32."
+        raise ArithmeticError(message)

@@ -1,0 +1,196 @@
+"""prompts.parquet is as it was written or is told not to be, whatever moment a process ended at."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from goffman.errors import RunError
+from goffman.records import Prompt
+from goffman.runs.folder import keep_prompts, open_run, read_prompts
+from goffman.runs.manifest import begun, read_manifest, with_answers
+from goffman.tables import prompt_table
+
+HERE = Path(__file__).parent
+AGAIN = "again: it is written anew, and no model is asked again."
+
+
+def prompts(instrument, count=5):
+    return [
+        Prompt(
+            instrument=instrument, item=f"i{n}", wording="w", condition="c", group="g", text=f"t{n}"
+        )
+        for n in range(count)
+    ]
+
+
+def ask(folder, *instruments):
+    """What an audit does with prompts, with an answer to each instrument begun."""
+    with open_run(folder) as run:
+        for name in instruments:
+            entry = {"prompts": len(prompts(name))}
+            known = {**run.manifest.instruments, name: entry}
+            run.manifest = replace(run.manifest, instruments=known)
+        for name in instruments:
+            keep_prompts(run, name, prompts(name))
+            run.manifest = with_answers(
+                run.manifest, model="m", instrument=name, entry=begun("fills")
+            )
+            run.begin()
+
+
+def test_prompts_of_several_instruments_stand_beside_each_other(tmp_path):
+    ask(tmp_path, "second")
+    ask(tmp_path, "first")
+    expected = prompt_table([*prompts("first"), *prompts("second")])
+    assert read_prompts(tmp_path).equals(expected)
+
+
+@pytest.mark.parametrize("place", [0, 4, 200, 700, -9, -1])
+def test_a_flipped_bit_is_told_and_mended_by_the_same_command(tmp_path, place):
+    """Some bits change what a prompt stands for, some bring the whole process down."""
+    ask(tmp_path, "first")
+    path = tmp_path / "prompts.parquet"
+    before = path.read_bytes()
+    content = bytearray(before)
+    content[place] ^= 8
+    path.write_bytes(content)
+    with pytest.raises(RunError) as refusal:
+        read_prompts(tmp_path)
+    assert str(refusal.value) == (
+        f"{path} is not as it was written: it was damaged or changed. Give the run's goffman audit "
+        f"command {AGAIN}"
+    )
+    ask(tmp_path, "first")
+    assert path.read_bytes() == before
+
+
+def test_prompts_that_are_not_asked_now_are_named_where_they_were_damaged(tmp_path):
+    ask(tmp_path, "first", "second")
+    path = tmp_path / "prompts.parquet"
+    before = path.read_bytes()
+    path.write_bytes(before[:-1])
+    ask(tmp_path, "second")
+    with pytest.raises(RunError) as refusal:
+        read_prompts(tmp_path)
+    assert str(refusal.value) == (
+        f"{path} does not hold the prompts of first. Give the run's goffman audit command with "
+        f"--instrument first {AGAIN}"
+    )
+    ask(tmp_path, "first")
+    assert path.read_bytes() == before
+
+
+def test_prompts_that_are_gone_are_told_and_come_back(tmp_path):
+    ask(tmp_path, "first")
+    path = tmp_path / "prompts.parquet"
+    before = path.read_bytes()
+    path.unlink()
+    with pytest.raises(RunError) as refusal:
+        read_prompts(tmp_path)
+    assert str(refusal.value) == (
+        f"{path} is missing. Give the run's goffman audit command {AGAIN}"
+    )
+    ask(tmp_path, "first")
+    assert path.read_bytes() == before
+
+
+def test_a_run_of_an_earlier_goffman_is_read_as_it_is(tmp_path):
+    ask(tmp_path, "first")
+    manifest = read_manifest(tmp_path)
+    text = manifest.as_json().replace("prompts.parquet", "other.parquet")
+    (tmp_path / "manifest.json").write_text(text)
+    assert read_prompts(tmp_path).height == 5
+    ask(tmp_path, "first")
+    assert list(read_manifest(tmp_path).tables)[-1] == "prompts.parquet"
+
+
+EACH = """
+import os, pathlib, shutil, sys
+sys.path[:0] = sys.argv[2:]
+from soak import die_before, ended
+from test_folder import ask, read_prompts
+base = pathlib.Path(sys.argv[1])
+
+def child(do):
+    born = os.fork()
+    if not born:
+        do()
+        os._exit(0)
+    return ended(born)
+
+assert child(lambda: ask(base / "whole", "first")) == 0
+shutil.copytree(base / "whole", base / "start")
+assert child(lambda: ask(base / "whole", "second")) == 0
+whole = (base / "whole" / "prompts.parquet").read_bytes()
+for start in ("start", None):
+    last, code = 0, -9
+    while code:
+        last += 1
+        run = base / f"{start}-{last}"
+        if start:
+            shutil.copytree(base / start, run)
+        def dies():
+            die_before(last)
+            ask(run, *(["second"] if start else ["first", "second"]))
+        code = child(dies)
+        assert code in (0, -9), code
+        if start:
+            assert child(lambda: read_prompts(run)) == 0, f"unreadable after {last}"
+        assert child(lambda: ask(run, *(["second"] if start else ["first", "second"]))) == 0
+        assert (run / "prompts.parquet").read_bytes() == whole, f"not the same after {last}"
+    print(last)
+"""
+
+
+def test_killed_before_each_of_its_operations_on_files_the_same_command_goes_on(tmp_path):
+    """A process that has done nothing with tables has children that do: none inherits a thread."""
+    done = subprocess.run(
+        [sys.executable, "-c", EACH, tmp_path, HERE, HERE.parent],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=240,
+        env={**os.environ, "POLARS_MAX_THREADS": "1"},
+    )
+    assert done.returncode == 0, done.stderr
+    assert all(int(count) > 20 for count in done.stdout.split())
+    assert len(done.stdout.split()) == 2
+
+
+def test_a_run_folder_that_is_a_link_to_nowhere_or_has_too_long_a_name_is_told(tmp_path):
+    (tmp_path / "link").symlink_to(tmp_path / "gone")
+    with pytest.raises(RunError) as refusal, open_run(tmp_path / "link"):
+        pass
+    assert str(refusal.value) == (
+        f"{tmp_path / 'link'} is a link that leads nowhere. Put back what it led to, or remove it."
+    )
+    long = tmp_path / ("x" * 5000)
+    with pytest.raises(RunError) as refusal, open_run(long):
+        pass
+    assert str(refusal.value) == (
+        f"The name '{str(long)[:60]}…' is too long: it has {len(str(long)):,} characters, more "
+        "than this system allows for a file or folder. Give a shorter one."
+    )
+
+
+def test_only_plain_files_lock_a_run(tmp_path):
+    os.mkfifo(tmp_path / "lock")
+    with pytest.raises(RunError) as refusal, open_run(tmp_path):
+        pass
+    assert str(refusal.value) == (
+        f"lock in {tmp_path} is a named pipe, not a file. Move it away and give the same command "
+        "again."
+    )
+    (tmp_path / "lock").unlink()
+    own = tmp_path / "own"
+    own.write_text("mine")
+    (tmp_path / "lock").symlink_to(own)
+    with pytest.raises(RunError, match=r"^lock in .* is a link, not a file\."), open_run(tmp_path):
+        pass
+    assert own.read_text() == "mine"
