@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 
 from goffman.errors import AskingError
+from goffman.models.base import not_a_number
 from goffman.models.batches import distinct
 from goffman.records import MASK, Prompt
 from goffman.runs.folder import Run
@@ -180,7 +181,7 @@ class _Filling:
 
     def ask(self, batch: Sentences) -> Filled:
         filled = self._model.fill_batch(batch, top_k=self._top_k, targets=self._targets)
-        _check(filled.probabilities, filled.targets)
+        _check(self._model, filled.probabilities, filled.targets)
         return filled
 
     def rows(self, answers: Sequence[Filled], askers: Askers, *, step: int) -> pl.DataFrame:
@@ -205,7 +206,7 @@ class _Labelling:
 
     def ask(self, batch: Sentences) -> NDArray[np.float32]:
         probabilities = self._model.classify_batch(batch)
-        _check(probabilities)
+        _check(self._model, probabilities)
         return probabilities
 
     def rows(
@@ -228,7 +229,7 @@ class _Scoring:
     def ask(self, batch: Sentences) -> NDArray[np.float64]:
         lengths = [len(sentence) - 1 for sentence in batch]
         found = np.stack([self._model.score_batch(batch), np.array(lengths, dtype=np.float64)])
-        _check(found)
+        _check(self._model, found)
         return found
 
     def rows(
@@ -239,11 +240,10 @@ class _Scoring:
         return likelihood_rows(scores, askers, model=self.name, tokens=tokens.astype(np.int64))
 
 
-def _check(*probabilities: NDArray[np.floating[Any]]) -> None:
+def _check(model: Fills | Classifies | Scores, *probabilities: NDArray[np.floating[Any]]) -> None:
     """ArithmeticError where a probability is not a number: it must never get into a table."""
     if not all(np.isfinite(array).all() for array in probabilities):
-        message = "it gave a probability that is not a number; use --precision float32."
-        raise ArithmeticError(message)
+        raise ArithmeticError(not_a_number(model.identity.precision))
 
 
 def _shelf(job: Job, voice: _Voice) -> Shelf:
