@@ -12,6 +12,7 @@ import torch
 from goffman.errors import ModelError, did_you_mean
 from goffman.models.forward import (
     accepted,
+    cannot_load,
     in_halves,
     load_weights,
     padded,
@@ -63,8 +64,8 @@ NOT_PADDED: Mapping[Together, tuple[str, ...]] = {
 """What is to be said of each way."""
 
 INDEPENDENT = (
-    "Each class has a probability of its own (multi-label: a sigmoid, as in transformers' pipeline); "
-    "the label is the most probable class."
+    "Each class has a probability of its own, by a sigmoid, as in transformers' pipeline for "
+    "multi-label models; the label is the most probable class."
 )
 
 MULTI_LABEL = "multi_label_classification"
@@ -87,9 +88,9 @@ class Classifier:
         config = model.config
         self._activation = torch.sigmoid if config.problem_type == MULTI_LABEL else _softmax
         self._together = self._how_together()
-        notes = (INDEPENDENT,) if config.problem_type == MULTI_LABEL else ()
-        notes += NOT_PADDED[self._together]
-        self.identity = replace(identity, notes=(*identity.notes, *notes))
+        several = (INDEPENDENT,) if config.problem_type == MULTI_LABEL else ()
+        notes = (*identity.notes, *several, *NOT_PADDED[self._together])
+        self.identity = replace(identity, notes=notes)
 
     def _how_together(self) -> Together:
         """The most that may go together and gives what each sentence alone gives.
@@ -161,13 +162,22 @@ def load_classifier(files: Files, options: LoadOptions, *, identity: Identity) -
             files.name, files.folder, trust_remote_code=options.trust_remote_code
         )
     model = load_weights(AutoModelForSequenceClassification, files, options)
-    return Classifier(identity, model, tokenizer, labels=labels)
+    try:
+        return Classifier(identity, model, tokenizer, labels=labels)
+    except (RuntimeError, ValueError, IndexError) as error:
+        raise ModelError(cannot_load(files.name, error)) from error
 
 
 def class_sentiments(files: Files, options: LoadOptions) -> tuple[str, ...]:
     """negative, neutral, positive: what the classes of a model mean, by its configuration."""
     config = read_config(files, options)
-    own = tuple(str(config.id2label[index]) for index in sorted(config.id2label))
+    named = config.id2label
+    if sorted(named) != list(range(len(named))):
+        raise ModelError(
+            f"The config.json of '{files.name}' does not number its classes 0, 1, 2 … in id2label, "
+            "so that no one knows which is which."
+        )
+    own = tuple(str(named[index]) for index in range(len(named)))
     if config.problem_type == "regression":
         raise ModelError(
             f"'{files.name}' gives scores and no classes (its problem_type is regression); a "

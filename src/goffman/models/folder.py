@@ -1,7 +1,7 @@
 """A model's folder, looked over before anything is made of it.
 
-It may come from anyone: only plain files are opened, JSON has a bounded size and depth, and whatever
-cannot be used is told in one sentence.
+It may come from anyone: only plain files are opened, JSON has bounds on its size and depth, and
+whatever cannot be used is told in one sentence.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 import stat
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from goffman.errors import ModelError
 
@@ -108,24 +108,13 @@ def read_object(name: str, path: Path) -> dict[str, Any]:
             f"The {path.name} of '{name}' is {_shown(found)}; it is an object with the "
             "model's settings, as save_pretrained writes it."
         )
-    return found
-
-
-def checked_config(name: str, folder: Path) -> dict[str, Any]:
-    """What a model's config.json says; ModelError where it would lead nowhere."""
-    config = read_object(name, folder / "config.json")
-    for setting, (what, fits) in CONFIG.items():
-        value = config.get(setting)
+    for setting, value in _every(found) if path.name.endswith("config.json") else ():
+        what, fits = SETTINGS.get(setting) or (COUNT if COUNTED.fullmatch(setting) else ANY)
         if value is not None and not fits(value):
             raise ModelError(
-                f"The config.json of '{name}' says {setting} is {_shown(value)}; it is {what}."
+                f"The {path.name} of '{name}' says {setting} is {_shown(value)}; it is {what}."
             )
-    for setting, value in _every(config):
-        if isinstance(value, int) and value > MOST and COUNTED.fullmatch(setting):
-            raise ModelError(
-                f"The config.json of '{name}' says {setting} is {value}; at most {MOST} are allowed."
-            )
-    return config
+    return found
 
 
 def _entries(folder: Path) -> list[Path]:
@@ -181,10 +170,9 @@ def _depth(value: object) -> int:
 def _every(settings: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
     """Every setting, also of the models within a model."""
     for name, value in settings.items():
+        yield name, value
         if isinstance(value, dict):
             yield from _every(value)
-        else:
-            yield name, value
 
 
 def _shown(value: object) -> str:
@@ -196,13 +184,31 @@ def _names(value: object) -> bool:
     return isinstance(value, list) and all(isinstance(one, str) for one in value)
 
 
-CONFIG: Mapping[str, tuple[str, Callable[[object], bool]]] = {
+def _own_files(value: Any) -> bool:
+    return _names(value) and not any("/" in one or "\\" in one for one in value)
+
+
+def _length(value: object) -> bool:
+    return isinstance(value, int | float) and value > 0
+
+
+def _count(value: object) -> bool:
+    return not isinstance(value, int) or 0 <= value <= MOST
+
+
+Setting: TypeAlias = "tuple[str, Callable[[Any], bool]]"
+
+COUNT: Setting = (f"a number from 0 to {MOST}", _count)
+ANY: Setting = ("anything", lambda _: True)
+SETTINGS: Mapping[str, Setting] = {
     "architectures": ('a list of names of classes, such as ["BertForMaskedLM"]', _names),
     "model_type": ('the name of a family, such as "bert"', lambda value: isinstance(value, str)),
     "auto_map": ("an object: a class's name → where it is", lambda value: isinstance(value, dict)),
+    "fast_tokenizer_files": ("a list of names of files in the model's folder", _own_files),
+    "model_max_length": ("a number of tokens", _length),
     "transformers_weights": (
         "to be left out: weights are read from model.safetensors or pytorch_model.bin",
         lambda _: False,
     ),
 }
-"""What must be right in a configuration before anything is made of it: in words, and as a check."""
+"""What must be right before anything is made of a model's settings: in words, and as a check."""

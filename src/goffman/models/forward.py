@@ -75,6 +75,8 @@ def quiet() -> Iterator[None]:
 def cannot_load(name: str, error: Exception) -> str:
     """That a model cannot be loaded, and why, in one line."""
     first, *more = str(error).strip().splitlines() or [type(error).__name__]
+    if "ignore_mismatched_sizes" in first:
+        first = "its weights have other sizes than its config.json says."
     # Some say in the first line only that they will say it.
     text = f"{first} {more[0].strip()}" if first.endswith(":") and more else first
     return f"'{name}' cannot be loaded: {text}"
@@ -89,7 +91,7 @@ def read_config(files: Files, options: LoadOptions) -> Any:
             return AutoConfig.from_pretrained(
                 files.folder, trust_remote_code=options.trust_remote_code
             )
-    except Exception as error:  # noqa: BLE001 (over odd files transformers raises anything)
+    except Exception as error:  # over odd files transformers raises anything
         raise ModelError(cannot_load(files.name, error)) from error
 
 
@@ -112,9 +114,9 @@ def load_weights(kind: Any, files: Files, options: LoadOptions) -> Any:
             "weights-only loader refuses them. Ask its owner for safetensors, or convert the file "
             "yourself where you trust it."
         ) from error
-    except Exception as error:  # noqa: BLE001 (as above)
+    except Exception as error:
         raise ModelError(cannot_load(files.name, error)) from error
-    absent = sorted({*report["missing_keys"], *(key[0] for key in report["mismatched_keys"])})
+    absent = sorted(report["missing_keys"])
     if absent:
         raise ModelError(
             f"'{files.name}' lacks {len(absent)} of its weights, such as {absent[0]}: they would "

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -59,7 +58,7 @@ SAFETENSORS = "model*.safetensors"
 BIN = "pytorch_model*.bin"
 
 SHIPPED = Path(__file__).parent / "bundled"
-"""The models that ship with the package: one of them has most of its weights in another's folder."""
+"""The models that ship with the package; one has most of its weights in the other's folder."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -177,12 +176,11 @@ def _listed(files: Files, index: Path) -> list[Path]:
             f"The {index.name} of '{files.name}' is damaged: it does not say which file holds "
             "which weight. Fetch or save the model anew."
         )
-    own = Path(os.path.abspath(files.folder))
-    inside = SHIPPED if own.parent == SHIPPED else own
+    ours = files.folder.resolve().parent == SHIPPED.resolve()
     found = []
     for name in sorted(names):
-        path = Path(os.path.abspath(files.folder / name))
-        if not path.is_relative_to(inside):
+        path = files.folder / name
+        if not ours and (Path(name).is_absolute() or ".." in Path(name).parts):
             raise ModelError(
                 f"The {index.name} of '{files.name}' names '{name}', which is outside the model's "
                 "folder. Nothing is read from there: give a folder that holds the whole model."

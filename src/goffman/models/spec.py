@@ -17,7 +17,7 @@ from goffman.errors import ModelError, did_you_mean
 from goffman.models.address import behind_server, parse_address
 from goffman.models.base import Calling, Identity, LoadOptions, Sampling, check_precision
 from goffman.models.fetch import FETCHABLE, remarks
-from goffman.models.folder import checked_config, read_object
+from goffman.models.folder import read_object
 from goffman.models.hub import SHIPPED, Files, digest, locate, tokenizer_files, weight_files
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ def load(
     from goffman.models.forward import read_config
 
     files = _files(spec, weights=True, fetched=options.fetched)
-    config = checked_config(files.name, files.folder)
+    config = read_object(files.name, files.folder / "config.json")
     notes = remarks(files.folder)
     notes += _remote_code(files, config, allowed=options.trust_remote_code)
     if spec.startswith("bundled:"):
@@ -175,7 +175,7 @@ def check(spec: str, *, use: str, options: LoadOptions) -> None:
     from goffman.models.tokens import load_tokenizer
 
     files = _files(spec, weights=False, fetched=options.fetched)
-    config = checked_config(files.name, files.folder)
+    config = read_object(files.name, files.folder / "config.json")
     _remote_code(files, config, allowed=options.trust_remote_code)
     read_config(files, options)
     choose_device(options.device)
@@ -210,7 +210,7 @@ def _files(spec: str, *, weights: bool, fetched: Mapping[str, Path]) -> Files:
 
 
 def _described(files: Files) -> Description:
-    config = checked_config(files.name, files.folder)
+    config = read_object(files.name, files.folder / "config.json")
     architecture = (config.get("architectures") or [""])[0]
     family = config.get("model_type") or ""
     return Description(

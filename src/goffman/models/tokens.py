@@ -36,7 +36,7 @@ REPAIRED = "The tokenizer put a lone space before the mask: repaired, the mask t
 ALIKE = ("They are kind.", "They are cold.", "This one sees.")
 """Sentences that differ, of as many words and letters: for a tokenizer without words, the same."""
 
-SAVE = "Save the tokenizer that the model was trained with beside it: tokenizer.save_pretrained(FOLDER)"
+SAVE = "Save the one it was trained with into its folder: tokenizer.save_pretrained(FOLDER)"
 
 PREFIX = "it is"
 """What a word stands after when it is looked up: any words will do, a space follows."""
@@ -49,7 +49,7 @@ def load_tokenizer(name: str, folder: Path, *, trust_remote_code: bool) -> Any:
     try:
         tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=trust_remote_code)
         read = token_ids(tokenizer, ALIKE, specials=True)
-    except Exception as error:  # noqa: BLE001 (over odd files transformers raises anything)
+    except Exception as error:  # over odd files transformers raises anything
         raise ModelError(_cannot_load(name, folder, error)) from error
     if len(set(map(tuple, read))) < len(ALIKE):
         # transformers makes an empty tokenizer of a folder that holds none.
