@@ -83,9 +83,10 @@ def no_config(name: str, folder: Path) -> ModelError:
 
 def unreadable(name: str, error: OSError) -> ModelError:
     """The error that a file of a model cannot be read, and why."""
+    rights = " You need the right to read all of its files."
     return ModelError(
-        f"'{name}' cannot be read: {error.filename}: {error.strerror}. You need the "
-        "right to read all of its files."
+        f"'{name}' cannot be read: {error.filename}: {error.strerror}."
+        f"{rights if isinstance(error, PermissionError) else ''}"
     )
 
 

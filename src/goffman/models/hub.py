@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from goffman.errors import ModelError, did_you_mean
-from goffman.models.folder import look_over, no_config, read_object
+from goffman.models.folder import look_over, no_config, read_object, unreadable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -80,8 +80,8 @@ def locate(name: str, *, weights: bool) -> Files:
     folder = Path(name).expanduser()
     try:
         is_folder = folder.is_dir()
-    except (OSError, ValueError) as error:
-        raise ModelError(f"'{name}' is no folder that can be read: {error}.") from error
+    except OSError as error:
+        raise unreadable(name, error) from error
     if is_folder:
         look_over(name, folder)
         if not (folder / "config.json").is_file():
