@@ -8,6 +8,7 @@ import multiprocessing
 import os
 import shutil
 import socket
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,7 @@ from goffman.models.base import LoadOptions
 from goffman.models.spec import BUNDLED, check, describe, load
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 TWO = ("NEG", "POS")
 
@@ -288,54 +289,56 @@ def said_to_nobody(folder: str, answer: Any) -> None:
         answer.send(str(error))
 
 
+def told(folder: Path) -> str:
+    """What a user without rights is told of a folder."""
+    here, there = multiprocessing.Pipe(duplex=False)
+    process = multiprocessing.get_context("fork").Process(
+        target=said_to_nobody, args=(str(folder), there)
+    )
+    process.start()
+    there.close()
+    answer: str = here.recv()
+    process.join()
+    return answer
+
+
 @pytest.fixture
-def told(tmp_path: Path) -> Callable[[Path], str]:
-    """What a user without rights is told of a folder that lies where everyone may look."""
+def public(tiny: Callable[..., Path]) -> Iterator[Path]:
+    """A sound BERT that everyone may read; what reading it imports, this process has imported."""
     if os.geteuid() != 0:
         pytest.skip("only root can give its rights away")
-    for parent in (tmp_path, *tmp_path.parents[:2]):
-        parent.chmod(0o755)
-
-    def tell(folder: Path) -> str:
-        here, there = multiprocessing.Pipe(duplex=False)
-        process = multiprocessing.get_context("fork").Process(
-            target=said_to_nobody, args=(str(folder), there)
-        )
-        process.start()
-        there.close()
-        answer: str = here.recv()
-        process.join()
-        return answer
-
-    return tell
+    with tempfile.TemporaryDirectory() as place:
+        folder = shutil.copytree(tiny("bert"), Path(place) / "models" / "bert")
+        for path in (Path(place), folder.parent, folder):
+            path.chmod(0o755)
+        for path in folder.iterdir():
+            path.chmod(0o644)
+        looked_at(str(folder))
+        yield folder
 
 
 @FORKED
 @pytest.mark.parametrize("file", ["config.json", "tokenizer.json", "model.safetensors"])
-def test_what_may_not_be_read_is_named(file: str, bert: Path, told: Callable[[Path], str]) -> None:
-    looked_at(str(bert))  # what is imported for it, this process has now imported
-    bert.chmod(0o755)
-    for path in bert.iterdir():
-        path.chmod(0o644)
-    (bert / file).chmod(0o600)
-    assert told(bert) == (
-        f"'{bert}' cannot be read: {bert / file}: Permission denied. You need the right to read "
-        "all of its files."
+def test_what_may_not_be_read_is_named(file: str, public: Path) -> None:
+    (public / file).chmod(0o600)
+    assert told(public) == (
+        f"'{public}' cannot be read: {public / file}: Permission denied. You need the right to "
+        "read all of its files."
     )
-    (bert / file).chmod(0o644)
-    assert told(bert) == "nothing"
+    (public / file).chmod(0o644)
+    assert told(public) == "nothing"
 
 
 @FORKED
 @pytest.mark.parametrize("mode", [0o600, 0o711, 0o644])
-def test_a_folder_that_may_not_be_read(mode: int, bert: Path, told: Callable[[Path], str]) -> None:
-    bert.chmod(mode)
-    assert told(bert).startswith(f"'{bert}' cannot be read: {bert}")
-    bert.chmod(0o755)
-    bert.parent.chmod(0o600)
-    assert told(bert) == (
-        f"'{bert}' cannot be read: {bert}: Permission denied. You need the right to read all of its "
-        "files."
+def test_a_folder_that_may_not_be_read(mode: int, public: Path) -> None:
+    public.chmod(mode)
+    assert told(public).startswith(f"'{public}' cannot be read: {public}")
+    public.chmod(0o755)
+    public.parent.chmod(0o600)
+    assert told(public) == (
+        f"'{public}' cannot be read: {public}: Permission denied. You need the right to read all "
+        "of its files."
     )
 
 
