@@ -180,6 +180,10 @@ def test_several_labels_may_have_one_meaning(tiny: Callable[..., Path], tmp_path
     folder = tiny("bert", labels=tuple(FIVE))
     assert "--labels '1 star=?,2 stars=?,3 stars=?,4 stars=?,5 stars=?'" in refused(tuple(FIVE))
     options = LoadOptions(labels=FIVE)
+    assert load(str(folder), use="classify", options=options).identity.notes == (
+        "Its classes were taken as negative, negative, neutral, positive, positive; the "
+        "probabilities of those with one meaning were added.",
+    )
     audit([str(folder)], output=tmp_path, loading=options, options=AskOptions(limit=12))
     rows = read_answers(tmp_path, "labels")
     texts = dict(read_prompts(tmp_path).select("prompt_id", "text").iter_rows())
@@ -287,7 +291,7 @@ def test_a_classifier_without_a_padding_token_is_asked_one_by_one(tmp_path: Path
         alone = [plain(torch.tensor([ids])).logits[0].softmax(-1).tolist() for ids in encoded]
     np.testing.assert_allclose(model.classify_batch(encoded), alone, rtol=1e-4)
     assert model.identity.notes == (
-        "Sentences were asked one at a time: this model takes no others beside them.",
+        "Sentences were asked one at a time: this model takes no more at once.",
     )
 
 

@@ -200,6 +200,12 @@ def test_settings_that_are_no_object(file: str, bert: Path) -> None:
     )
 
 
+@pytest.mark.parametrize("card", ["[1]", "[" * 10_000, "7"])
+def test_a_file_that_looks_like_a_fetched_model_s_card(card: str, bert: Path) -> None:
+    (bert / "goffman.json").write_text(card)
+    assert load(str(bert), use="fill").identity.name == str(bert)
+
+
 def test_files_that_are_far_too_large(bert: Path) -> None:
     os.truncate(bert / "tokenizer.json", 1 << 40)
     assert refusal(bert) == (

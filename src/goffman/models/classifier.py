@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -56,10 +57,8 @@ PROBES = (
 
 NOT_PADDED: Mapping[Together, tuple[str, ...]] = {
     "all": (),
-    "of one length": (
-        "Only sentences of one length were asked together: padding is not for this model.",
-    ),
-    "alone": ("Sentences were asked one at a time: this model takes no others beside them.",),
+    "of one length": ("Only sentences of one length were asked together, without padding.",),
+    "alone": ("Sentences were asked one at a time: this model takes no more at once.",),
 }
 """What is to be said of each way."""
 
@@ -67,6 +66,8 @@ INDEPENDENT = (
     "Each class has a probability of its own, by a sigmoid, as in transformers' pipeline for "
     "multi-label models; the label is the most probable class."
 )
+
+ADDED = "Its classes were taken as {}; the probabilities of those with one meaning were added."
 
 MULTI_LABEL = "multi_label_classification"
 """How a configuration says that several classes may be true of a text, or none."""
@@ -85,12 +86,14 @@ class Classifier:
         said = tokenizer.model_max_length
         limits = [position_limit(model), said if said < UNBOUNDED else None]
         self._limit = min((limit for limit in limits if limit is not None), default=None)
-        config = model.config
-        self._activation = torch.sigmoid if config.problem_type == MULTI_LABEL else _softmax
+        several = model.config.problem_type == MULTI_LABEL
+        self._activation = torch.sigmoid if several else _softmax
         self._together = self._how_together()
-        several = (INDEPENDENT,) if config.problem_type == MULTI_LABEL else ()
-        notes = (*identity.notes, *several, *NOT_PADDED[self._together])
-        self.identity = replace(identity, notes=notes)
+        notes = [INDEPENDENT] if several else []
+        if len(set(labels)) < len(labels):
+            notes.append(ADDED.format(", ".join(labels)))
+        notes += NOT_PADDED[self._together]
+        self.identity = replace(identity, notes=(*identity.notes, *notes))
 
     def _how_together(self) -> Together:
         """The most that may go together and gives what each sentence alone gives.
@@ -203,12 +206,12 @@ def sentiments(
             f"'{name}' has a single class ({shown}); a classifier of sentiment is needed, with "
             "classes for negative and positive."
         )
-    for label in own:
-        if own.count(label) > 1:
-            raise ModelError(
-                f"The config.json of '{name}' gives more than one class the label '{label}'. Give "
-                "every class in its id2label a label of its own."
-            )
+    [(label, times)] = Counter(own).most_common(1)
+    if times > 1:
+        raise ModelError(
+            f"The config.json of '{name}' gives more than one class the label '{label}'. Give "
+            "every class in its id2label a label of its own."
+        )
     given = given or {}
     _check_given(name, own, given)
     meant = [given.get(label) or KNOWN.get(label.casefold()) for label in own]

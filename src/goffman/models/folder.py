@@ -92,8 +92,8 @@ def unreadable(name: str, error: OSError) -> ModelError:
 
 def read_object(name: str, path: Path) -> dict[str, Any]:
     """The JSON object in a file of a model; ModelError where it holds something else."""
-    _check_size(name, path, most=SETTINGS_BYTES)
     try:
+        _check_size(name, path, most=SETTINGS_BYTES)
         found = json.loads(path.read_text(encoding="utf-8"))
         deep = _depth(found) > DEEPEST
     except OSError as error:

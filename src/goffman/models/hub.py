@@ -77,11 +77,13 @@ def locate(name: str, *, weights: bool) -> Files:
 
     Without ``weights`` only what says what the model is: its configuration and tokenizer.
     """
-    folder = Path(name).expanduser()
     try:
+        folder = Path(name).expanduser()
         is_folder = folder.is_dir()
     except OSError as error:
         raise unreadable(name, error) from error
+    except RuntimeError:  # ~someone, whom this machine does not know
+        is_folder = False
     if is_folder:
         look_over(name, folder)
         if not (folder / "config.json").is_file():
@@ -134,6 +136,8 @@ def _snapshot(name: str, patterns: list[str]) -> Path:
             f"'{name}' is neither a folder on this machine nor a hub id, which is written name, "
             f"org/name or org/name@revision.{_nearest(repository)}"
         ) from error
+    except PermissionError as error:
+        raise unreadable(name, error) from error
     except (errors.LocalEntryNotFoundError, errors.OfflineModeIsEnabled, OSError) as error:
         raise ModelError(
             f"'{name}' is not a folder, it is not (whole) in this machine's cache, and the hub "
