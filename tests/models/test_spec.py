@@ -176,8 +176,11 @@ def test_settings_of_odd_types_end_with_a_sentence(
 
 
 def test_a_damaged_list_of_weight_files(tiny: Callable[..., Path], tmp_path: Path) -> None:
+    """Where the weights are in one file it is not read, by us as by transformers."""
     folder = shutil.copytree(tiny("bert"), tmp_path / "cut")
     (folder / "model.safetensors.index.json").write_text('{"weight_map": 3}')
+    load(str(folder), use="fill")
+    (folder / "model.safetensors").unlink()
     assert error_of(str(folder)) == (
         f"The model.safetensors.index.json of '{folder}' is damaged: it does not say which file "
         "holds which weight. Fetch or save the model anew."
@@ -338,8 +341,9 @@ def test_pickled_code_is_refused_and_does_not_run(
 def test_no_weights(tiny: Callable[..., Path], tmp_path: Path) -> None:
     folder = without_safetensors(tiny, tmp_path)
     assert error_of(str(folder)) == (
-        f"'{folder}' holds no weights that can be read: no model*.safetensors and no "
-        "pytorch_model*.bin. Weights of other frameworks must be converted first."
+        f"'{folder}' holds no weights that can be read: no model.safetensors, no "
+        "pytorch_model.bin and no index of their parts. Weights of other frameworks must be "
+        "converted first."
     )
 
 
@@ -381,9 +385,10 @@ def test_identity_is_the_same_for_a_copy_and_follows_every_file(
 def test_devices(tiny: Callable[..., Path]) -> None:
     folder = str(tiny("bert"))
     assert load(folder, use="fill", options=LoadOptions(device="cpu")).identity.device == "cpu"
-    assert error_of(folder, device="tpu") == (
-        "There is no device 'tpu'. Give auto, cpu, cuda or cuda:0, cuda:1 …"
-    )
+    for device in ("tpu", "cpu:5", "cpu:0", "cuda:", "cuda:-1", "cuda:²", "CPU", ""):
+        assert error_of(folder, device=device) == (
+            f"There is no device '{device}'. Give auto, cpu, cuda or cuda:0, cuda:1 …"
+        )
     count = torch.cuda.device_count()
     assert error_of(folder, device="cuda:97") == (
         f"Device 'cuda:97' was asked for, and torch sees {count} CUDA GPUs on this machine. Give "

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import io
 import json
 import shutil
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
+import sentencepiece
 import transformers
+from transformers.utils import is_protobuf_available
 
+from goffman.audit import audit
 from goffman.errors import ModelError
-from goffman.models.spec import load
-from tiny_models import MASKED
+from goffman.models.base import LoadOptions
+from goffman.models.spec import check, describe, load
+from tiny_chat import CAUSAL, TEMPLATE, make_causal
+from tiny_models import CLASSIFIERS, MASKED, training_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -200,8 +206,171 @@ def test_a_vocabulary_that_was_not_read_is_refused(
     with pytest.raises(ModelError) as error:
         load(str(folder), use="fill")
     assert str(error.value) == (
-        f"The tokenizer of '{folder}' knows no words: every one becomes [UNK]. Its vocabulary file "
-        "is missing or was not read."
+        f"The tokenizer of '{folder}' reads different sentences as the same: its vocabulary is "
+        "missing or was not read. Save the one it was trained with into its folder: "
+        "tokenizer.save_pretrained(FOLDER)"
+    )
+
+
+def only_the_model(source: Path, folder: Path) -> Path:
+    """What model.save_pretrained alone leaves."""
+    folder.mkdir()
+    for name in ("config.json", "generation_config.json", "model.safetensors"):
+        if (source / name).exists():
+            shutil.copy(source / name, folder / name)
+    return folder
+
+
+def assert_refused_early(folder: Path, use: str) -> None:
+    with pytest.raises(ModelError) as error:
+        check(str(folder), use=use, options=LoadOptions())
+    assert str(error.value) == (
+        f"'{folder}' holds no tokenizer: no tokenizer.json and no vocabulary. Save the one it was "
+        "trained with into its folder: tokenizer.save_pretrained(FOLDER)"
+    )
+
+
+@pytest.mark.parametrize("family", MASKED)
+def test_a_masked_model_without_its_tokenizer(
+    family: str, tiny: Callable[..., Path], tmp_path: Path
+) -> None:
+    assert_refused_early(only_the_model(tiny(family), tmp_path / "m"), "fill")
+
+
+@pytest.mark.parametrize("family", CLASSIFIERS)
+def test_a_classifier_without_its_tokenizer(
+    family: str, tiny: Callable[..., Path], tmp_path: Path
+) -> None:
+    source = tiny(family, labels=("NEGATIVE", "POSITIVE"))
+    assert_refused_early(only_the_model(source, tmp_path / "m"), "classify")
+
+
+@pytest.mark.parametrize("family", CAUSAL)
+def test_a_causal_or_chat_model_without_its_tokenizer(family: str, tmp_path: Path) -> None:
+    folder = only_the_model(make_causal(family, tmp_path / "whole"), tmp_path / "m")
+    assert_refused_early(folder, "prefer")
+    (folder / "chat_template.jinja").write_text(TEMPLATE)
+    assert describe(str(folder)).kind == "chat"
+    assert_refused_early(folder, "ask")
+
+
+def test_no_one_is_asked_where_one_model_lacks_its_tokenizer(
+    tiny: Callable[..., Path], tmp_path: Path
+) -> None:
+    broken = only_the_model(tiny("roberta"), tmp_path / "m")
+    with pytest.raises(ModelError, match="holds no tokenizer"):
+        audit([str(tiny("bert")), str(broken)], output=tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_tokenizer_of_letters_needs_no_files(tmp_path: Path) -> None:
+    """CANINE reads code points: there is no vocabulary that could be missing."""
+    names = {0: "NEG", 1: "POS"}
+    size = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2}
+    config = transformers.CanineConfig(
+        **size,
+        intermediate_size=16,
+        max_position_embeddings=64,
+        id2label=names,
+        num_hash_buckets=32,
+    )
+    transformers.CanineForSequenceClassification(config).save_pretrained(tmp_path)
+    check(str(tmp_path), use="classify", options=LoadOptions())
+
+
+SENTENCEPIECE: dict[str, tuple[str, dict[str, object]]] = {
+    "xlnet": (
+        "spiece.model",
+        {
+            "user_defined_symbols": ["<cls>", "<sep>", "<pad>", "<mask>", "<eod>", "<eop>"],
+            "unk_id": 0,
+            "bos_id": 1,
+            "eos_id": 2,
+            "pad_id": -1,
+        },
+    ),
+    "albert": (
+        "spiece.model",
+        {
+            "user_defined_symbols": ["[CLS]", "[SEP]", "[MASK]"],
+            "pad_id": 0,
+            "unk_id": 1,
+            "bos_id": -1,
+            "eos_id": -1,
+        },
+    ),
+    "xlm-roberta": ("sentencepiece.bpe.model", {"unk_id": 0, "bos_id": 1, "eos_id": 2}),
+    "deberta-v2": (
+        "spm.model",
+        {
+            "user_defined_symbols": ["[MASK]"],
+            "pad_id": 0,
+            "bos_id": 1,
+            "eos_id": 2,
+            "unk_id": 3,
+            "bos_piece": "[CLS]",
+            "eos_piece": "[SEP]",
+            "pad_piece": "[PAD]",
+            "unk_piece": "[UNK]",
+        },
+    ),
+}
+"""The file of each family, and the ids of its special tokens."""
+
+
+def with_sentencepiece(family: str, source: Path, folder: Path) -> Any:
+    """The folder, now with the family's model and nothing but SentencePiece's own file beside it."""
+    file, specials = SENTENCEPIECE[family]
+    made = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(training_text()),
+        model_writer=made,
+        vocab_size=240,
+        minloglevel=2,
+        **specials,
+    )
+    only_the_model(source, folder)
+    (folder / file).write_bytes(made.getvalue())
+    return sentencepiece.SentencePieceProcessor(model_proto=made.getvalue())
+
+
+@pytest.mark.parametrize("family", SENTENCEPIECE)
+def test_a_folder_with_nothing_but_sentencepiece_s_file(
+    family: str, tiny: Callable[..., Path], tmp_path: Path
+) -> None:
+    """Texts fall into the pieces that SentencePiece itself gives."""
+    processor = with_sentencepiece(family, tiny(family), tmp_path / "m")
+    model = load(str(tmp_path / "m"), use="fill")
+    # ALBERT's reads everything in small letters.
+    text = "the kind woman is a teacher of the xylophone <mask> old farmer."
+    own = [model.tokens[token] for token in model.encode([text])[0]]
+    pieces = [
+        piece.replace("▁", " ") if piece.startswith("▁") else piece
+        for part in text.split(" <mask> ")
+        for piece in processor.encode(part, out_type=str)
+    ]
+    marks = {"<mask>", "[MASK]", "[CLS]", "[SEP]", "<s>", "</s>"}
+    assert [token for token in own if token not in marks] == pieces
+    assert len(pieces) > 12
+
+
+def test_what_is_missing_for_sentencepiece_s_file_is_named(
+    tiny: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with_sentencepiece("xlnet", tiny("xlnet"), tmp_path / "m")
+    for module in ("google", "google.protobuf"):
+        monkeypatch.setitem(sys.modules, module, None)
+    for name in ("sentencepiece_model_pb2", "sentencepiece.sentencepiece_model_pb2"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    is_protobuf_available.cache_clear()
+    try:
+        with pytest.raises(ModelError) as error:
+            load(str(tmp_path / "m"), use="fill")
+    finally:
+        is_protobuf_available.cache_clear()
+    assert str(error.value) == (
+        f"The tokenizer of '{tmp_path / 'm'}' is a SentencePiece file, which is read with the "
+        "package protobuf. Install it: pip install protobuf"
     )
 
 

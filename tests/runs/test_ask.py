@@ -16,6 +16,7 @@ import pytest
 
 from asking import LIMITS, asking, prompts_of
 from goffman.errors import AskingError, RunError
+from goffman.models.base import not_a_number
 from goffman.models.spec import load
 from goffman.runs.ask import ask_fills, ask_labels
 from goffman.runs.manifest import Manifest, read_manifest, write_manifest
@@ -277,8 +278,12 @@ def test_a_probability_that_is_not_a_number_never_gets_into_a_table(model, tmp_p
     with pytest.raises(AskingError) as failure:
         ask(tmp_path, Failing(model, after=0, with_nan=True))
     assert (
-        "it gave a probability that is not a number; use --precision float32. Everything answered"
+        "it gave a probability that is not a number: its weights hold NaN or infinity, or its "
+        "numbers grow too large even for float32. Fetch or save the model anew. Everything answered"
         in str(failure.value)
+    )
+    assert not_a_number("bf16") == (
+        "it gave a probability that is not a number; use --precision float32."
     )
     assert files(tmp_path) == []
 

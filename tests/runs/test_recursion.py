@@ -12,9 +12,11 @@ from transformers import AutoTokenizer
 
 from asking import asking, prompts_of
 from goffman.errors import InputError
+from goffman.instruments.load import load_instrument
+from goffman.instruments.render import render
 from goffman.models.spec import load
 from goffman.records import MASK
-from goffman.runs.ask import ask_fills
+from goffman.runs.ask import _Filling, ask_fills
 from goffman.runs.plan import Limits, Settings
 from goffman.runs.read import read_answers
 from goffman.runs.recursion import Node, children, put_back, roots
@@ -175,6 +177,18 @@ def test_what_a_tokenizer_calls_special_is_never_put_back_however_it_looks(tiny,
     fills = read_answers(tmp_path / "run", "fills")
     assert fills.filter(step=1)["token"].to_list() == [model.tokens[best], model.tokens[second]]
     assert fills.filter(step=2)["parent"].unique().to_list() == ["2"]
+
+
+def test_no_likely_word_of_the_bundled_model_cannot_be_put_back():
+    """The page of attribution says so, of every prompt; here of some, at the first mask."""
+    model = load("bundled:mini", use="fill")
+    prompts = render(load_instrument("attribution")).prompts[::12]
+    filled = model.fill_batch(model.encode([prompt.text for prompt in prompts]), top_k=10)
+    words = {model.tokens[token].strip() for token in filled.token_ids.ravel()}
+    unfit = _Filling(model, Settings(top_k=10)).unfit
+    assert {"", MASK, "[SEP]"} <= unfit
+    assert len(prompts) > 40
+    assert not words & unfit
 
 
 class Counting:

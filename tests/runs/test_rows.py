@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from goffman.models.base import Filled
 from goffman.runs.recursion import Node
-from goffman.runs.rows import Askers, Vocabulary, fill_rows, label_rows, together
+from goffman.runs.rows import Askers, Vocabulary, by_meaning, fill_rows, label_rows, together
 from goffman.tables import FILLS, LABELS, complaints
 
 TOKENS = ["<s>", " a", " b", "c", "a", " d ", "", "é"]
@@ -90,3 +90,18 @@ def test_labels_are_the_rows_written_one_by_one(labels):
         three = [by_class.get(name) for name in ("negative", "neutral", "positive")]
         expected += [(nodes[position].prompt_id, "m", best, *three) for position in group]
     assert frame.rows() == expected
+
+
+def test_classes_of_one_meaning_count_together():
+    labels = ("negative", "positive", "negative", "neutral")
+    probabilities = np.array([[0.25, 0.375, 0.25, 0.125], [0.5, 0.25, 0.0, 0.25]], dtype=np.float32)
+    different, added = by_meaning(probabilities, labels)
+    assert different == ["negative", "positive", "neutral"]
+    assert added.tolist() == [[0.5, 0.375, 0.125], [0.5, 0.25, 0.25]]
+    nodes, positions = asking([1, 1])
+    frame = label_rows(probabilities, Askers.of(nodes, positions), model="m", labels=labels)
+    # Alone, the first sentence's second class would be the most probable.
+    assert frame.select("label", "negative", "neutral", "positive").rows() == [
+        ("negative", 0.5, 0.125, 0.375),
+        ("negative", 0.5, 0.25, 0.25),
+    ]

@@ -27,6 +27,16 @@ def check_precision(given: str) -> None:
         )
 
 
+def not_a_number(precision: Precision | None) -> str:
+    """What is to be said of a model that gives a probability that is not a number."""
+    if precision == "float32":
+        return (
+            "it gave a probability that is not a number: its weights hold NaN or infinity, or its "
+            "numbers grow too large even for float32. Fetch or save the model anew."
+        )
+    return "it gave a probability that is not a number; use --precision float32."
+
+
 @dataclass(frozen=True, kw_only=True)
 class LoadOptions:
     """How a model is to be loaded."""
@@ -37,7 +47,7 @@ class LoadOptions:
     trust_remote_code: bool = False
     """Whether Python code that comes with a model may run."""
     labels: Mapping[str, str] | None = None
-    """A classifier's own label names → negative, neutral, positive."""
+    """A classifier's own label names → negative, neutral, positive; several may mean the same."""
     fetched: Mapping[str, Path] = field(default_factory=dict)
     """The models that goffman fetched itself: name → folder."""
 
@@ -144,7 +154,7 @@ class Fills(Protocol):
 
 
 class Classifies(Protocol):
-    """A model that gives a sentence one of two or three sentiments."""
+    """A model that gives a sentence a sentiment."""
 
     @property
     def identity(self) -> Identity:
@@ -153,7 +163,7 @@ class Classifies(Protocol):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """negative, neutral, positive: those that the model knows, in the order of its classes."""
+        """negative, neutral, positive: what each class means; classes of one meaning are added."""
         ...
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from goffman.errors import AskingError, ModelError
-from goffman.models.base import Reply
+from goffman.models.base import Reply, not_a_number
 from goffman.models.batches import decided, distinct, plan_batches
 from goffman.models.forward import accepted, in_halves, load_weights, quiet
 from goffman.models.masked import position_limit
@@ -22,7 +22,7 @@ from goffman.models.tokens import check_length, load_tokenizer, token_ids
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from goffman.models.base import Identity, LoadOptions, Sampling, Turn
+    from goffman.models.base import Identity, LoadOptions, Precision, Sampling, Turn
     from goffman.models.hub import Files
 
 TEMPLATE = (
@@ -158,7 +158,7 @@ class LocalChat:
         talk = _Talk(self._model, questions, pad_id=self._ends[0])
         seeds = [seed for one in questions for seed in one.seeds]
         most = [self._most(len(one)) for one in questions for _ in one.seeds]
-        choose = _Chooser(self._sampling, seeds)
+        choose = _Chooser(self._sampling, seeds, precision=self.identity.precision)
         said: list[list[int]] = [[] for _ in seeds]
         going = list(range(len(seeds)))
         logits = talk.logits
@@ -230,15 +230,17 @@ class _Talk:
 class _Chooser:
     """Chooses the next token of every chat: the most probable one, or drawn, by its own seed."""
 
-    def __init__(self, sampling: Sampling, seeds: Sequence[int]) -> None:
+    def __init__(
+        self, sampling: Sampling, seeds: Sequence[int], *, precision: Precision | None
+    ) -> None:
         self._sampling = sampling
+        self._precision = precision
         self._draws = [np.random.default_rng(seed) for seed in seeds]
 
     def __call__(self, logits: torch.Tensor, going: Sequence[int]) -> list[int]:
         """The token of each chat that goes on; one uniform number a token, the chat's own."""
         if not torch.isfinite(logits.max(dim=1).values).all():
-            message = "it gave a probability that is not a number; use --precision float32."
-            raise ArithmeticError(message)
+            raise ArithmeticError(not_a_number(self._precision))
         if self._sampling.temperature == 0:
             found: list[int] = logits.argmax(dim=1).tolist()
             return found

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
+from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -10,6 +13,7 @@ import torch
 from goffman.errors import ModelError, did_you_mean
 from goffman.models.forward import (
     accepted,
+    cannot_load,
     in_halves,
     load_weights,
     padded,
@@ -49,7 +53,24 @@ PROBES = (
     "They are people who are old.",
     "These are people.",
 )
-"""Sentences of more than one length, some of one, on which ways are compared."""
+"""Sentences of more than one length on which ways are compared."""
+
+NOT_PADDED: Mapping[Together, tuple[str, ...]] = {
+    "all": (),
+    "of one length": ("Only sentences of one length were asked together, without padding.",),
+    "alone": ("Sentences were asked one at a time: this model takes no more at once.",),
+}
+"""What is to be said of each way."""
+
+INDEPENDENT = (
+    "Each class has a probability of its own, by a sigmoid, as in transformers' pipeline for "
+    "multi-label models; the label is the most probable class."
+)
+
+ADDED = "Its classes were taken as {}; the probabilities of those with one meaning were added."
+
+MULTI_LABEL = "multi_label_classification"
+"""How a configuration says that several classes may be true of a text, or none."""
 
 
 class Classifier:
@@ -65,14 +86,22 @@ class Classifier:
         said = tokenizer.model_max_length
         limits = [position_limit(model), said if said < UNBOUNDED else None]
         self._limit = min((limit for limit in limits if limit is not None), default=None)
+        several = model.config.problem_type == MULTI_LABEL
+        self._activation = torch.sigmoid if several else _softmax
         self._together = self._how_together()
+        notes = [INDEPENDENT] if several else []
+        if len(set(labels)) < len(labels):
+            notes.append(ADDED.format(", ".join(labels)))
+        notes += NOT_PADDED[self._together]
+        self.identity = replace(identity, notes=(*identity.notes, *notes))
 
     def _how_together(self) -> Together:
         """The most that may go together and gives what each sentence alone gives.
 
         Padding does harm where a head reads the last token and takes it for one.
         """
-        encoded = token_ids(self._tokenizer, PROBES, specials=True)
+        # Each twice, so that no way can be found fit by never putting two together.
+        encoded = token_ids(self._tokenizer, PROBES, specials=True) * 2
         alone = self._answers(encoded, [[index] for index in range(len(encoded))])
         ways: tuple[Together, ...] = ("all", "of one length")
         for way in ways[self._tokenizer.pad_token_id is None :]:
@@ -109,8 +138,12 @@ class Classifier:
             ids, there = padded(part, pad_id=pad_id, device=self._model.device)
             inputs = accepted(self._model, {"input_ids": ids, "attention_mask": there})
             logits = self._model(**inputs).logits
-            answers[list(indices)] = torch.softmax(logits.float(), dim=-1).cpu().numpy()
+            answers[list(indices)] = self._activation(logits.float()).cpu().numpy()
         return answers
+
+
+def _softmax(logits: torch.Tensor) -> torch.Tensor:
+    return torch.softmax(logits, dim=-1)
 
 
 def groups(encoded: Sequence[Sequence[int]], way: Together) -> list[list[int]]:
@@ -132,37 +165,70 @@ def load_classifier(files: Files, options: LoadOptions, *, identity: Identity) -
             files.name, files.folder, trust_remote_code=options.trust_remote_code
         )
     model = load_weights(AutoModelForSequenceClassification, files, options)
-    return Classifier(identity, model, tokenizer, labels=labels)
+    try:
+        return Classifier(identity, model, tokenizer, labels=labels)
+    except (RuntimeError, ValueError, IndexError) as error:
+        raise ModelError(cannot_load(files.name, error)) from error
 
 
 def class_sentiments(files: Files, options: LoadOptions) -> tuple[str, ...]:
     """negative, neutral, positive: what the classes of a model mean, by its configuration."""
-    named = read_config(files, options).id2label
-    own = tuple(str(named[index]) for index in sorted(named))
-    return sentiments(files.name, own, given=options.labels)
+    config = read_config(files, options)
+    named = config.id2label
+    if sorted(named) != list(range(len(named))):
+        raise ModelError(
+            f"The config.json of '{files.name}' does not number its classes 0, 1, 2 … in id2label, "
+            "so that no one knows which is which."
+        )
+    own = tuple(str(named[index]) for index in range(len(named)))
+    if config.problem_type == "regression":
+        raise ModelError(
+            f"'{files.name}' gives scores and no classes (its problem_type is regression); a "
+            "classifier of sentiment is needed."
+        )
+    meant = sentiments(files.name, own, given=options.labels)
+    if config.problem_type == MULTI_LABEL and len(set(meant)) < len(meant):
+        raise ModelError(
+            f"--labels gives several labels of '{files.name}' one meaning, and each of them has a "
+            "probability of its own (multi-label), which cannot be added. Such a model needs one "
+            "label for each sentiment."
+        )
+    return meant
 
 
 def sentiments(
     name: str, own: tuple[str, ...], *, given: Mapping[str, str] | None
 ) -> tuple[str, ...]:
     """negative, neutral, positive: what each of a model's own labels means, in their order."""
-    if len(own) not in (2, 3):
+    shown = ", ".join(own[:30]) + (" …" if len(own) > 30 else "")
+    if len(own) < 2:
         raise ModelError(
-            f"'{name}' has {len(own)} classes ({', '.join(own)}); a classifier of sentiment is "
-            "needed, with two (negative, positive) or three (negative, neutral, positive)."
+            f"'{name}' has a single class ({shown}); a classifier of sentiment is needed, with "
+            "classes for negative and positive."
+        )
+    [(label, times)] = Counter(own).most_common(1)
+    if times > 1:
+        raise ModelError(
+            f"The config.json of '{name}' gives more than one class the label '{label}'. Give "
+            "every class in its id2label a label of its own."
         )
     given = given or {}
     _check_given(name, own, given)
     meant = [given.get(label) or KNOWN.get(label.casefold()) for label in own]
-    wanted = {"negative", "positive"} if len(own) == 2 else set(SENTIMENTS)
-    if None in meant or set(meant) != wanted:
-        order = ("negative", "positive") if len(own) == 2 else SENTIMENTS
-        example = ",".join(f"{label}={word}" for label, word in zip(own, order, strict=True))
+    example = shlex.quote(",".join(f"{label}=?" for label in own))
+    if None in meant:
         raise ModelError(
-            f"The labels of '{name}' are {', '.join(own)}, which do not say which is "
-            f"{', '.join(order[:-1])} and {order[-1]}. Look it up in the model's card and say it, "
-            f"in its order: --labels {example}"
+            f"The labels of '{name}' are {shown}; not all of them say whether they are negative, "
+            "neutral or positive. Look it up in the model's card and write it in the place of each "
+            f"question mark: --labels {example}"
         )
+    for needed in ("negative", "positive"):
+        if needed not in meant:
+            raise ModelError(
+                f"The labels of '{name}' are {shown}, and none of them is taken as {needed}. A "
+                "classifier of sentiment needs both negative and positive ones: "
+                f"--labels {example}"
+            )
     return tuple(str(sentiment) for sentiment in meant)
 
 

@@ -138,7 +138,7 @@ def remarks(folder: Path) -> tuple[str, ...]:
     try:
         card = json.loads((folder / CARD).read_text(encoding="utf-8"))
         return (str(card["remark"]),)
-    except (OSError, ValueError, KeyError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return ()
 
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import contextlib
 import inspect
 import pickle
+import re
 from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import torch
-from huggingface_hub.errors import StrictDataclassError
-from safetensors import SafetensorError
 
 from goffman.errors import AskingError, ModelError
 from goffman.models.base import Filled
@@ -38,21 +37,13 @@ MEMORY_COMPLAINTS = ("out of memory", "can't allocate memory", "not enough memor
 """How torch words a failed allocation where it raises a plain RuntimeError."""
 
 
-ODD = (
-    *(OSError, ValueError, KeyError, TypeError, AttributeError, RuntimeError, ImportError),
-    *(ArithmeticError, SafetensorError, StrictDataclassError),
-)
-"""What transformers raises over files that are damaged or hold something odd."""
-
-
 def choose_device(given: str) -> torch.device:
     """The device for ``auto``, ``cpu``, ``cuda`` or ``cuda:N``."""
     if given == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    kind, _, number = given.partition(":")
-    if kind not in ("cpu", "cuda") or (number and not number.isdigit()):
+    if not re.fullmatch(r"cpu|cuda(:[0-9]+)?", given):
         raise ModelError(f"There is no device '{given}'. Give auto, cpu, cuda or cuda:0, cuda:1 …")
-    if kind == "cuda" and int(number or 0) >= torch.cuda.device_count():
+    if given != "cpu" and int(given.partition(":")[2] or 0) >= torch.cuda.device_count():
         raise ModelError(
             f"Device '{given}' was asked for, and torch sees {torch.cuda.device_count()} CUDA GPUs "
             "on this machine. Give auto or cpu."
@@ -84,6 +75,8 @@ def quiet() -> Iterator[None]:
 def cannot_load(name: str, error: Exception) -> str:
     """That a model cannot be loaded, and why, in one line."""
     first, *more = str(error).strip().splitlines() or [type(error).__name__]
+    if "ignore_mismatched_sizes" in first:
+        first = "its weights have other sizes than its config.json says."
     # Some say in the first line only that they will say it.
     text = f"{first} {more[0].strip()}" if first.endswith(":") and more else first
     return f"'{name}' cannot be loaded: {text}"
@@ -98,7 +91,7 @@ def read_config(files: Files, options: LoadOptions) -> Any:
             return AutoConfig.from_pretrained(
                 files.folder, trust_remote_code=options.trust_remote_code
             )
-    except ODD as error:
+    except Exception as error:  # over odd files transformers raises anything
         raise ModelError(cannot_load(files.name, error)) from error
 
 
@@ -121,9 +114,9 @@ def load_weights(kind: Any, files: Files, options: LoadOptions) -> Any:
             "weights-only loader refuses them. Ask its owner for safetensors, or convert the file "
             "yourself where you trust it."
         ) from error
-    except ODD as error:
+    except Exception as error:
         raise ModelError(cannot_load(files.name, error)) from error
-    absent = sorted({*report["missing_keys"], *(key[0] for key in report["mismatched_keys"])})
+    absent = sorted(report["missing_keys"])
     if absent:
         raise ModelError(
             f"'{files.name}' lacks {len(absent)} of its weights, such as {absent[0]}: they would "

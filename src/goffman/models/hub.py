@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from goffman.errors import ModelError, did_you_mean
+from goffman.models.folder import look_over, no_config, read_object, unreadable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -32,24 +32,33 @@ STUDIED = (
 )
 """The studies' models: a misspelt id is compared with these."""
 
-TOKENIZER_FILES = (
-    "added_tokens.json",
+VOCABULARY_FILES = (
     "bpe.codes",
     "merges.txt",
     "sentencepiece.bpe.model",
-    "special_tokens_map.json",
+    "sentencepiece.model",
     "spiece.model",
     "spm.model",
     "tokenizer.json",
-    "tokenizer_config.json",
+    "tokenizer.model",
     "vocab.json",
     "vocab.txt",
 )
-"""Every file that a tokenizer of the known families is read from."""
+TOKENIZER_FILES = (
+    *VOCABULARY_FILES,
+    *("added_tokens.json", "special_tokens_map.json", "tokenizer_config.json"),
+)
+"""Every file that a tokenizer of the known families is read from; the first hold its words."""
 
-SMALL_FILES = (*TOKENIZER_FILES, "config.json", "chat_template.jinja", "*.index.json", "*.py")
+SMALL_FILES = (
+    *TOKENIZER_FILES,
+    *("adapter_config.json", "config.json", "chat_template.jinja", "*.index.json", "*.py"),
+)
 SAFETENSORS = "model*.safetensors"
 BIN = "pytorch_model*.bin"
+
+SHIPPED = Path(__file__).parent / "bundled"
+"""The models that ship with the package; one has most of its weights in the other's folder."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,13 +77,17 @@ def locate(name: str, *, weights: bool) -> Files:
 
     Without ``weights`` only what says what the model is: its configuration and tokenizer.
     """
-    folder = Path(name).expanduser()
-    if folder.is_dir():
+    try:
+        folder = Path(name).expanduser()
+        is_folder = folder.is_dir()
+    except OSError as error:
+        raise unreadable(name, error) from error
+    except RuntimeError:  # ~someone, whom this machine does not know
+        is_folder = False
+    if is_folder:
+        look_over(name, folder)
         if not (folder / "config.json").is_file():
-            raise ModelError(
-                f"'{name}' is a folder without a config.json, so it holds no model. Give the "
-                "folder that save_pretrained wrote."
-            )
+            raise no_config(name, folder)
         return Files(name=name, folder=folder, revision=None)
     if name.startswith((".", "/", "~")) or name.count("/") > 1:
         raise ModelError(
@@ -91,6 +104,7 @@ def _fetched(name: str, *, weights: bool) -> Files:
         folder = _snapshot(name, [*patterns, SAFETENSORS])
         if not any(folder.glob(SAFETENSORS)):
             folder = _snapshot(name, [*patterns, BIN])
+    look_over(name, folder)
     if not (folder / "config.json").is_file():
         raise ModelError(f"'{name}' on the hub holds no config.json, so it is not a model.")
     return Files(name=name, folder=folder, revision=folder.name)
@@ -122,6 +136,8 @@ def _snapshot(name: str, patterns: list[str]) -> Path:
             f"'{name}' is neither a folder on this machine nor a hub id, which is written name, "
             f"org/name or org/name@revision.{_nearest(repository)}"
         ) from error
+    except PermissionError as error:
+        raise unreadable(name, error) from error
     except (errors.LocalEntryNotFoundError, errors.OfflineModeIsEnabled, OSError) as error:
         raise ModelError(
             f"'{name}' is not a folder, it is not (whole) in this machine's cache, and the hub "
@@ -137,33 +153,53 @@ def _nearest(repository: str) -> str:
 
 
 def weight_files(files: Files) -> tuple[Literal["safetensors", "bin"], list[Path]]:
-    """The kind of file that the weights are in, and these files; safetensors before .bin."""
+    """The kind of file that the weights are in, and these files: those that transformers takes."""
     kinds: tuple[tuple[Literal["safetensors", "bin"], str], ...] = (
-        ("safetensors", SAFETENSORS),
-        ("bin", BIN),
+        ("safetensors", "model.safetensors"),
+        ("bin", "pytorch_model.bin"),
     )
-    for kind, pattern in kinds:
-        found = sorted(files.folder.glob(pattern))
-        index = [path for path in files.folder.glob("*.index.json") if kind in path.name]
-        if index and found:
-            # A part may lie in the folder of another model, of which this one has the rest.
-            found = [files.folder / name for name in sorted(_listed(files.name, index[0]))]
-        if found:
-            return kind, found
+    for kind, name in kinds:
+        whole, index = files.folder / name, files.folder / f"{name}.index.json"
+        if whole.is_file():
+            return kind, [whole]
+        if index.is_file():
+            return kind, _listed(files, index)
     raise ModelError(
-        f"'{files.name}' holds no weights that can be read: no {SAFETENSORS} and no {BIN}. Weights "
-        "of other frameworks must be converted first."
+        f"'{files.name}' holds no weights that can be read: no model.safetensors, no "
+        "pytorch_model.bin and no index of their parts. Weights of other frameworks must be "
+        "converted first."
     )
 
 
-def _listed(name: str, index: Path) -> set[str]:
-    try:
-        return set(json.loads(index.read_text())["weight_map"].values())
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+def _listed(files: Files, index: Path) -> list[Path]:
+    """The files that an index names; none of them outside the model's folder."""
+    parts = read_object(files.name, index).get("weight_map")
+    names = set(parts.values()) if isinstance(parts, dict) and _are_names(parts) else set()
+    if not names:
         raise ModelError(
-            f"The {index.name} of '{name}' is damaged: it does not say which file holds which "
-            "weight. Fetch or save the model anew."
-        ) from error
+            f"The {index.name} of '{files.name}' is damaged: it does not say which file holds "
+            "which weight. Fetch or save the model anew."
+        )
+    ours = files.folder.resolve().parent == SHIPPED.resolve()
+    found = []
+    for name in sorted(names):
+        path = files.folder / name
+        if not ours and (Path(name).is_absolute() or ".." in Path(name).parts):
+            raise ModelError(
+                f"The {index.name} of '{files.name}' names '{name}', which is outside the model's "
+                "folder. Nothing is read from there: give a folder that holds the whole model."
+            )
+        if not path.is_file():
+            raise ModelError(
+                f"'{files.name}' has no file {name}, and its {index.name} says that weights are in "
+                "it. Fetch or save the model anew."
+            )
+        found.append(path)
+    return found
+
+
+def _are_names(parts: dict[str, object]) -> bool:
+    return all(isinstance(name, str) and name and "\0" not in name for name in parts.values())
 
 
 def tokenizer_files(files: Files) -> list[Path]:
@@ -175,6 +211,10 @@ def digest(paths: Iterable[Path]) -> str:
     """The sha256 of the files' names and contents: the same for every copy of a folder."""
     lines = []
     for path in sorted(paths, key=lambda path: path.name):
-        with path.open("rb") as file:
-            lines.append(f"{hashlib.file_digest(file, 'sha256').hexdigest()}  {path.name}\n")
+        try:
+            with path.open("rb") as file:
+                sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+        except OSError as error:
+            raise ModelError(f"{path} cannot be read: {error.strerror}.") from error
+        lines.append(f"{sha256}  {path.name}\n")
     return hashlib.sha256("".join(lines).encode()).hexdigest()

@@ -10,6 +10,7 @@ import torch.nn.functional as F  # noqa: N812 (torch's own name for it)
 
 from goffman.errors import ModelError
 from goffman.models.forward import (
+    cannot_load,
     full_logits_at,
     in_halves,
     load_weights,
@@ -141,7 +142,10 @@ def load_masked(files: Files, options: LoadOptions, *, identity: Identity) -> Ma
     model = load_weights(AutoModelForMaskedLM, files, options)
     tokens = Tokens(files.name, tokenizer, specials=True, limit=position_limit(model))
     notes = (*tokens.notes, *check_vocabulary(files.name, len(tokens), head_size(model)))
-    way = choose_way(model, tokens, precision=options.precision)
+    try:
+        way = choose_way(model, tokens, precision=options.precision)
+    except (RuntimeError, ValueError, IndexError) as error:
+        raise ModelError(cannot_load(files.name, error)) from error
     identity = replace(identity, notes=(*identity.notes, *notes, *way.note))
     return Masked(identity, model, tokens, way=way)
 

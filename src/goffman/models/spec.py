@@ -9,7 +9,6 @@ openai:NAME, http://host/v1#NAME            a chat model behind a server: asked,
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
@@ -18,19 +17,18 @@ from goffman.errors import ModelError, did_you_mean
 from goffman.models.address import behind_server, parse_address
 from goffman.models.base import Calling, Identity, LoadOptions, Sampling, check_precision
 from goffman.models.fetch import FETCHABLE, remarks
-from goffman.models.hub import Files, digest, locate, tokenizer_files, weight_files
+from goffman.models.folder import read_object
+from goffman.models.hub import SHIPPED, Files, digest, locate, tokenizer_files, weight_files
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from goffman.models.base import Chats, Classifies, Fills, Scores
 
 Kind = Literal["masked", "classifier", "causal", "chat", "other"]
 Use = Literal["fill", "classify", "ask", "score"]
 
-_SHIPPED = Path(__file__).parent / "bundled"
-
-BUNDLED: Mapping[str, Path] = {name: _SHIPPED / name for name in ("mini", "mini-sentiment")}
+BUNDLED: Mapping[str, Path] = {name: SHIPPED / name for name in ("mini", "mini-sentiment")}
 """The models that ship with the package: name → folder."""
 
 BUNDLED_PAIR = ("bundled:mini", "bundled:mini-sentiment")
@@ -137,7 +135,7 @@ def load(
     from goffman.models.forward import read_config
 
     files = _files(spec, weights=True, fetched=options.fetched)
-    config = _config(files)
+    config = read_object(files.name, files.folder / "config.json")
     notes = remarks(files.folder)
     notes += _remote_code(files, config, allowed=options.trust_remote_code)
     if spec.startswith("bundled:"):
@@ -173,15 +171,19 @@ def check(spec: str, *, use: str, options: LoadOptions) -> None:
     """
     if behind_server(spec):
         return
-    from goffman.models.forward import choose_device, read_config
+    from goffman.models.forward import choose_device, quiet, read_config
+    from goffman.models.tokens import load_tokenizer
 
     files = _files(spec, weights=False, fetched=options.fetched)
-    _remote_code(files, _config(files), allowed=options.trust_remote_code)
+    config = read_object(files.name, files.folder / "config.json")
+    _remote_code(files, config, allowed=options.trust_remote_code)
     read_config(files, options)
     choose_device(options.device)
     check_precision(options.precision)
-    if use != "ask" and files.revision is None:
+    if files.revision is None:
         weight_files(files)
+    with quiet():
+        load_tokenizer(files.name, files.folder, trust_remote_code=options.trust_remote_code)
     if use == "classify":
         from goffman.models.classifier import class_sentiments
 
@@ -207,49 +209,13 @@ def _files(spec: str, *, weights: bool, fetched: Mapping[str, Path]) -> Files:
     return Files(name=spec, folder=BUNDLED[name], revision=None)
 
 
-def _config(files: Files) -> dict[str, Any]:
-    try:
-        config = json.loads((files.folder / "config.json").read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise ModelError(f"The config.json of '{files.name}' is not JSON: {error}.") from error
-    if not isinstance(config, dict):
-        raise ModelError(
-            f"The config.json of '{files.name}' is {_shown(config)}; it is an object with the "
-            "model's settings, as save_pretrained writes it."
-        )
-    for name, (what, fits) in CONFIG.items():
-        value = config.get(name)
-        if value is not None and not fits(value):
-            raise ModelError(
-                f"The config.json of '{files.name}' says {name} is {_shown(value)}; it is {what}."
-            )
-    return config
-
-
-def _shown(value: object) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= 60 else f"{text[:57]}..."
-
-
-def _names(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(one, str) for one in value)
-
-
-CONFIG: Mapping[str, tuple[str, Callable[[object], bool]]] = {
-    "architectures": ('a list of names of classes, such as ["BertForMaskedLM"]', _names),
-    "model_type": ('the name of a family, such as "bert"', lambda value: isinstance(value, str)),
-    "auto_map": ("an object: a class's name → where it is", lambda value: isinstance(value, dict)),
-}
-"""What must be right in a configuration before anything is made of it: in words, and as a check."""
-
-
 def _described(files: Files) -> Description:
-    config = _config(files)
+    config = read_object(files.name, files.folder / "config.json")
     architecture = (config.get("architectures") or [""])[0]
     family = config.get("model_type") or ""
     return Description(
         name=files.name,
-        kind=_kind(architecture, family, chat=_has_chat_template(files.folder)),
+        kind=_kind(architecture, family, chat=_has_chat_template(files)),
         family=family,
         architecture=architecture,
         revision=files.revision,
@@ -274,19 +240,15 @@ def _kind(architecture: str, family: str, *, chat: bool) -> Kind:
     return "other"
 
 
-def _has_chat_template(folder: Path) -> bool:
-    if (folder / "chat_template.jinja").is_file():
+def _has_chat_template(files: Files) -> bool:
+    if (files.folder / "chat_template.jinja").is_file():
         return True
-    return "chat_template" in _tokenizer_settings(folder)
+    return "chat_template" in _tokenizer_settings(files)
 
 
-def _tokenizer_settings(folder: Path) -> dict[str, Any]:
-    """What tokenizer_config.json says; nothing where it is broken: loading it will tell."""
-    try:
-        settings = json.loads((folder / "tokenizer_config.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return settings if isinstance(settings, dict) else {}
+def _tokenizer_settings(files: Files) -> dict[str, Any]:
+    path = files.folder / "tokenizer_config.json"
+    return read_object(files.name, path) if path.is_file() else {}
 
 
 def _remote_code(files: Files, config: dict[str, Any], *, allowed: bool) -> tuple[str, ...]:
@@ -295,7 +257,7 @@ def _remote_code(files: Files, config: dict[str, Any], *, allowed: bool) -> tupl
 
     if allowed:
         # Of a family that transformers knows, too: allowed, a model's own code comes first.
-        brought = config.get("auto_map") or _tokenizer_settings(files.folder).get("auto_map")
+        brought = config.get("auto_map") or _tokenizer_settings(files).get("auto_map")
         return (OWN_CODE,) if brought else ()
     if not config.get("auto_map") or config.get("model_type") in CONFIG_MAPPING_NAMES:
         return ()

@@ -18,6 +18,7 @@ import unicodedata
 from typing import TYPE_CHECKING, Any
 
 from goffman.errors import ModelError
+from goffman.models.hub import VOCABULARY_FILES
 from goffman.records import MASK
 
 if TYPE_CHECKING:
@@ -32,24 +33,60 @@ UNBOUNDED = 1_000_000
 
 REPAIRED = "The tokenizer put a lone space before the mask: repaired, the mask takes the space."
 
+ALIKE = ("They are kind.", "They are cold.", "This one sees.")
+"""Sentences that differ, of as many words and letters: for a tokenizer without words, the same."""
+
+SAVE = "Save the one it was trained with into its folder: tokenizer.save_pretrained(FOLDER)"
+
 PREFIX = "it is"
 """What a word stands after when it is looked up: any words will do, a space follows."""
 
 
 def load_tokenizer(name: str, folder: Path, *, trust_remote_code: bool) -> Any:
-    """The tokenizer in a model's folder."""
+    """The tokenizer in a model's folder, found to tell sentences apart."""
     from transformers import AutoTokenizer
 
     try:
         tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=trust_remote_code)
-    except (OSError, ValueError, KeyError, TypeError, ImportError, RuntimeError) as error:
+        read = token_ids(tokenizer, ALIKE, specials=True)
+    except Exception as error:  # over odd files transformers raises anything
+        raise ModelError(_cannot_load(name, folder, error)) from error
+    if len(set(map(tuple, read))) < len(ALIKE):
+        # transformers makes an empty tokenizer of a folder that holds none.
         raise ModelError(
-            f"The tokenizer of '{name}' cannot be loaded: {_first_line(error)} Its folder must "
-            "hold a tokenizer.json or the vocabulary of its kind."
-        ) from error
+            f"The tokenizer of '{name}' reads different sentences as the same: its vocabulary is "
+            f"missing or was not read. {SAVE}"
+            if _has_vocabulary(folder)
+            else _no_tokenizer(name)
+        )
     if type(tokenizer).__name__ == "BertweetTokenizer":
         _check_bertweet(name, tokenizer)
     return tokenizer
+
+
+def _has_vocabulary(folder: Path) -> bool:
+    return any((folder / file).is_file() for file in VOCABULARY_FILES)
+
+
+def _no_tokenizer(name: str) -> str:
+    return f"'{name}' holds no tokenizer: no tokenizer.json and no vocabulary. {SAVE}"
+
+
+def _cannot_load(name: str, folder: Path, error: Exception) -> str:
+    from transformers.utils import is_protobuf_available
+
+    if not _has_vocabulary(folder):
+        return _no_tokenizer(name)
+    if not is_protobuf_available() and any(folder.glob("*.model")):
+        # transformers would have tiktoken installed, which cannot read it either.
+        return (
+            f"The tokenizer of '{name}' is a SentencePiece file, which is read with the package "
+            "protobuf. Install it: pip install protobuf"
+        )
+    return (
+        f"The tokenizer of '{name}' cannot be loaded: {_first_line(error)} Its folder must hold a "
+        "tokenizer.json or the vocabulary of its kind."
+    )
 
 
 def _first_line(error: Exception) -> str:
@@ -106,12 +143,6 @@ class Tokens:
                     "cannot be repaired. Set lstrip on the mask token in tokenizer_config.json."
                 )
             self.notes += (REPAIRED,)
-        ids = self.encode([f"A {MASK} friend"])[0]
-        if ids == self.encode([f"A {MASK} enemy"])[0] and self._tokenizer.unk_token_id in ids:
-            raise ModelError(
-                f"The tokenizer of '{self.name}' knows no words: every one becomes "
-                f"{self._tokenizer.unk_token}. Its vocabulary file is missing or was not read."
-            )
 
     def _stray(self) -> bool:
         """Whether a piece that is only a space stands before the mask."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from goffman.models.precision import deviation
+from goffman.runs.rows import by_meaning
 
 if TYPE_CHECKING:
     from goffman.models.base import Classifies, Fills, Scores
@@ -57,9 +58,10 @@ def labels_deviation(
     # One by one: a few sentences, and no batch that a precision might bear otherwise.
     rough = np.concatenate([low.classify_batch([sentence]) for sentence in encoded])
     exact = np.concatenate([float32.classify_batch([sentence]) for sentence in encoded])
+    said = [by_meaning(one, float32.labels)[1].argmax(axis=1) for one in (rough, exact)]
     return {
         "sentences": len(encoded),
-        "same_label": float((rough.argmax(axis=1) == exact.argmax(axis=1)).mean()),
+        "same_label": float((said[0] == said[1]).mean()),
         "largest_difference": float(np.abs(rough - exact).max()),
         "seed": seed,
     }

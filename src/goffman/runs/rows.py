@@ -145,11 +145,12 @@ def label_rows(
     probabilities: NDArray[np.float32], askers: Askers, *, model: str, labels: Sequence[str]
 ) -> pl.DataFrame:
     """LABELS: for each asker the most probable class and the probability of every class."""
-    names = pl.Series(labels, dtype=pl.String)
-    asked = probabilities[askers.sentences]
+    different, added = by_meaning(probabilities, labels)
+    names = pl.Series(different, dtype=pl.String)
+    asked = added[askers.sentences]
     by_class = {
-        name: asked[:, labels.index(name)]
-        if name in labels
+        name: asked[:, different.index(name)]
+        if name in different
         else pl.Series([None] * len(asked), dtype=pl.Float32)
         for name in CLASSES
     }
@@ -161,3 +162,12 @@ def label_rows(
         }
     )
     return rows.with_columns(model=pl.lit(model)).select(schema(LABELS).names())
+
+
+def by_meaning(
+    probabilities: NDArray[np.float32], labels: Sequence[str]
+) -> tuple[list[str], NDArray[np.float32]]:
+    """The different labels, and [sentence, label]: what classes of one label have together."""
+    different = list(dict.fromkeys(labels))
+    own = np.array(labels)
+    return different, np.stack([probabilities[:, own == one].sum(axis=1) for one in different], 1)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from goffman.models.base import not_a_number
 from goffman.records import MASK
 from goffman.runs.rows import Vocabulary, fill_rows, label_rows, likelihood_rows, together
 
@@ -74,7 +75,7 @@ class Filling:
     def ask(self, batch: Sentences) -> Filled:
         """The answers to a batch; ArithmeticError where one is not a number."""
         filled = self._model.fill_batch(batch, top_k=self._top_k, targets=self._targets)
-        _check(filled.probabilities, filled.targets)
+        _check(self._model, filled.probabilities, filled.targets)
         return filled
 
     def rows(self, answers: Sequence[Filled], askers: Askers, *, step: int) -> pl.DataFrame:
@@ -104,7 +105,7 @@ class Labelling:
     def ask(self, batch: Sentences) -> NDArray[np.float32]:
         """The answers to a batch; ArithmeticError where one is not a number."""
         probabilities = self._model.classify_batch(batch)
-        _check(probabilities)
+        _check(self._model, probabilities)
         return probabilities
 
     def rows(
@@ -132,7 +133,7 @@ class Scoring:
         """The answers to a batch; ArithmeticError where one is not a number."""
         lengths = [len(sentence) - 1 for sentence in batch]
         found = np.stack([self._model.score_batch(batch), np.array(lengths, dtype=np.float64)])
-        _check(found)
+        _check(self._model, found)
         return found
 
     def rows(
@@ -144,8 +145,7 @@ class Scoring:
         return likelihood_rows(scores, askers, model=self.name, tokens=tokens.astype(np.int64))
 
 
-def _check(*probabilities: NDArray[np.floating[Any]]) -> None:
+def _check(model: Fills | Classifies | Scores, *probabilities: NDArray[np.floating[Any]]) -> None:
     """ArithmeticError where a probability is not a number: it must never get into a table."""
     if not all(np.isfinite(array).all() for array in probabilities):
-        message = "it gave a probability that is not a number; use --precision float32."
-        raise ArithmeticError(message)
+        raise ArithmeticError(not_a_number(model.identity.precision))
