@@ -62,7 +62,7 @@ def bomb(gigabytes, packing):
     for name in packings:
         pack = zlib.compressobj(wbits=31 if name == "gzip" else 15)
         # After a full flush the next block stands for itself, so that it can come any number of times.
-        begin = pack.compress(b" ") + pack.flush(zlib.Z_FULL_FLUSH)
+        begin = pack.flush(zlib.Z_FULL_FLUSH)
         block = pack.compress(plain) + pack.flush(zlib.Z_FULL_FLUSH)
         plain, repeat = begin + block * repeat, 1
     return plain

@@ -448,10 +448,10 @@ assert most - before < 40, f"{most - before} MB for one answer"
 """
 
 
-def test_an_answer_that_unpacks_to_eight_gigabytes_takes_no_memory():
+def test_an_answer_that_unpacks_to_gigabytes_takes_no_memory():
     """Packed once, or twice into a few kB; in a process of its own, to measure what it takes."""
     packings = ["gzip", "deflate", "gzip, gzip", "gzip, deflate", "br", "zstd"]
-    bombs = {name: bomb(8, name) for name in packings}
+    bombs = {name: bomb(8 if "," in name else 1, name) for name in packings}
     assert len(bombs["gzip, gzip"]) < 50_000
 
     async def packed(request):
