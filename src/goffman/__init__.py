@@ -11,6 +11,7 @@ stages to its left.
     audit.py          audit(): the whole flow on one screen
     options.py        what an audit may be told
     questions.py      who is asked what, known before anyone is asked
+    fit.py            whether what an audit is told fits the models that it asks
     chats.py          how an audit asks chat models, and what that will take
     measured.py       a run's answers measured: scores, estimates and sentences
     score.py          a run's answers → scores.parquet, each instrument by its measure

@@ -31,6 +31,8 @@ _MODELS = (
     "ones."
 )
 
+LARGEST_BATCH = 1_000_000
+
 
 class Precision(StrEnum):
     """In what numbers a model calculates."""
@@ -100,13 +102,17 @@ def audit(
     pairs: Pairs = None,
     trials: Annotated[
         int | None,
-        typer.Option(min=1, help="Chats: so often each prompt. Default: the instrument's."),
+        typer.Option(
+            min=1, max=10_000, help="Chats: so often each prompt. Default: the instrument's."
+        ),
     ] = None,
     temperature: Annotated[float, typer.Option(min=0, help="Chats: 0 draws no lots.")] = 1.0,
     top_p: Annotated[
         float | None, typer.Option(min=0, max=1, help="Chats: draw from so much only.")
     ] = None,
-    max_tokens: Annotated[int, typer.Option(min=1, help="Chats: a reply is cut there.")] = 64,
+    max_tokens: Annotated[
+        int, typer.Option(min=1, max=1_000_000, help="Chats: a reply is cut there.")
+    ] = 64,
     parser: Annotated[
         str | None, typer.Option(help="Chats: what reads replies; as-published: the study's.")
     ] = None,
@@ -114,10 +120,10 @@ def audit(
         int, typer.Option(min=1, max=1000, help="Servers: requests at the same time.")
     ] = 16,
     max_requests_per_minute: Annotated[
-        int | None, typer.Option(min=1, help="Servers: no more in any minute.")
+        int | None, typer.Option(min=1, max=1_000_000, help="Servers: no more in any minute.")
     ] = None,
     timeout: Annotated[
-        float, typer.Option(min=1, help="Servers: seconds to wait for a reply.")
+        float, typer.Option(min=1, max=86_400, help="Servers: seconds to wait for a reply.")
     ] = 120.0,
     key_env: Annotated[
         str | None,
@@ -277,9 +283,11 @@ def _stopped_kindly() -> Iterator[None]:
 def _batch_size(given: str) -> int | None:
     if given == "auto":
         return None
-    if given.isdecimal() and int(given) > 0:
+    if given.isdecimal() and 1 <= int(given) <= LARGEST_BATCH:
         return int(given)
-    raise InputError(f"--batch-size is '{given}'; it is auto or a whole number of at least 1.")
+    raise InputError(
+        f"--batch-size is '{given}'; it is auto or a whole number from 1 to {LARGEST_BATCH:,}."
+    )
 
 
 def _words(given: Sequence[str]) -> tuple[str, ...]:
@@ -297,14 +305,21 @@ def _labels(given: str | None) -> dict[str, str] | None:
     """LABEL_0=negative,LABEL_1=positive as a mapping."""
     if given is None:
         return None
-    pairs = [pair.partition("=") for pair in given.split(",")]
-    for own, sign, meaning in pairs:
-        if not (own.strip() and sign and meaning.strip()):
+    found: dict[str, str] = {}
+    for pair in given.split(","):
+        own, _, meaning = (part.strip() for part in pair.partition("="))
+        if not (own and meaning):
             raise InputError(
-                f"--labels has '{own}{sign}{meaning}'; each is the model's own label, =, and "
-                "negative, neutral or positive: --labels LABEL_0=negative,LABEL_1=positive"
+                f"--labels has '{pair}'; each is the model's own label, =, and negative, neutral "
+                "or positive: --labels LABEL_0=negative,LABEL_1=positive"
             )
-    return {own.strip(): meaning.strip() for own, _, meaning in pairs}
+        if own in found:
+            raise InputError(
+                f"--labels has '{own}' twice, as {found[own]} and as {meaning}. Give each label "
+                "once."
+            )
+        found[own] = meaning
+    return found
 
 
 def _model_pairs(given: Sequence[str]) -> tuple[tuple[str, str], ...]:
