@@ -23,7 +23,7 @@ def check_names(models: Sequence[str]) -> None:
         if longest > LONGEST_PART:
             raise ModelError(
                 f"The model's name '{model[:60]}…' is too long: a part of it has {longest:,} "
-                f"characters; at most {LONGEST_PART} are allowed."
+                f"bytes; at most {LONGEST_PART} are allowed."
             )
 
 

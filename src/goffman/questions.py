@@ -39,6 +39,9 @@ NEEDS = {
 }
 """Who can answer each kind of instrument."""
 
+MOST = {"--limit": 10**9, "--batch-size": 10**6, "--trials": 10**4}
+"""No one means more, and lists of so many would fill the memory."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Question:
@@ -111,9 +114,10 @@ def who_is_asked(
 
 def _ways(instruments: Sequence[str], options: AskOptions) -> list[Way]:
     """The ways in which the instruments can be asked; each id once."""
-    for option, value in (("--limit", options.limit), ("--batch-size", options.batch_size)):
-        if value is not None and value < 1:
-            raise InputError(f"{option} is {value}; it is a whole number of at least 1.")
+    given = (options.limit, options.batch_size, options.chats.trials)
+    for (option, most), value in zip(MOST.items(), given, strict=True):
+        if value is not None and not 1 <= value <= most:
+            raise InputError(f"{option} is {value}; it is a whole number from 1 to {most:,}.")
     ways: list[Way] = []
     for name in dict.fromkeys(instruments or builtin_names()):
         instrument = load_instrument(name)
