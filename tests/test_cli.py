@@ -454,6 +454,7 @@ told(open, b"nowhere/file.csv", "w")
 told(open, "fixed")
 told(open, "y" * 300)
 told(open, "/dev/full/x")
+print(system_error(OSError(30, "Read-only file system", "fixed/file.csv")))
 told(os.write, os.open("/dev/full", os.O_WRONLY), b"x")
 """
     done = subprocess.run(
@@ -474,5 +475,6 @@ told(os.write, os.open("/dev/full", os.O_WRONLY), b"x")
         "InputError fixed cannot be opened: Is a directory.",
         f"InputError '{'y' * 60}…' is too long for the name of a file: it has 300 characters.",
         "InputError /dev/full/x cannot be opened: Not a directory.",
+        "fixed/file.csv cannot be written: Read-only file system.",
         "GoffmanError A file cannot be read or written: No space left on device.",
     ]

@@ -24,7 +24,7 @@ stages to its left.
     cli_report.py     … about what people read: report
     cli_compare.py    … around the report: compare, check, export
     cli_replicate.py  … about the studies' own numbers: replicate
-    cli_options.py    … options that several of them have
+    cli_options.py    … options that several of them have, and what no option can be
     terminal.py       tables in which no text can play tricks, and how far a run is
     output.py         rows as text, files that are whole or as they were, the cache's folder
     records.py        the frozen core types

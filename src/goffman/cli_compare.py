@@ -172,10 +172,8 @@ def _undecided_where_broken() -> Iterator[None]:
         raise
     except (GoffmanError, OSError) as error:
         told = system_error(error) if isinstance(error, OSError) else error
-        if told.exit_code == GATE_FAILED:
-            say(str(told))
-            raise typer.Exit(BROKEN) from error
-        raise told from error
+        say(str(told))
+        raise typer.Exit(BROKEN if told.exit_code == GATE_FAILED else told.exit_code) from error
     except Exception as error:
         say(traceback.format_exc())
         say("goffman failed, so that the gate is not decided (exit code 3). Please report this.")

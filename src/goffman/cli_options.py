@@ -39,51 +39,42 @@ class Command(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """What is left of the arguments, as typer has it; InputError names the option."""
+        # As it was given: an empty path is the current folder once it is converted.
         given, _, _ = self.make_parser(ctx).parse_args(args=list(args))
         for param in self.params:
             raw = given.get(param.name)
             for text in raw if isinstance(raw, list | tuple) else [raw]:
                 if isinstance(text, str):
-                    _check_text(param, text)
+                    _check_text(_name(param), text)
         rest: list[str] = super().parse_args(ctx, args)
         for param in self.params:
-            _check_number(param, ctx.params.get(param.name))
+            _check_number(_name(param), ctx.params.get(param.name))
         return rest
-
-
-def _check_text(param: Any, text: str) -> None:
-    """Before it is converted: an empty path would be the current folder."""
-    if not text.strip():
-        instead = "" if _is_argument(param) else ", or leave the option out"
-        raise InputError(f"{_name(param)} is empty. Give a value{instead}.")
-    if len(text) > LONGEST:
-        raise InputError(
-            f"{_name(param)} has {len(text):,} characters; at most {LONGEST:,} are allowed."
-        )
-    if "\0" in text or not _is_utf_8(text):
-        raise InputError(
-            f"{_name(param)} is '{text}', which holds a NUL or bytes that are not UTF-8: rename "
-            "what it names."
-        )
-
-
-def _check_number(param: Any, value: object) -> None:
-    if isinstance(value, float) and not math.isfinite(value):
-        raise InputError(f"{_name(param)} is {value}; it must be a finite number.")
-    if isinstance(value, int) and abs(value) > LARGEST:
-        raise InputError(f"{_name(param)} is {value}; at most {LARGEST:,} is allowed.")
-
-
-def _is_utf_8(text: str) -> bool:
-    # What was no UTF-8 on the command line came as lone surrogates.
-    return not any("\ud800" <= sign <= "\udfff" for sign in text)
-
-
-def _is_argument(param: Any) -> bool:
-    return bool(param.param_type_name == "argument")
 
 
 def _name(param: Any) -> str:
     """--output, or RUN where it has no option's name."""
-    shown = (param.metavar or param.name.upper()).split()[0]
-    return str(shown if _is_argument(param) else param.opts[0])
+    option = str(param.opts[0])
+    shown = str(param.metavar or option.upper())
+    return option if option.startswith("-") else shown.split(maxsplit=1)[0]
+
+
+def _check_text(name: str, text: str) -> None:
+    if not text.strip():
+        instead = ", or leave the option out" if name.startswith("-") else ""
+        raise InputError(f"{name} is empty. Give a value{instead}.")
+    if len(text) > LONGEST:
+        raise InputError(f"{name} has {len(text):,} characters; at most {LONGEST:,} are allowed.")
+    # What is not UTF-8 on the command line comes as lone surrogates.
+    if "\0" in text or any("\ud800" <= sign <= "\udfff" for sign in text):
+        raise InputError(
+            f"{name} is '{text}', which holds a NUL or bytes that are not UTF-8: rename what it "
+            "names."
+        )
+
+
+def _check_number(name: str, value: object) -> None:
+    if isinstance(value, float) and not math.isfinite(value):
+        raise InputError(f"{name} is {value}; it must be a finite number.")
+    if isinstance(value, int) and abs(value) > LARGEST:
+        raise InputError(f"{name} is {value}; at most {LARGEST:,} is allowed.")

@@ -100,6 +100,8 @@ def system_error(error: OSError) -> GoffmanError:
 
 def _done(file: Path, error: OSError) -> str:
     """What was to be done with the file, as far as its rights tell."""
+    if error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EROFS}:
+        return "written"
     if not isinstance(error, PermissionError):
         return "opened"
     if os.access(file, os.F_OK):
