@@ -12,6 +12,7 @@ import json
 import sys
 import threading
 import time
+import zlib
 from collections import Counter
 from dataclasses import dataclass, field
 
@@ -52,6 +53,19 @@ CUT = "cut"
 
 HALF = "half"
 """The connection is cut in the middle of an answer."""
+
+
+def bomb(gigabytes, packing):
+    """Bytes that unpack to so many gigabytes of spaces, packed as a Content-Encoding says."""
+    packings = [name.strip() for name in packing.split(",")]
+    plain, repeat = b" " * 2**20, 1024 * gigabytes
+    for name in packings:
+        pack = zlib.compressobj(wbits=31 if name == "gzip" else 15)
+        # After a full flush the next block stands for itself, so that it can come any number of times.
+        begin = pack.flush(zlib.Z_FULL_FLUSH)
+        block = pack.compress(plain) + pack.flush(zlib.Z_FULL_FLUSH)
+        plain, repeat = begin + block * repeat, 1
+    return plain
 
 
 def said(request):

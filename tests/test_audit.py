@@ -372,8 +372,8 @@ def test_the_default_folder_is_named_after_the_models(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (AskOptions(limit=0), "--limit is 0; it is a whole number of at least 1."),
-        (AskOptions(batch_size=0), "--batch-size is 0; it is a whole number of at least 1."),
+        (AskOptions(limit=0), "--limit is 0; it is a whole number from 1 to 1,000,000,000."),
+        (AskOptions(batch_size=0), "--batch-size is 0; it is a whole number from 1 to 1,000,000."),
     ],
 )
 def test_options_that_mean_nothing_are_refused(masked, tmp_path, options, message):

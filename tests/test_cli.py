@@ -8,7 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -18,6 +18,7 @@ from goffman.tables import ANSWER_KEY, PROMPTS
 
 GOFFMAN = str(Path(sys.executable).with_name("goffman"))
 DATA = Path(__file__).parents[1] / "src" / "goffman" / "instruments" / "data"
+MINI = DATA.parents[1] / "models" / "bundled" / "mini"
 COLUMNS = [column.name for column in PROMPTS]
 
 
@@ -305,7 +306,7 @@ def test_a_pipe_and_a_device_are_written_to_and_stay(tmp_path: Path) -> None:
     assert fifo.is_fifo()
 
 
-@pytest.mark.parametrize("target", [".", "/", "", "x" * 300])
+@pytest.mark.parametrize("target", [".", "/", "x" * 300])
 def test_impossible_names_of_files_are_said(target: str, tmp_path: Path) -> None:
     done = goffman("prompts", "care-seeking", "--output", target, cwd=tmp_path)
     assert done.returncode == 2
@@ -355,7 +356,7 @@ def test_validate_gives_json_for_what_is_no_instrument() -> None:
     assert json.loads(done.stdout)["faults"][0]["file"] == "/nowhere"
 
 
-@pytest.mark.parametrize("name", ["", "a" * 5_000, "a\\0b"])
+@pytest.mark.parametrize("name", ["a" * 3_000, "a\\0b"])
 def test_names_that_no_system_allows_are_no_instruments(name: str) -> None:
     assert refusal("validate", name).startswith("There is no instrument '")
 
@@ -394,11 +395,131 @@ def test_what_there_is_no_right_to_read_is_told_as_that(
     assert done.stderr == f"manifest.json in {tmp_path} cannot be read: Permission denied.\n"
 
 
-@pytest.mark.parametrize("command", [["audit"], ["agree"], ["report"]])
-def test_a_name_that_is_too_long_is_told_as_that(tmp_path: Path, command: list[str]) -> None:
-    done = goffman(*command, "x" * 5000, cwd=tmp_path)
+@pytest.mark.parametrize("command", ["agree", "report"])
+def test_a_name_that_is_too_long_is_told_as_that(tmp_path: Path, command: str) -> None:
+    done = goffman(command, "x" * 5000, cwd=tmp_path)
     assert done.returncode == 2
     assert done.stderr.startswith(f"The name '{'x' * 60}…' is too long: it has 5,0")
     assert done.stderr.endswith(
         " characters, more than this system allows for a file or folder. Give a shorter one.\n"
     )
+
+
+# ── What the system refuses ────────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture
+def fewer_rights() -> list[str]:
+    """What stands before a command that may do no more than its files' rights say, even for root."""
+    if os.geteuid() != 0:
+        return []
+    if not shutil.which("setpriv"):
+        pytest.skip("root, and no setpriv to have fewer rights")
+    return ["setpriv", "--bounding-set", "-dac_override,-dac_read_search"]
+
+
+@pytest.fixture
+def locked(tmp_path: Path) -> Iterator[Path]:
+    """A folder with a folder that cannot be entered, a file that cannot be read, one not written."""
+    (tmp_path / "shut").mkdir()
+    (tmp_path / "shut" / "file.csv").write_text("x")
+    (tmp_path / "unreadable.csv").write_text("x")
+    (tmp_path / "fixed").mkdir()
+    (tmp_path / "fixed" / "file.csv").write_text("x")
+    shutil.copytree(MINI, tmp_path / "model")
+    changed = {"shut": 0o000, "unreadable.csv": 0o000, "fixed/file.csv": 0o444, "fixed": 0o555}
+    changed["model/config.json"] = 0o000
+    for name, rights in changed.items():
+        (tmp_path / name).chmod(rights)
+    yield tmp_path
+    for name in changed:
+        (tmp_path / name).chmod(0o755)
+
+
+@pytest.mark.parametrize(
+    ("command", "says"),
+    [
+        ("audit ./model --dry-run", "model/config.json cannot be read: Permission denied."),
+        ("audit shut/model --dry-run", "shut/model cannot be opened: Permission denied."),
+        ("prompts coreference --winobias shut", "path 'shut' is not readable."),
+        ("prompts coreference --winobias shut/x", "shut/x cannot be opened: Permission denied."),
+        ("replicate mei2023 --data shut", "path 'shut' is not readable."),
+        ("replicate mei2023 --data shut/x", "cannot be opened: Permission denied."),
+        ("agree unreadable.csv", "path 'unreadable.csv' is not readable."),
+        ("agree shut/file.csv", "shut/file.csv cannot be opened: Permission denied."),
+        (
+            "audit --dry-run --instrument attribution --ratings unreadable.csv",
+            "path 'unreadable.csv' is not readable.",
+        ),
+        (
+            "audit bundled:mini --dry-run --instrument attribution --ratings shut/file.csv",
+            "file.csv: the file cannot be read: Permission denied.",
+        ),
+        ("prompts care-seeking --output fixed/new.csv", "fixed/new.csv cannot be written: "),
+        ("check shut/run --list", "shut/run cannot be opened: Permission denied."),
+        ("report shut/run", "shut/run cannot be opened: Permission denied."),
+    ],
+)
+def test_a_file_without_rights_is_named_and_so_is_what_was_to_be_done(
+    command: str, says: str, locked: Path, fewer_rights: list[str]
+) -> None:
+    done = subprocess.run(
+        [*fewer_rights, GOFFMAN, *command.split()],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=locked,
+    )
+    assert done.returncode == 2
+    assert says in done.stderr
+    assert "output cannot" not in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_whether_a_file_was_read_or_written_is_said_where_it_is_known(
+    locked: Path, fewer_rights: list[str]
+) -> None:
+    script = """
+import os
+from pathlib import Path
+from goffman.errors import system_error
+def told(do, *arguments):
+    try:
+        do(*arguments)
+    except OSError as error:
+        print(type(system_error(error)).__name__, system_error(error))
+told(open, "unreadable.csv")
+told(open, "unreadable.csv", "w")
+told(open, "fixed/file.csv", "w")
+told(open, "fixed/new.csv", "w")
+told(os.replace, "unreadable.csv", "fixed/file.csv")
+told(open, "shut/file.csv")
+told(open, b"nowhere/file.csv", "w")
+told(open, "fixed")
+told(open, "y" * 300)
+told(open, "/dev/full/x")
+print(system_error(OSError(30, "Read-only file system", "fixed/file.csv")))
+told(os.write, os.open("/dev/full", os.O_WRONLY), b"x")
+"""
+    done = subprocess.run(
+        [*fewer_rights, sys.executable, "-c", script],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=locked,
+    )
+    assert done.stdout.splitlines() == [
+        "InputError unreadable.csv cannot be read: Permission denied.",
+        "InputError unreadable.csv cannot be read: Permission denied.",
+        "InputError fixed/file.csv cannot be written: Permission denied.",
+        "InputError fixed/new.csv cannot be written: Permission denied.",
+        "InputError fixed/file.csv cannot be written: Permission denied.",
+        "InputError shut/file.csv cannot be opened: Permission denied.",
+        "InputError nowhere/file.csv cannot be opened: No such file or directory.",
+        "InputError fixed cannot be opened: Is a directory.",
+        f"InputError The name '{'y' * 60}…' is too long: it has 300 characters, more than this system "
+        "allows for a file or folder. Give a shorter one.",
+        "InputError /dev/full/x cannot be opened: Not a directory.",
+        "fixed/file.csv cannot be written: Read-only file system.",
+        "GoffmanError A file cannot be read or written: No space left on device.",
+    ]

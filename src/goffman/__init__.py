@@ -18,6 +18,7 @@ people are shown it.
     audit.py          audit(): the whole flow on one screen
     options.py        what an audit may be told
     questions.py      who is asked what, known before anyone is asked
+    fit.py            whether what an audit is told fits the models that it asks
     chats.py          how an audit asks chat models, and what that will take
     measured.py       a run's answers measured: scores, estimates and sentences
     score.py          a run's answers → scores.parquet, each instrument by its measure
@@ -34,7 +35,7 @@ people are shown it.
     cli_report.py     … about what people read: report
     cli_compare.py    … around the report: compare, check, export
     cli_replicate.py  … about the studies' own numbers: replicate
-    cli_options.py    … options that several of them have
+    cli_options.py    … options that several of them have, and what no option can be
     terminal.py       tables in which no text can play tricks, and how far a run is
     output.py         rows as text, files that are whole or as they were, the cache's folder
     records.py        the frozen core types

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from goffman.chats import ChatQuestion, Chatting
-from goffman.errors import InputError, did_you_mean
+from goffman.errors import InputError
+from goffman.fit import check_fit, check_names, without_effect
 from goffman.lexicons.gender import has_case
 from goffman.measured import measure
 from goffman.measures.catalogue import measure_entry
@@ -74,8 +75,13 @@ def audit(
     loading, options = loading or LoadOptions(), options or AskOptions()
     listener = listener or Listener()
     measuring = measuring or MeasureOptions()
+    check_names(models)
     pairs = who_is_asked(models, instruments, loading=loading, options=options, listener=listener)
-    words = _words(measuring, models)
+    kinds = {pair.model: pair.kind for pair in pairs}
+    check_fit(kinds, labels=loading.labels, pairs=measuring.pairs)
+    for sentence in without_effect(options, kinds.values()):
+        listener.note(sentence)
+    words = load_words(measuring.ratings, measuring.gender_words, parser=measuring.parser)
     for pair in pairs:
         check(pair.model, use=pair.questions[0].instrument.kind, options=loading)
     folder = output or default_folder(models)
@@ -118,17 +124,6 @@ def default_folder(models: Sequence[str]) -> Path:
 
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:8]
-
-
-def _words(measuring: MeasureOptions, models: Sequence[str]) -> Words:
-    """What the answers are measured with; InputError where it cannot be, before anyone is asked."""
-    for name in (name for pair in measuring.pairs for name in pair):
-        if name not in models:
-            raise InputError(
-                f"--pair names '{name}', which is not audited here. Allowed: {', '.join(models)}."
-                + did_you_mean(name, models)
-            )
-    return load_words(measuring.ratings, measuring.gender_words, parser=measuring.parser)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,7 +6,6 @@ about the studies is in cli_replicate.py.
 
 from __future__ import annotations
 
-import errno
 import io
 import json
 import os
@@ -19,11 +18,19 @@ import typer
 from goffman.cli_audit import audit
 from goffman.cli_compare import check, compare, export
 from goffman.cli_models import models_app
-from goffman.cli_options import Adjectives, DropFaulty, Json, Pairs, Placement, WinoBias
+from goffman.cli_options import (
+    Adjectives,
+    Command,
+    DropFaulty,
+    Json,
+    Pairs,
+    Placement,
+    WinoBias,
+)
 from goffman.cli_ratings import agree, rate
 from goffman.cli_replicate import replicate
 from goffman.cli_report import report
-from goffman.errors import GoffmanError, InputError, InstrumentError, too_long
+from goffman.errors import GoffmanError, InputError, InstrumentError, system_error
 from goffman.output import Format, format_for, rows_text, write_output
 from goffman.terminal import count_of, printable, say, table_text
 
@@ -58,7 +65,7 @@ def version(
         raise typer.Exit
 
 
-@app.command("ls")
+@app.command("ls", cls=Command)
 def list_instruments(*, as_json: Json = False) -> None:
     """List the instruments: what can be asked."""
     from goffman.instruments.load import builtin_names, load_instrument
@@ -83,7 +90,7 @@ def list_instruments(*, as_json: Json = False) -> None:
         sys.stdout.write(table_text(rows, ("instrument", "kind", "prompts", "title", "citation")))
 
 
-@app.command()
+@app.command(cls=Command)
 def validate(path: NameOrPath, *, as_json: Json = False) -> None:
     """Check an instrument and say every fault of it."""
     from goffman.instruments.load import load_instrument
@@ -111,7 +118,7 @@ def validate(path: NameOrPath, *, as_json: Json = False) -> None:
         raise typer.Exit(2)
 
 
-@app.command()
+@app.command(cls=Command)
 def prompts(
     name: NameOrPath,
     *,
@@ -171,14 +178,8 @@ def prompts(
         say(f"{count_of(len(rows), 'prompt')} in {output}.")
 
 
-app.command()(audit)
-app.command()(rate)
-app.command()(agree)
-app.command()(replicate)
-app.command()(report)
-app.command()(compare)
-app.command()(check)
-app.command()(export)
+for command in (audit, rate, agree, replicate, report, compare, check, export):
+    app.command(cls=Command)(command)
 app.add_typer(models_app, name="models")
 
 
@@ -204,20 +205,15 @@ def main() -> None:
         code = 0
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:
-        if error.filename is not None:
-            say(_unusable(str(error.filename), error))
-            sys.exit(InputError.exit_code)
-        say(f"The output cannot be written: {error.strerror}.")
-        code = 1
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if error.filename is None:
+            say(f"The output cannot be written: {error.strerror}.")
+            code = 1
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        else:
+            told = system_error(error)
+            say(str(told))
+            code = told.exit_code
     sys.exit(code)
-
-
-def _unusable(name: str, error: OSError) -> str:
-    """Which file or folder cannot be used, and why: what we print to has no name."""
-    if error.errno == errno.ENAMETOOLONG:
-        return too_long(name)
-    return f"{name} cannot be used: {error.strerror}."
 
 
 def _run() -> int:

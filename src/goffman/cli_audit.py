@@ -277,7 +277,7 @@ def _stopped_kindly() -> Iterator[None]:
 def _batch_size(given: str) -> int | None:
     if given == "auto":
         return None
-    if given.isdecimal() and int(given) > 0:
+    if given.isdecimal():
         return int(given)
     raise InputError(f"--batch-size is '{given}'; it is auto or a whole number of at least 1.")
 
@@ -297,14 +297,21 @@ def _labels(given: str | None) -> dict[str, str] | None:
     """LABEL_0=negative,LABEL_1=positive as a mapping."""
     if given is None:
         return None
-    pairs = [pair.partition("=") for pair in given.split(",")]
-    for own, sign, meaning in pairs:
-        if not (own.strip() and sign and meaning.strip()):
+    found: dict[str, str] = {}
+    for pair in given.split(","):
+        own, _, meaning = (part.strip() for part in pair.partition("="))
+        if not (own and meaning):
             raise InputError(
-                f"--labels has '{own}{sign}{meaning}'; each is the model's own label, =, and "
-                "negative, neutral or positive: --labels LABEL_0=negative,LABEL_1=positive"
+                f"--labels has '{pair}'; each is the model's own label, =, and negative, neutral "
+                "or positive: --labels LABEL_0=negative,LABEL_1=positive"
             )
-    return {own.strip(): meaning.strip() for own, _, meaning in pairs}
+        if own in found:
+            raise InputError(
+                f"--labels has '{own}' twice, as {found[own]} and as {meaning}. Give each label "
+                "once."
+            )
+        found[own] = meaning
+    return found
 
 
 def _model_pairs(given: Sequence[str]) -> tuple[tuple[str, str], ...]:

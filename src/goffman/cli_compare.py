@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from goffman.cli_options import Json
-from goffman.errors import GoffmanError, InputError
+from goffman.errors import GoffmanError, InputError, system_error
 from goffman.terminal import printable, say, table_text
 
 if TYPE_CHECKING:
@@ -170,11 +170,10 @@ def _undecided_where_broken() -> Iterator[None]:
         yield
     except typer.Exit:
         raise
-    except GoffmanError as error:
-        if error.exit_code == GATE_FAILED:
-            say(str(error))
-            raise typer.Exit(BROKEN) from error
-        raise
+    except (GoffmanError, OSError) as error:
+        told = system_error(error) if isinstance(error, OSError) else error
+        say(str(told))
+        raise typer.Exit(BROKEN if told.exit_code == GATE_FAILED else told.exit_code) from error
     except Exception as error:
         say(traceback.format_exc())
         say("goffman failed, so that the gate is not decided (exit code 3). Please report this.")

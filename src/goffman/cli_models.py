@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from goffman.cli_options import Json
+from goffman.cli_options import Command, Json
 from goffman.output import cache_folder
 from goffman.terminal import printable, say, table_text
 
@@ -54,7 +54,7 @@ def models(
     sys.stdout.write(table_text(rows, ("model", "what", "state")))
 
 
-@models_app.command()
+@models_app.command(cls=Command)
 def get(
     name: Annotated[str, typer.Argument(help="As goffman models lists it.")],
     *,

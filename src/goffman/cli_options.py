@@ -1,11 +1,21 @@
-"""Options that several commands have, spelled and explained once."""
+"""Options that several commands have, spelled and explained once, and what no option can be."""
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
+
+from goffman.errors import InputError
+
+LONGEST = 4096
+"""Characters of one value: no path is longer."""
+
+LARGEST = 2**63 - 1
+"""A whole number that every table can hold."""
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 WinoBias = Annotated[
@@ -22,3 +32,49 @@ Adjectives = Annotated[
 ]
 Placement = Annotated[str | None, typer.Option(help="Coreference: by-stereotype or by-position.")]
 Pairs = Annotated[int | None, typer.Option(help="Coreference: how many pairs to draw.")]
+
+
+class Command(TyperCommand):
+    """A command that refuses, before it does anything, what can be the value of no option."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """What is left of the arguments, as typer has it; InputError names the option."""
+        # As it was given: an empty path is the current folder once it is converted.
+        given, _, _ = self.make_parser(ctx).parse_args(args=list(args))
+        for param in self.params:
+            raw = given.get(param.name)
+            for text in raw if isinstance(raw, list | tuple) else [raw]:
+                if isinstance(text, str):
+                    _check_text(_name(param), text)
+        rest: list[str] = super().parse_args(ctx, args)
+        for param in self.params:
+            _check_number(_name(param), ctx.params.get(param.name))
+        return rest
+
+
+def _name(param: Any) -> str:
+    """--output, or RUN where it has no option's name."""
+    option = str(param.opts[0])
+    shown = str(param.metavar or option.upper())
+    return option if option.startswith("-") else shown.split(maxsplit=1)[0]
+
+
+def _check_text(name: str, text: str) -> None:
+    if not text.strip():
+        instead = ", or leave the option out" if name.startswith("-") else ""
+        raise InputError(f"{name} is empty. Give a value{instead}.")
+    if len(text) > LONGEST:
+        raise InputError(f"{name} has {len(text):,} characters; at most {LONGEST:,} are allowed.")
+    # What is not UTF-8 on the command line comes as lone surrogates.
+    if "\0" in text or any("\ud800" <= sign <= "\udfff" for sign in text):
+        raise InputError(
+            f"{name} is '{text}', which holds a NUL or bytes that are not UTF-8: rename what it "
+            "names."
+        )
+
+
+def _check_number(name: str, value: object) -> None:
+    if isinstance(value, float) and not math.isfinite(value):
+        raise InputError(f"{name} is {value}; it must be a finite number.")
+    if isinstance(value, int) and abs(value) > LARGEST:
+        raise InputError(f"{name} is {value}; at most {LARGEST:,} is allowed.")

@@ -18,7 +18,10 @@ The text of each says what was given, where, what is allowed and what to do.
 from __future__ import annotations
 
 import difflib
+import errno
+import os
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from goffman.records import Fault
 
@@ -84,6 +87,33 @@ def too_long(name: str) -> str:
         f"The name '{name[:60]}…' is too long: it has {len(name):,} characters, more than this "
         "system allows for a file or folder. Give a shorter one."
     )
+
+
+def system_error(error: OSError) -> GoffmanError:
+    """What the system refused: the file, whether it was read or written if that is known, and why.
+
+    InputError where the file is one that the user can name otherwise, or give rights to.
+    """
+    if error.filename is None:
+        return GoffmanError(f"A file cannot be read or written: {error.strerror}.")
+    file = os.fsdecode(error.filename2 or error.filename)
+    if error.errno == errno.ENAMETOOLONG:
+        return InputError(too_long(file))
+    kinds = (PermissionError, FileNotFoundError, NotADirectoryError, IsADirectoryError)
+    kind = InputError if isinstance(error, kinds) else GoffmanError
+    return kind(f"{file} cannot be {_done(Path(file), error)}: {error.strerror}.")
+
+
+def _done(file: Path, error: OSError) -> str:
+    """What was to be done with the file, as far as its rights tell."""
+    if error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EROFS}:
+        return "written"
+    if not isinstance(error, PermissionError):
+        return "opened"
+    if os.access(file, os.F_OK):
+        return "written" if os.access(file, os.R_OK) else "read"
+    # It can be seen that it is not there, so that it was to be made.
+    return "written" if os.access(file.parent, os.X_OK) else "opened"
 
 
 def did_you_mean(given: str, allowed: Iterable[str]) -> str:

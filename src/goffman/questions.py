@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import errno
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from goffman.chats import check_sentences, chosen_prompts, faults_of
-from goffman.errors import InputError, ModelError, too_long
+from goffman.errors import InputError, ModelError
 from goffman.instruments.coreference import without_a_chat
 from goffman.instruments.load import builtin_names, load_instrument
 from goffman.instruments.render import render
 from goffman.measures.catalogue import measure_of
-from goffman.models.address import behind_server
 from goffman.models.spec import describe
 from goffman.records import Instrument, Prompt, SentencePairs
 from goffman.runs.plan import Settings, settings_of
@@ -41,6 +38,9 @@ NEEDS = {
     "be asked for its pronouns",
 }
 """Who can answer each kind of instrument."""
+
+MOST = {"--limit": 10**9, "--batch-size": 10**6, "--trials": 10**4}
+"""No one means more, and lists of so many would fill the memory."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,7 +89,6 @@ def who_is_asked(
     What a model cannot answer is left out for it, with a note. A model without any question is
     refused, and an instrument that the user named and no model can answer.
     """
-    _check_lengths(models)
     ways = _ways(instruments, options)
     described = {model: describe(model, loading) for model in dict.fromkeys(models)}
     chosen = {
@@ -113,24 +112,12 @@ def who_is_asked(
     ]
 
 
-def _check_lengths(models: Sequence[str]) -> None:
-    """Nothing, or InputError where a model's name is longer than that of any folder."""
-    for model in models:
-        try:
-            os.stat(model)  # noqa: PTH116
-        except OSError as error:
-            if error.errno == errno.ENAMETOOLONG and not behind_server(model):
-                raise InputError(too_long(model)) from error
-        except ValueError:
-            # A sign that no path has: what is wrong with the name is said where it is looked up.
-            continue
-
-
 def _ways(instruments: Sequence[str], options: AskOptions) -> list[Way]:
     """The ways in which the instruments can be asked; each id once."""
-    for option, value in (("--limit", options.limit), ("--batch-size", options.batch_size)):
-        if value is not None and value < 1:
-            raise InputError(f"{option} is {value}; it is a whole number of at least 1.")
+    given = (options.limit, options.batch_size, options.chats.trials)
+    for (option, most), value in zip(MOST.items(), given, strict=True):
+        if value is not None and not 1 <= value <= most:
+            raise InputError(f"{option} is {value}; it is a whole number from 1 to {most:,}.")
     ways: list[Way] = []
     for name in dict.fromkeys(instruments or builtin_names()):
         instrument = load_instrument(name)

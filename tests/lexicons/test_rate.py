@@ -196,6 +196,51 @@ def test_a_post_that_says_something_strange_is_refused(page, changes, message):
     assert lines(page) == before
 
 
+FIELDS = ("run", "do", "word", "item", "wording", "label", "note")
+STRANGE = (None, True, 7, -1e308, "\0", "x" * 5_000, "\u202e", [], {}, [[]] * 500)
+
+
+def with_field(page, field, value):
+    return told(page) | {"do": "note" if field == "note" else "rate"} | {field: value}
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_whatever_stands_in_a_field_the_page_answers_and_saves_nothing(page, field):
+    before = lines(page)
+    for value in STRANGE:
+        if field == "note" and value in ("\0", "\u202e"):
+            continue
+        status, answer = page.post(with_field(page, field, value))
+        assert status == (409 if field == "run" else 422), value
+        assert "Nothing was saved." in answer["error"]
+        assert len(answer["error"]) < 300
+    assert lines(page) == before
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "1e999", "9" * 5_000])
+def test_numbers_that_are_none_are_refused(page, number):
+    before = lines(page)
+    for field in FIELDS:
+        body = json.dumps(with_field(page, field, "HERE")).replace('"HERE"', number)
+        status, answer = page.post(body.encode())
+        assert status in (400, 409, 422)
+        assert len(answer["error"]) < 300
+    assert lines(page) == before
+
+
+@pytest.mark.parametrize("half", ['"\\ud800"', '"\\udfff x"', '{"\\ud800": 1}'])
+def test_half_of_a_character_is_refused_wherever_it_stands(page, half):
+    before = lines(page)
+    for field in (*FIELDS, "rater"):
+        body = json.dumps(with_field(page, field, "HERE")).replace('"HERE"', half)
+        status, answer = page.post(body.encode())
+        assert (status, answer) == (
+            400,
+            {"error": "The post holds half of a character (a lone surrogate). Nothing was saved."},
+        )
+    assert lines(page) == before
+
+
 def test_a_word_that_is_not_in_the_run_is_refused(page):
     assert page.post(told(page, word="<img src=x>")) == (
         422,

@@ -8,12 +8,15 @@ import gzip
 import json
 import random
 import socket
+import subprocess
+import sys
 import time
+import zlib
 from collections import Counter
 
 import pytest
 
-from chat_server import CUT, HALF, Answer, ChatServer, at_once, completion, most_in_any, said
+from chat_server import CUT, HALF, Answer, ChatServer, at_once, bomb, completion, most_in_any, said
 from goffman.errors import AskingError, InputError
 from goffman.models import chat_failures
 from goffman.models.base import Calling, Sampling, Turn
@@ -255,6 +258,13 @@ MESSAGES = {
             "Questions go only where you say: give that address."
         ),
     ),
+    "a redirect to what is no address": (
+        Answer(307, b"", {"location": "data:x"}),
+        (
+            "the server at {url} sends us on to data:x (HTTP 307). Questions go only where you "
+            "say: give that address."
+        ),
+    ),
 }
 
 
@@ -391,9 +401,16 @@ def test_what_may_pass_by_itself_is_tried_again_and_then_told(monkeypatch, answe
     [
         Answer(200, completion("x" * 5 * 2**20)),
         Answer(500, b"x" * 5 * 2**20),
-        Answer(200, gzip.compress(b" " * 100 * 2**20), {"content-encoding": "gzip"}),
+        Answer(200, gzip.compress(b" " * 5 * 2**20), {"content-encoding": "gzip"}),
+        Answer(500, zlib.compress(b" " * 5 * 2**20), {"content-encoding": "deflate"}),
+        # Blocks that hold nothing, without an end.
+        Answer(
+            200,
+            zlib.compress(b"")[:2] + b"\0\0\0\xff\xff" * 2**20,
+            {"content-encoding": "deflate"},
+        ),
     ],
-    ids=["a reply", "an error", "packed"],
+    ids=["a reply", "an error", "packed", "packed error", "packed nothing"],
 )
 def test_an_answer_without_an_end_is_not_read_to_its_end(monkeypatch, answer):
     monkeypatch.setattr("goffman.models.chat_remote.backoff", lambda *_: 0.01)
@@ -407,6 +424,132 @@ def test_an_answer_without_an_end_is_not_read_to_its_end(monkeypatch, answer):
         f"{server.url}#mini: the server at {server.url} sends an answer of more than 4 MB, which "
         f"is no reply. The question was put 3 times.{KEPT}"
     )
+
+
+BOMBED = """
+import resource, sys
+from goffman.errors import AskingError
+from goffman.models import chat_remote
+from goffman.models.base import Calling, Sampling, Turn
+
+resource.setrlimit(resource.RLIMIT_AS, (4 * 2**30, 4 * 2**30))
+chat_remote.backoff = lambda *_: 0.01
+turn = Turn(text="Who?", trial=1, seed=7)
+before = None
+for model in ("mini", *sys.argv[2:]):
+    asked = chat_remote.call(f"{sys.argv[1]}#{model}", sampling=Sampling(), calling=Calling())
+    try:
+        asked.chat([turn], lambda *_: None)
+    except AskingError as error:
+        print(str(error).split(": ", 1)[1])
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+    before = before or most
+assert most - before < 40, f"{most - before} MB for one answer"
+"""
+
+
+def test_an_answer_that_unpacks_to_gigabytes_takes_no_memory():
+    """Packed once, or twice into a few kB; in a process of its own, to measure what it takes."""
+    packings = ["gzip", "deflate", "gzip, gzip", "gzip, deflate", "br", "zstd"]
+    bombs = {name: bomb(8 if "," in name else 1, name) for name in packings}
+    assert len(bombs["gzip, gzip"]) < 50_000
+
+    async def packed(request):
+        name = request.body["model"]
+        if name not in bombs:
+            return await at_once(request)
+        return Answer(200, bombs[name], {"content-encoding": name})
+
+    with ChatServer(packed) as server:
+        done = subprocess.run(
+            [sys.executable, "-c", BOMBED, server.url, *packings],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    assert done.stderr == ""
+    end = f" The question was put 3 times.{KEPT}"
+    endless = f"the server at {server.url} sends an answer of more than 4 MB, which is no reply."
+    assert done.stdout.splitlines() == [
+        *(f"{endless}{end}" for _ in packings[:2]),
+        *(
+            f"the server at {server.url} compresses its answers in a way that cannot be read "
+            f"(Content-Encoding: {name}). Set it to send them uncompressed.{end}"
+            for name in packings[2:]
+        ),
+    ]
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, zlib.compress], ids=["gzip", "deflate"])
+def test_a_packed_answer_is_read_though_none_is_asked_for(pack):
+    async def packed(request):
+        content = pack(json.dumps(completion(said(request))).encode())
+        name = "GZIP" if pack is gzip.compress else "deflate"
+        return Answer(200, content, {"content-encoding": name})
+
+    with ChatServer(packed) as server:
+        turns = turns_of(3)
+        texts(server, turns, ask(server, turns))
+    assert {request.headers["accept-encoding"] for request in server.asked} == {"identity"}
+
+
+@pytest.mark.parametrize("content", [b"plain", gzip.compress(b"{}")[5:]])
+def test_an_answer_that_is_not_packed_as_it_says_is_told(monkeypatch, content):
+    monkeypatch.setattr("goffman.models.chat_remote.backoff", lambda *_: 0.01)
+
+    async def packed(request):
+        return Answer(200, content, {"content-encoding": "gzip"})
+
+    with ChatServer(packed) as server:
+        assert failure(server, turns_of(1)) == (
+            f"{server.url}#mini: the server at {server.url} compresses its answers in a way that "
+            "cannot be read (Content-Encoding: gzip). Set it to send them uncompressed. The "
+            f"question was put 3 times.{KEPT}"
+        )
+
+
+def test_a_key_in_the_name_of_a_packing_is_hidden(monkeypatch):
+    monkeypatch.setattr("goffman.models.chat_remote.backoff", lambda *_: 0.01)
+
+    async def packed(request):
+        return Answer(200, b"", {"content-encoding": "x" * 190 + KEY})
+
+    with ChatServer(packed) as server:
+        told = failure(server, turns_of(1), key=KEY, key_name="MY_KEY")
+    assert f"({'Content-Encoding: ' + 'x' * 190}[key])" in told
+
+
+@pytest.mark.parametrize("status", [200, 500])
+@pytest.mark.parametrize("charset", ["zlib", "idna", "rot13", "undefined", "utf-16", "no-such"])
+def test_an_answer_is_utf_8_whatever_charset_it_names(monkeypatch, charset, status):
+    monkeypatch.setattr("goffman.models.chat_remote.backoff", lambda *_: 0.01)
+    headers = {"content-type": f"application/json; charset={charset}"}
+
+    async def says(request):
+        body = completion("Grüße") if status == 200 else {"error": {"message": "Grüße"}}
+        return Answer(status, json.dumps(body, ensure_ascii=False).encode(), headers)
+
+    with ChatServer(says) as server:
+        if status == 200:
+            ((_, reply),) = ask(server, turns_of(1))
+            assert reply.text == "Grüße"
+        else:
+            assert "HTTP 500: Grüße." in failure(server, turns_of(1))
+
+
+def test_a_wait_that_no_server_means_is_not_waited_for(monkeypatch):
+    monkeypatch.setattr("goffman.models.chat_remote.backoff", lambda *_: 0.01)
+    waits = ["inf", "nan", "1e400", "-5", "Fri, 31 Dec 9999 23:59:59 GMT"]
+
+    async def busy(request):
+        if request.times > len(waits):
+            return await at_once(request)
+        return Answer(429, {"error": {}}, {"retry-after": waits[request.times - 1]})
+
+    with ChatServer(busy) as server:
+        turns = turns_of(1)
+        texts(server, turns, ask(server, turns))
+    assert len(server.asked) == len(waits) + 1
 
 
 def test_a_server_that_does_not_answer_in_time_is_asked_again_and_then_told(monkeypatch):

@@ -100,12 +100,20 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
         ({}, None),
         ({"retry-after": "7"}, 7),
         ({"retry-after": "0.5"}, 0.5),
-        ({"retry-after": "-3"}, 0),
-        ({"retry-after": "nan"}, 0),
+        ({"retry-after": " 7. "}, 7),
         ({"retry-after-ms": "250", "retry-after": "7"}, 0.25),
         ({"retry-after": "Thu, 01 Jan 2026 00:01:30 GMT"}, 90),
         ({"retry-after": "Wed, 31 Dec 2025 00:00:00 GMT"}, 0),
-        ({"retry-after": "soon"}, None),
+        *(
+            ({header: bad}, None)
+            for header in ("retry-after", "retry-after-ms")
+            for bad in ("soon", "-3", "nan", "inf", "-inf", "1e400", "1_0", "0x10", "9" * 400, "٣")
+        ),
+        ({"retry-after": "2678400"}, 31 * 24 * 3600),
+        ({"retry-after": "2678401"}, None),
+        ({"retry-after-ms": "nan", "retry-after": "7"}, 7),
+        ({"retry-after": "Fri, 31 Dec 9999 23:59:59 GMT"}, None),
+        ({"retry-after": "Fri, 31 Dec 9999 23:59:59 -2359"}, None),
         ({"retry-after": "Mon, 01 Jan 2024 99999999999999999999:00:00 GMT"}, None),
         ({"retry-after": "Mon, 01 Jan 2024 00:00:00 +9999999999999999999999"}, None),
     ],

@@ -191,6 +191,12 @@ async def _posted(request: Request) -> dict[str, object]:
             raise PostError(413, "The post has more than 64 kB. Nothing was saved.")
     try:
         told = json.loads(body)
+        # JSON can spell half of a sign (\ud800), which no file and no answer can hold.
+        json.dumps(told, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise PostError(
+            400, "The post holds half of a character (a lone surrogate). Nothing was saved."
+        ) from None
     except (ValueError, RecursionError):
         raise PostError(400, "The post is not JSON. Nothing was saved.") from None
     if not isinstance(told, dict):

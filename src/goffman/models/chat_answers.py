@@ -1,13 +1,43 @@
-"""A chat server's answer → the reply in it."""
+"""A chat server's answer → its bytes unpacked, and the reply in it."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from typing import Any
+import zlib
+from collections.abc import AsyncIterator, Callable
+from typing import TYPE_CHECKING, Any
 
 from goffman.models.base import Reply
-from goffman.models.chat_failures import Failed, words_of
+from goffman.models.chat_failures import LONGEST_ANSWER, Failed, badly_packed, too_long, words_of
+
+if TYPE_CHECKING:
+    from goffman.models.address import Address
+
+PACKINGS = frozenset({"gzip", "x-gzip", "deflate"})
+"""Content encodings that are read, though none is asked for: some proxies pack everything."""
+
+
+async def unpacked(
+    stream: AsyncIterator[bytes], packing: str, address: Address
+) -> AsyncIterator[bytes]:
+    """The bytes of an answer as its content encoding says; Failed where that cannot be done."""
+    packing = packing.strip().lower()
+    plain = packing in {"", "identity"}
+    if not plain and packing not in PACKINGS:
+        raise badly_packed(address, packing)
+    # By its first bytes it knows gzip from deflate.
+    unpack = zlib.decompressobj(zlib.MAX_WBITS | 32)
+    left = LONGEST_ANSWER
+    async for some in stream:
+        try:
+            part = some if plain else unpack.decompress(some, left + 1)
+        except zlib.error:
+            raise badly_packed(address, packing) from None
+        # The longer counts: packed bytes without an end may hold nothing.
+        left -= max(len(some), len(part))
+        if left < 0:
+            raise too_long(address)
+        yield part
 
 
 def reply_of(text: str, hidden: Callable[[str], str]) -> Reply:

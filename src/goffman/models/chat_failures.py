@@ -24,10 +24,7 @@ LONGEST_WAIT = 600.0
 """Seconds that a server may ask to wait; where it asks for more, the user decides."""
 
 LONGEST_ANSWER = 4 * 2**20
-"""Bytes of a server's answer: without an end it would fill the memory."""
-
-LONGEST_PACKED = LONGEST_ANSWER // 64
-"""As above of one that is compressed, which may unpack to a thousand times as much."""
+"""Bytes of a server's answer, packed or unpacked: without an end it would fill the memory."""
 
 LONGEST_WORDS = 200
 """Signs of a server's own words that are told."""
@@ -74,10 +71,6 @@ class Failed(Exception):  # noqa: N818
     def __str__(self) -> str:
         often = f" The question was put {self.times} times." if self.times > 1 else ""
         return f"{super().__str__()}{often}"
-
-
-class TooLongError(Exception):
-    """An answer that is longer than any reply."""
 
 
 class Filtered(Exception):  # noqa: N818
@@ -154,6 +147,15 @@ def too_long(address: Address) -> Failed:
     """What it means that an answer had no end."""
     most = f"{LONGEST_ANSWER // 2**20} MB"
     what = f"the server at {address.url} sends an answer of more than {most}, which is no reply."
+    return Failed(what, tries=QUICK_TRIES)
+
+
+def badly_packed(address: Address, packing: str) -> Failed:
+    """What it means that an answer cannot be unpacked."""
+    what = (
+        f"the server at {address.url} compresses its answers in a way that cannot be read "
+        f"(Content-Encoding: {packing[:LONGEST_WORDS]}). Set it to send them uncompressed."
+    )
     return Failed(what, tries=QUICK_TRIES)
 
 

@@ -15,17 +15,13 @@ from typing import TYPE_CHECKING, Any
 from goffman.errors import AskingError, InputError
 from goffman.models.address import Address, parse_address
 from goffman.models.base import Calling, Identity, Reply, Sampling, Turn
-from goffman.models.chat_answers import reply_of
+from goffman.models.chat_answers import reply_of, unpacked
 from goffman.models.chat_failures import (
-    LONGEST_ANSWER,
-    LONGEST_PACKED,
     QUICK_TRIES,
     Failed,
     Filtered,
-    TooLongError,
     failure_of,
     too_late,
-    too_long,
     unconnected,
     unknown_model,
 )
@@ -152,15 +148,22 @@ class RemoteChat:
             for name in [name for name in request.headers if name.lower() not in allowed]:
                 del request.headers[name]
             request.headers["user-agent"] = "goffman"
+            # A packed answer can be small on the way and huge here.
+            request.headers["accept-encoding"] = "identity"
             if key is not None:
                 request.headers["authorization"] = f"Bearer {key}"
 
         async def tamed(response: Any) -> None:
             # The client can be told to log it as it came, whatever the server put there.
             response.headers.pop("x-request-id", None)
-            packed = "content-encoding" in response.headers
-            stream, most = response.stream, LONGEST_PACKED if packed else LONGEST_ANSWER
-            response.stream = cut_off(stream.__class__)(stream, most)
+            if response.has_redirect_location:
+                # The client would fail on an address that is none.
+                raise self.failure(response, "")
+            # JSON has no other; a charset may name any codec, even one that unpacks.
+            response.encoding = "utf-8"
+            packing = self.hidden(response.headers.pop("content-encoding", ""))
+            content = unpacked(response.stream, packing, self.address)
+            response.stream = streaming(response.stream.__class__)(response.stream, content)
 
         http = DefaultAsyncHttpxClient(
             # The whole request has a limit of its own, below; a connection has this one.
@@ -173,6 +176,17 @@ class RemoteChat:
         # The client wants a key; what is sent is said above.
         return AsyncOpenAI(
             api_key="none", base_url=self.address.url, max_retries=0, http_client=http
+        )
+
+    def failure(self, response: Any, text: str) -> Failed | Filtered:
+        """What an answer without a reply means."""
+        return failure_of(
+            response.status_code,
+            text,
+            response.headers,
+            address=self.address,
+            key_name=self.key_name,
+            hidden=self.hidden,
         )
 
     def hidden(self, text: str) -> str:
@@ -284,19 +298,10 @@ class _Talk:
                 answer = await client.post("/chat/completions", cast_to=str, body=model.body(turn))
         except TimeoutError:
             raise too_late(model.address, model.calling.timeout) from None
-        except TooLongError:
-            raise too_long(model.address) from None
         except openai.APIConnectionError as error:
             raise unconnected(model.address, error.__cause__) from None
         except openai.APIStatusError as error:
-            raise failure_of(
-                error.status_code,
-                error.response.text,
-                error.response.headers,
-                address=model.address,
-                key_name=model.key_name,
-                hidden=model.hidden,
-            ) from None
+            raise model.failure(error.response, error.response.text) from None
         return reply_of(answer, model.hidden)
 
     def _checked(self, reply: Reply) -> Reply:
@@ -317,25 +322,20 @@ class _Talk:
 
 
 @cache
-def cut_off(kind: Any) -> Any:
-    """Streams of this kind, given and with the most bytes that may come: else TooLongError."""
+def streaming(kind: Any) -> Any:
+    """Streams of this kind, with other content than the given stream has."""
 
-    class CutOff(kind):  # type: ignore[misc]
-        def __init__(self, stream: Any, most: int) -> None:
-            self._given, self._most = stream, most
+    class Streaming(kind):  # type: ignore[misc]
+        def __init__(self, stream: Any, content: AsyncIterator[bytes]) -> None:
+            self._given, self._content = stream, content
 
-        async def __aiter__(self) -> AsyncIterator[bytes]:
-            length = 0
-            async for some in self._given:
-                length += len(some)
-                if length > self._most:
-                    raise TooLongError
-                yield some
+        def __aiter__(self) -> AsyncIterator[bytes]:
+            return self._content
 
         async def aclose(self) -> None:
             await self._given.aclose()
 
-    return CutOff
+    return Streaming
 
 
 async def _names(client: AsyncOpenAI) -> list[str]:

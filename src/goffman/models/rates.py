@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import random
+import re
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
@@ -17,6 +19,9 @@ CONNECT_S = 5.0
 
 LONGEST_BACKOFF = 30.0
 """Seconds; the server may ask for more."""
+
+BELIEVED = 31 * 24 * 3600.0
+"""Seconds; a server that asks for more has a wrong clock, or means us ill."""
 
 
 @dataclass(kw_only=True)
@@ -86,15 +91,22 @@ def backoff(failures: int, draw: random.Random) -> float:
 def server_wait(
     headers: Mapping[str, str], now: Callable[[], datetime] = lambda: datetime.now(UTC)
 ) -> float | None:
-    """Seconds that the server asks to wait; None: it does not say, or not so that one can tell."""
-    with suppress(ValueError):
-        return max(0.0, float(headers.get("retry-after-ms", "")) / 1000)
+    """Seconds that the server asks to wait; None: it does not say, or nothing to believe."""
     said = headers.get("retry-after", "")
-    with suppress(ValueError):
-        return max(0.0, float(said))
+    waits = [_number(headers.get("retry-after-ms", "")) / 1000, _number(said), _until(said, now())]
+    return next((wait for wait in waits if wait <= BELIEVED), None)
+
+
+def _number(text: str) -> float:
+    """The number that is written in digits; infinite where there is none."""
+    return float(text) if re.fullmatch(r"[0-9]+(\.[0-9]*)?", text.strip()) else math.inf
+
+
+def _until(date: str, now: datetime) -> float:
+    """Seconds until a date, 0 where it is past; infinite where there is none."""
     # A date with numbers that no clock has is none.
     with suppress(ValueError, OverflowError):
-        when = parsedate_to_datetime(said)
+        when = parsedate_to_datetime(date)
         when = when if when.tzinfo else when.replace(tzinfo=UTC)
-        return max(0.0, (when - now()).total_seconds())
-    return None
+        return max(0.0, (when - now).total_seconds())
+    return math.inf

@@ -11,6 +11,7 @@ never a pass.
 
 from __future__ import annotations
 
+import math
 import operator
 import re
 from dataclasses import dataclass
@@ -100,6 +101,8 @@ def parse(text: str) -> Condition:
     before, after = rest[: found.start()].strip(), rest[found.end() :].strip()
     if not _NUMBER.fullmatch(after):
         raise _fault(text, f"'{after}' after {found.group()} is not a number")
+    if math.isinf(float(after)):
+        raise _fault(text, f"{after} is too large a number")
     tail = before if whose is None else f"{name}{before}"
     if whose is not None and before and not before.startswith("."):
         raise _fault(text, f"'{before}' after the bracket is not a field, such as .low")

@@ -1,0 +1,230 @@
+"""Every option of every command, given what no option can mean: one sentence, and nothing is done.
+
+The options are the application's own, so that a new one is tried without being named here.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from typer.main import get_command
+
+from goffman.cli import app, main
+
+AROUND = {
+    "audit": (["bundled:mini"], ["--dry-run", "--instrument", "attribution"]),
+    "rate": (["no-run"], ["--no-browser"]),
+    "agree": (["no-file.csv"], ["--no-browser"]),
+    "replicate": ([], ["--data", "nowhere"]),
+    "report": (["no-run"], []),
+    "compare": (["no-run", "no-other"], []),
+    "check": (["no-run"], ["--list"]),
+    "export": (["no-run"], ["--as", "lm-eval"]),
+    "validate": (["care-seeking"], []),
+    "prompts": (["coreference"], ["--pairs", "2", "--limit", "1"]),
+    "models get": (["no-model"], []),
+}
+"""Arguments and options with which a command asks, fetches, shows and writes nothing."""
+
+HOSTILE = {
+    "300 signs": "x" * 300,
+    "thirty digits": "9" * 30,
+    "infinite": "inf",
+    "no number": "nan",
+    "empty": "",
+    "NUL": "a\0b",
+    "not UTF-8": "a\udcffb",
+    "5,000 signs": "x" * 5_000,
+}
+
+NEVER = ("empty", "NUL", "not UTF-8", "5,000 signs")
+"""What is refused whatever the option; numbers may be names."""
+
+Said = tuple[int, str]
+
+
+def options_of(command: object, path: str = "") -> Iterator[tuple[str, str | None]]:
+    """Every command with each of its options that take a value; None: its arguments."""
+    for name, sub in getattr(command, "commands", {}).items():
+        yield from options_of(sub, f"{path} {name}".strip())
+    if not hasattr(command, "commands"):
+        for param in command.params:  # type: ignore[attr-defined]
+            if param.param_type_name == "argument":
+                yield path, None
+            elif not param.is_flag:
+                yield path, param.opts[0]
+
+
+COMMANDS = get_command(app)
+OPTIONS = list(options_of(COMMANDS))
+
+
+@pytest.fixture
+def run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., Said]:
+    """The command line in this process, in an empty folder: the exit code, and what it says."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    # Built once: each call would build it anew.
+    monkeypatch.setattr("goffman.cli.app", COMMANDS)
+    # The hub may well have a model of any name.
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+
+    def run(*arguments: str) -> Said:
+        monkeypatch.setattr(sys, "argv", ["goffman", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        return ended.value.code, capsys.readouterr().err  # type: ignore[return-value]
+
+    return run
+
+
+def test_every_command_that_takes_a_value_is_tried() -> None:
+    assert {command for command, _ in OPTIONS} == set(AROUND)
+    assert ("audit", "--temperature") in OPTIONS
+    assert len(OPTIONS) > 60
+
+
+@pytest.mark.parametrize(("command", "option"), OPTIONS, ids=lambda part: str(part or "argument"))
+def test_what_no_option_can_be_is_said_and_nothing_is_done(
+    command: str, option: str | None, run: Callable[..., Said], tmp_path: Path
+) -> None:
+    arguments, others = AROUND[command]
+    never = set(NEVER)
+    for name, value in HOSTILE.items():
+        given = [*arguments, *others, option, value] if option else [value, *arguments[1:], *others]
+        code, said = run(*command.split(), *given)
+        about = f"{name}: {said[-2000:]}"
+        if "Invalid value for" in said:
+            # A choice or a number.
+            never |= {"infinite", "no number"}
+        if "integer" in said:
+            never.add("thirty digits")
+        assert code == 2 or (code == 0 and name not in never), about
+        assert "Traceback" not in said, about
+        assert len(said) < 1500, about
+        assert said.count("\n") <= 12, about
+        for path in tmp_path.iterdir():
+            assert code == 0, about
+            path.unlink()
+
+
+DIGITS = "9" * 30
+AUDIT = ("audit", "bundled:mini", "--dry-run", "--instrument", "attribution")
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (
+            (*AUDIT, "--labels", "a=negative"),
+            "--labels says what a classifier's labels mean, but no classifier is audited here: "
+            "bundled:mini. Add the classifier, or leave --labels out.",
+        ),
+        (
+            (*AUDIT, "--labels", "a=negative, a =positive"),
+            "--labels has 'a' twice, as negative and as positive. Give each label once.",
+        ),
+        (
+            (*AUDIT, "--pair", "bundled:mini=bundled:mini"),
+            "--pair bundled:mini=bundled:mini does not fit: 'bundled:mini' is a masked model. Give "
+            "a masked model, =, and the classifier that was fine-tuned from it.",
+        ),
+        *(
+            ((*AUDIT, option, "inf"), f"{option} is inf; it must be a finite number.")
+            for option in ("--temperature", "--timeout", "--price-in", "--price-out")
+        ),
+        *(
+            ((*AUDIT, option, "nan"), f"Error: Invalid value for '{option}': ")
+            for option in ("--temperature", "--top-p", "--timeout", "--price-in", "--limit")
+        ),
+        (
+            (*AUDIT, "--batch-size", DIGITS),
+            f"--batch-size is {DIGITS}; it is a whole number from 1 to 1,000,000.",
+        ),
+        (
+            (*AUDIT, "--trials", "10001"),
+            "--trials is 10001; it is a whole number from 1 to 10,000.",
+        ),
+        *(
+            (
+                (*AUDIT, option, DIGITS),
+                f"{option} is {DIGITS}; at most 9,223,372,036,854,775,807 is allowed.",
+            )
+            for option in ("--trials", "--seed", "--top-k", "--limit", "--pairs")
+        ),
+        *(
+            ((*AUDIT, option, ""), f"{option} is empty. Give a value, or leave the option out.")
+            for option in ("--parser", "--output", "--device", "--key-env", "--ratings")
+        ),
+        ((*AUDIT, "--output", " "), "--output is empty. Give a value, or leave the option out."),
+        ((*AUDIT, ""), "MODEL is empty. Give a value."),
+        (("compare", "", ""), "RUN is empty. Give a value."),
+        (("agree", "a.csv", ""), "RUN|FILE is empty. Give a value."),
+        (("validate", ""), "PATH is empty. Give a value."),
+        (
+            ("check", "no-run", "--fail-if", "gap > 1e999"),
+            "--fail-if 'gap > 1e999' cannot be read: 1e999 is too large a number. Write it like "
+            "'social-distance.gap > 0.2'.",
+        ),
+        (
+            (*AUDIT, "--output", "a\0b"),
+            "--output is 'a\\x00b', which holds a NUL or bytes that are not UTF-8: rename what it "
+            "names.",
+        ),
+        (
+            ("report", "caf\udce9"),
+            "RUN is 'caf\\udce9', which holds a NUL or bytes that are not UTF-8: rename what it "
+            "names.",
+        ),
+        (
+            (*AUDIT, "--targets", "x" * 5_000),
+            "--targets has 5,000 characters; at most 4,096 are allowed.",
+        ),
+        (
+            ("audit", "x" * 5_000),
+            "MODEL has 5,000 characters; at most 4,096 are allowed.",
+        ),
+        (
+            ("audit", f"org/{'é' * 200}"),
+            f"The model's name 'org/{'é' * 56}…' is too long: a part of it has 400 bytes; at most "
+            "255 are allowed.",
+        ),
+        (
+            ("audit", f"http://127.0.0.1:9/v1#{'x' * 300}", "--dry-run"),
+            f"The model's name 'http://127.0.0.1:9/v1#{'x' * 38}…' is too long: a part of it has "
+            "303 bytes; at most 255 are allowed.",
+        ),
+        (("report", "x" * 300), f"The name '{'x' * 60}…' is too long: it has "),
+    ],
+    ids=lambda part: str(part)[-40:],
+)
+def test_options_that_do_not_fit_are_told_in_one_sentence(
+    given: tuple[str, ...], message: str, run: Callable[..., Said], tmp_path: Path
+) -> None:
+    code, said = run(*given)
+    assert code == 2
+    assert said.splitlines()[-1].startswith(message)
+    assert len(said.splitlines()) == (4 if message.startswith("Error") else 1)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_option_that_no_model_can_heed_is_told(run: Callable[..., Said]) -> None:
+    given = ("--temperature", "0", "--top-p", "0.5", "--max-tokens", "9", "--trials", "2")
+    code, said = run(*AUDIT, *given)
+    assert code == 0
+    assert said.splitlines()[:-1] == [
+        f"{option} has no effect: no chat model is audited here."
+        for option in ("--trials", "--temperature", "--top-p", "--max-tokens")
+    ]
+    code, said = run(
+        "audit", "http://127.0.0.1:9/v1#m", "--pairs", "1", "--dry-run", "--top-k", "5", *given
+    )
+    assert code == 0
+    assert [line for line in said.splitlines() if "no effect" in line] == [
+        "--top-k has no effect: no masked model is audited here."
+    ]
