@@ -34,6 +34,7 @@ stages to its left.
       files.py          reading these with every fault noted, by file and line
       questionnaire.py  items × conditions, read and checked
       coreference.py    sentence frames × occupations, read, checked and drawn
+      marks.py          a file of WinoBias → its lines, and what they mark
       winobias.py       WinoBias's files → sentence pairs
       sentences.py      a sentence pair, and adjectives put into it
       templates.py      texts with places in braces
