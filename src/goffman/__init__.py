@@ -28,6 +28,7 @@ stages to its left.
     output.py         rows as text, files that are whole or as they were, the cache's folder
     records.py        the frozen core types
     tables.py         every table's columns: name, type, meaning, and the check for it
+    inputs.py         a file that a user brings: a plain one, no larger than allowed
     errors.py         the exception tree, and the nearest allowed name
     instruments/      WHAT IS ASKED
       load.py           a folder of TOML and CSV → Instrument

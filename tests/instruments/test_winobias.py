@@ -1,7 +1,9 @@
 """WinoBias's files in both markings: what is read, refused, reported and left out."""
 
 import contextlib
+import os
 import re
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -9,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goffman.errors import SentenceError
+from goffman.errors import InputError, SentenceError
 from goffman.instruments.load import load_instrument
 from goffman.instruments.render import PromptOptions, render
 from goffman.instruments.winobias import Reading, read_winobias
@@ -277,6 +279,31 @@ def test_an_empty_or_unreadable_file_is_said(tmp_path: Path) -> None:
     (tmp_path / "pro_stereotyped_type1.txt.test").write_bytes(b"caf\xe9")
     with pytest.raises(SentenceError, match="is not UTF-8 text"):
         read_winobias(tmp_path, OCCUPATIONS)
+
+
+def test_a_file_of_too_many_bytes_or_lines_or_no_plain_file_is_refused(tmp_path: Path) -> None:
+    path = write(tmp_path, PRO, ANTI * 5_001)
+    assert refusal(tmp_path, PRO, ANTI * 5_001) == (
+        "DIR/anti_stereotyped_type1.txt.test has 5,001 lines. Allowed: up to 5,000."
+    )
+    os.truncate(path, 1024 * 1024 + 1)
+    with pytest.raises(InputError) as caught:
+        read_winobias(path, OCCUPATIONS)
+    assert str(caught.value) == f"{path} has 1,048,577 bytes. Allowed: up to 1,048,576."
+    path.unlink()
+    os.mkfifo(path)
+    for file_or_folder in (path, tmp_path):
+        with pytest.raises(InputError) as caught:
+            read_winobias(file_or_folder, OCCUPATIONS)
+        assert str(caught.value) == f"{path} is a named pipe. Allowed: a plain file."
+
+
+def test_the_worst_file_within_the_bounds_is_read_in_a_moment(tmp_path: Path) -> None:
+    """A second of CPU time each, where time that grows with the square took minutes."""
+    for line in ("x" + " " * 1_000_000 + "[he]", "[he]" + "[the x]the " * 90_000):
+        start = time.process_time()
+        refusal(tmp_path, line, line)
+        assert time.process_time() - start < 20
 
 
 def test_a_draw_depends_on_the_seed_and_keeps_only_its_own_remarks(tmp_path: Path) -> None:

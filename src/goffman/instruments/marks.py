@@ -10,9 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from goffman.errors import SentenceError
+from goffman.inputs import read_plain
 from goffman.instruments.grammar import GENDER_OF_PRONOUN
 
+_LARGEST = 1024 * 1024
+"""Bytes; the published files have up to 42,000."""
+_MOST_LINES = 5_000
 _MARK = re.compile(r"\[([^\[\]]*)\]|\(([^()]*)\)")
+_LETTERS = re.compile(r"\w+")
 _ARTICLE = re.compile(r"(the|an?)\s+", re.IGNORECASE)
 
 
@@ -38,14 +43,17 @@ class Marked:
 def read_lines(path: Path) -> list[str]:
     """The sentences of a file, without the numbers before them, spaces made regular."""
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = read_plain(path, most=_LARGEST).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise SentenceError(f"{path} is not UTF-8 text ({error.reason}).") from error
     except OSError as error:
         raise SentenceError(f"{path} cannot be read: {error.strerror}.") from error
     if not text.strip():
         raise SentenceError(f"{path} is empty.")
-    return [_regular(line) for line in text.rstrip().split("\n")]
+    lines = text.rstrip().split("\n")
+    if len(lines) > _MOST_LINES:
+        raise SentenceError(f"{path} has {len(lines):,} lines. Allowed: up to {_MOST_LINES:,}.")
+    return [_regular(line) for line in lines]
 
 
 def _regular(line: str) -> str:
@@ -72,7 +80,9 @@ def unmark(line: str) -> Marked:
         # "the [the chief]": the article stands twice.
         if article and text[-len(article[0]) - 1 :].lower() == f" {article[0].lower()}":
             content, article = content[article.end() :], None
-        if mark[1] is not None and (pronoun := _pronoun(text, content, line[end:])):
+        if mark[1] is not None and (
+            pronoun := _pronoun(text[-1:], content, _LETTERS.match(line, end))
+        ):
             pronouns.append(pronoun)
             pronouns_at.append(len(text))
         else:
@@ -83,9 +93,7 @@ def unmark(line: str) -> Marked:
     return Marked(text + line[end:], in_brackets, in_parentheses, pronouns, pronouns_at)
 
 
-def _pronoun(before: str, content: str, after: str) -> str:
+def _pronoun(before: str, content: str, after: re.Match[str] | None) -> str:
     """The pronoun that is marked, in lower case, with what the mark cut off: [him]self; or ""."""
-    rest = re.match(r"\w*", after)
-    word = (content + (rest[0] if rest else "")).casefold()
-    stands_alone = not re.match(r"\w", before[-1:])
-    return word if stands_alone and word in GENDER_OF_PRONOUN else ""
+    word = (content + (after[0] if after else "")).casefold()
+    return word if word in GENDER_OF_PRONOUN and not _LETTERS.match(before) else ""

@@ -104,7 +104,7 @@ def _sets_in(path: Path) -> list[tuple[Path, Path]]:
             raise SentenceError(
                 f"--winobias is {path}, a folder without WinoBias files, named like {name}."
             )
-    elif path.is_file() and _FILE.fullmatch(path.name):
+    elif _FILE.fullmatch(path.name) and path.exists():
         files = [path]
     else:
         raise SentenceError(
@@ -116,7 +116,7 @@ def _sets_in(path: Path) -> list[tuple[Path, Path]]:
         rest = file.name.split("_", 1)[1]
         both = (file.with_name(f"pro_{rest}"), file.with_name(f"anti_{rest}"))
         for needed in both:
-            if not needed.is_file():
+            if not needed.exists():
                 raise SentenceError(f"{file} has no counterpart: {needed.name} is not beside it.")
         sets[both] = None
     return list(sets)
@@ -326,8 +326,8 @@ def _words(line: Marked) -> list[str]:
 
 def _marked_words(line: Marked) -> list[int]:
     """Which of its words are the marked pronouns."""
-    starts = [match.start() for match in _WORD.finditer(line.text)]
-    return [starts.index(at) for at in line.pronouns_at]
+    numbers = {match.start(): number for number, match in enumerate(_WORD.finditer(line.text))}
+    return [numbers[at] for at in line.pronouns_at]
 
 
 def _two_genders(referent: _Found, other: _Found) -> list[_Finding]:

@@ -20,8 +20,10 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, cast, get_args
 
 from goffman.errors import AskingError, InputError, LexiconError
+from goffman.inputs import read_plain
+from goffman.instruments.files import Faults
 from goffman.lexicons.attitudes import ATTITUDES
-from goffman.records import Attitude, Fault
+from goffman.records import Attitude
 from goffman.runs.store import FULL, write_whole
 
 Action = Literal["rate", "skip", "undo", "note"]
@@ -149,7 +151,7 @@ def open_journal(path: Path) -> Iterator[Journal]:
                 f"{path} is open in another process: end that one first with Ctrl-C, or rate "
                 "under another name with --rater."
             ) from None
-        content = path.read_bytes()
+        content = read_plain(path)
         whole = _without_torn_line(content)
         if len(whole) < len(content):
             os.ftruncate(descriptor, len(whole))
@@ -163,7 +165,7 @@ def open_journal(path: Path) -> Iterator[Journal]:
 
 def read_journal(path: Path) -> Record:
     """What a journal says, whoever has it open; a line that is being written is left out."""
-    return _record(path, _without_torn_line(path.read_bytes()))
+    return _record(path, _without_torn_line(read_plain(path)))
 
 
 def check_rater(name: str) -> str:
@@ -204,7 +206,10 @@ def _one_of(told: Mapping[str, Any], name: str, allowed: tuple[str, ...]) -> str
 
 
 def _shown(value: object) -> str:
-    text = json.dumps(value, ensure_ascii=False)
+    try:
+        text = json.dumps(value, ensure_ascii=False)
+    except RecursionError:
+        return "nested too deep"
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
@@ -221,7 +226,8 @@ def _without_torn_line(content: bytes) -> bytes:
 def _event_of(line: bytes) -> Event:
     try:
         told = json.loads(line)
-    except ValueError:
+    # RecursionError: lists within lists without end.
+    except (ValueError, RecursionError):
         told = None
     if not isinstance(told, dict):
         raise ValueError("this is not a JSON object, so not a line that goffman wrote.")  # noqa: TRY004
@@ -230,12 +236,12 @@ def _event_of(line: bytes) -> Event:
 
 def _record(path: Path, content: bytes) -> Record:
     record = Record()
-    faults: list[Fault] = []
+    faults = Faults()
     for number, line in enumerate(content.splitlines(), start=1):
         try:
             record.take(_event_of(line))
         except ValueError as error:
-            faults.append(Fault(file=path.name, row=number, message=str(error)))
-    if faults:
-        raise LexiconError(str(path), faults)
+            faults.add(path.name, number, str(error))
+    if faults.found:
+        raise LexiconError(str(path), faults.found)
     return record
