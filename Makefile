@@ -3,15 +3,30 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: setup demo docs test test-all soak check golden bench clean
+.PHONY: setup demo docs test test-all soak check golden lock sbom bench clean
 
 setup: $(STAMP)
 
 # A virtual environment that was moved or broken is made anew; otherwise there is nothing to do.
-$(STAMP): pyproject.toml constraints.txt
-	@$(BIN)/python -c "" 2>/dev/null || { rm -rf .venv && $(PYTHON) -m venv .venv; }
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[dev]"
+VENV := $(BIN)/python -c "" 2>/dev/null || { rm -rf .venv && $(PYTHON) -m venv .venv; }
+
+# Only files whose sha256 is in the lock are installed, the tool that builds goffman among them.
+# On Linux PyPI's torch is refused, as gigabytes of CUDA packages come with it that the lock does not
+# have: CONTRIBUTING.md says how to give pip the build for CPUs.
+$(STAMP): pyproject.toml requirements.lock
+	@$(VENV)
+	$(BIN)/python -m pip install --quiet --require-hashes --requirement requirements.lock
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
+
+# After a change of versions in constraints.txt: their hashes, and what a wheel says it runs with.
+lock:
+	@$(VENV)
+	$(BIN)/python tools/lock.py
+	$(MAKE) sbom
+
+sbom: setup
+	$(BIN)/python tools/sbom.py
 
 # The whole default audit of the two models that ship with goffman, and its report.
 demo: setup
@@ -46,7 +61,7 @@ golden: setup
 
 # Speed on one core, by CPU time, against the ready-made ways (about six minutes).
 bench: setup
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt ".[bench]"
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt minicons
 	$(BIN)/python bench/cpu.py
 
 clean:

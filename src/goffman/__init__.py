@@ -40,12 +40,14 @@ people are shown it.
     output.py         rows as text, files that are whole or as they were, the cache's folder
     records.py        the frozen core types
     tables.py         every table's columns: name, type, meaning, and the check for it
+    inputs.py         a file that a user brings: a plain one, no larger than allowed
     errors.py         the exception tree, and the nearest allowed name
     instruments/      WHAT IS ASKED
       load.py           a folder of TOML and CSV → Instrument
       files.py          reading these with every fault noted, by file and line
       questionnaire.py  items × conditions, read and checked
       coreference.py    sentence frames × occupations, read, checked and drawn
+      marks.py          a file of WinoBias → its lines, and what they mark
       winobias.py       WinoBias's files → sentence pairs
       sentences.py      a sentence pair, and adjectives put into it
       templates.py      texts with places in braces

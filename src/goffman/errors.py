@@ -25,6 +25,9 @@ from pathlib import Path
 
 from goffman.records import Fault
 
+_LONGEST_NAME = 100
+"""A longer text is no slip of the pen, and comparing it takes long."""
+
 
 class GoffmanError(Exception):
     """Any failure that goffman explains itself; the command line prints it without a traceback."""
@@ -41,11 +44,11 @@ class InputError(GoffmanError):
 class FaultsError(InputError):
     """Files that cannot be used, with all of their faults."""
 
-    def __init__(self, where: str, faults: Sequence[Fault]) -> None:
+    def __init__(self, where: str, faults: Sequence[Fault], *, ending: str = "") -> None:
         self.where = where
         self.faults = tuple(faults)
         count = "1 fault" if len(self.faults) == 1 else f"{len(self.faults)} faults"
-        lines = "".join(f"\n  {fault}" for fault in self.faults)
+        lines = "".join(f"\n  {fault}" for fault in self.faults) + (ending and f"\n{ending}")
         super().__init__(f"{where} cannot be used: {count}.{lines}")
 
 
@@ -118,6 +121,8 @@ def _done(file: Path, error: OSError) -> str:
 
 def did_you_mean(given: str, allowed: Iterable[str]) -> str:
     """A sentence that names the nearest allowed word, with a leading space, or nothing."""
+    if len(given) > _LONGEST_NAME:
+        return ""
     by_folded = {word.casefold(): word for word in allowed}
     near = difflib.get_close_matches(given.casefold(), by_folded, n=1, cutoff=0.6)
     return f" Did you mean '{by_folded[near[0]]}'?" if near else ""

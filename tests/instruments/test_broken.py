@@ -1,12 +1,13 @@
 """Every kind of broken instrument, and what is said of it, word for word."""
 
+import os
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from goffman.errors import InputError, InstrumentError
+from goffman.errors import FaultsError, InputError, InstrumentError
 from goffman.instruments.load import load_instrument
 
 TOML = """\
@@ -426,7 +427,7 @@ BROKEN |= {
     ),
     "a table that is a folder": (
         lambda folder: (folder / "items.csv").unlink() or (folder / "items.csv").mkdir(),
-        ["items.csv: DIR/items.csv is not a file."],
+        ["items.csv: DIR/items.csv is a folder. Allowed: a plain file."],
     ),
     "an empty file": (
         lambda folder: (folder / "items.csv").write_text(""),
@@ -449,7 +450,62 @@ BROKEN |= {
     ),
     "lists without end": (
         toml('version = "1"', f"version = {'[' * 5_000}"),
-        ["instrument.toml: this is not TOML that can be read: it is nested too deep."],
+        ["instrument.toml: lists and tables are nested 5,002 deep. Allowed: up to 16."],
+    ),
+    "a table that is a pipe": (
+        lambda folder: (folder / "items.csv").unlink() or os.mkfifo(folder / "items.csv"),
+        ["items.csv: DIR/items.csv is a named pipe. Allowed: a plain file."],
+    ),
+}
+
+BROKEN |= {
+    "TOML of too many bytes": (
+        toml("Nobody (2026)", "x" * 256 * 1024),
+        ["instrument.toml: DIR/instrument.toml has 262,426 bytes. Allowed: up to 262,144."],
+    ),
+    "a table of too many bytes": (
+        items("{someone},\n", "{someone}," + " " * 16 * 1024 * 1024),
+        ["items.csv: DIR/items.csv has 16,777,296 bytes. Allowed: up to 16,777,216."],
+    ),
+    "a table of too many lines": (
+        items("{someone},\n", "{someone}," + "\n" * 100_000),
+        ["items.csv: the file has 100,002 lines. Allowed: up to 100,000."],
+    ),
+    "a table of too many columns": (
+        items("item,text,keyed", "item,text,keyed" + ",x" * 98),
+        ["items.csv, line 1: the table has 101 columns. Allowed: up to 100."],
+    ),
+    "a key of many parts": (
+        toml('version = "1"', f"{'a . ' * 16}a = 1"),
+        ["instrument.toml: a key has 17 parts. Allowed: up to 16."],
+    ),
+    "a table of many parts": (
+        toml("[slot]", f"[{'.a' * 100_000}]".replace("[.", "[")),
+        ["instrument.toml: a key has 100,000 parts. Allowed: up to 16."],
+    ),
+    "parts in quotes": (
+        toml("[slot]", f"""[{'"a".' * 10_000 + "'b'." * 10_000}c]"""),
+        ["instrument.toml: a key has 20,001 parts. Allowed: up to 16."],
+    ),
+    "parts after a text that ends in four quotes": (
+        toml('version = "1"', f'version = ["""x"""", {{{"a." * 50_000}a = 1}}]'),
+        ["instrument.toml: a key has 50,001 parts. Allowed: up to 16."],
+    ),
+    "tables within tables": (
+        toml('version = "1"', f"version = {'{a = ' * 17}1{'}' * 17}"),
+        ["instrument.toml: lists and tables are nested 17 deep. Allowed: up to 16."],
+    ),
+    "many tables": (
+        toml("[settings]", "[[wordings]]\n" * 998 + "[settings]"),
+        ["instrument.toml: there are 1,001 tables. Allowed: up to 1,000."],
+    ),
+    "many tables in one line": (
+        toml('version = "1"', f"version = [{'{},' * 998}]"),
+        ["instrument.toml: there are 1,001 tables. Allowed: up to 1,000."],
+    ),
+    "many keys": (
+        toml("[settings]", "".join(f"k{n} = 1\n" for n in range(5_000)) + "[settings]"),
+        ["instrument.toml: there are 5,012 keys. Allowed: up to 5,000."],
     ),
 }
 
@@ -459,6 +515,69 @@ def test_every_fault_is_said(folder: Path, what: str) -> None:
     breaks, expected = BROKEN[what]
     breaks(folder)
     assert faults(folder) == expected
+
+
+def test_what_stands_in_texts_and_comments_is_not_counted(folder: Path) -> None:
+    signs = ".a" * 20 + "[{" * 20 + "=" * 6_000
+    quotes = "'" * 3
+    texts = f"{quotes}{signs}{quotes}  # {signs}"
+    toml('"Nobody (2026)"', texts)(folder)
+    toml('licence = "CC0-1.0"', f'licence = """\\"{signs}"""')(folder)
+    toml('version = "1"', f"version = '{signs}' # \"")(folder)
+    toml("title = ", 'title = "" # ' + signs + "\n#")(folder)
+    assert faults(folder) == ["instrument.toml, line 3: title is empty."]
+
+
+def test_the_worst_toml_within_the_bounds_is_read_in_a_moment(folder: Path) -> None:
+    """Half a second of CPU time each, and a second and a half for the last."""
+    deep = ".".join("abcdefghijklmno")
+    tables = [
+        f"[t{n}.{deep}]\n" + "".join(f"{deep}.k{m} = 1\n" for m in range(4)) for n in range(950)
+    ]
+    numbers = f"numbers = [{'1,' * 120_000}]\n"
+    places = "".join(f'k{n} = "x"\n' for n in range(4_000))
+    frame = 'id = "other"\nframe = "' + "".join(f"{{p{n}}}" for n in range(10_000)) + '"\n'
+    for worst in ("".join(tables), numbers, f"[fields]\n{places}[[wordings]]\n{frame}"):
+        (folder / "instrument.toml").write_text(TOML.replace("[settings]", f"{worst}\n[settings]"))
+        start = time.process_time()
+        with pytest.raises(FaultsError):
+            load_instrument(folder)
+        assert time.process_time() - start < 10
+
+
+def test_reading_stops_where_nobody_would_read_on(folder: Path) -> None:
+    rows = "".join(f"c{n},C{n},odd,Body,form {n},is,\n" for n in range(99_000))
+    (folder / "conditions.csv").write_text(CONDITIONS + rows, encoding="utf-8")
+    with pytest.raises(FaultsError) as caught:
+        load_instrument(folder)
+    assert len(caught.value.faults) == 200
+    assert str(caught.value).startswith(
+        "conditions.csv cannot be used: 200 faults.\n"
+        "  conditions.csv, line 4: the row has 7 cells, the header 6.\n"
+    )
+    assert str(caught.value).endswith(
+        "\n  conditions.csv, line 203: the row has 7 cells, the header 6.\nReading stopped there."
+    )
+
+
+def test_more_prompts_than_anyone_could_ask_are_refused(folder: Path) -> None:
+    rows = "".join(f"i{n},sit by {{someone}} {n},\n" for n in range(3_000))
+    (folder / "items.csv").write_text(ITEMS + rows, encoding="utf-8")
+    forms = "".join(f"c{n},C{n},odd,Body,form {n},is\n" for n in range(2_000))
+    (folder / "conditions.csv").write_text(CONDITIONS + forms, encoding="utf-8")
+    assert faults(folder) == [
+        "conditions.csv: items × wordings × forms of conditions are 6,010,004. "
+        "Allowed: up to 5,000,000."
+    ]
+    wordings = "".join(
+        f'[[wordings]]\nid = "w{n}"\nframe = "It is <mask> to {{item}}."\n' for n in range(900)
+    )
+    toml("[settings]", f"{wordings}[settings]")(folder)
+    rows = "".join(f"i{n},sit by {{someone}} {n},\n" for n in range(90_000))
+    (folder / "items.csv").write_text(ITEMS + rows, encoding="utf-8")
+    assert faults(folder) == [
+        "items.csv: items × wordings are 81,091,802. Allowed: up to 5,000,000."
+    ]
 
 
 def test_all_faults_are_said_at_once(folder: Path) -> None:

@@ -1,12 +1,17 @@
 """WinoBias's files in both markings: what is read, refused, reported and left out."""
 
+import contextlib
+import os
 import re
+import time
 from collections import Counter
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from goffman.errors import SentenceError
+from goffman.errors import InputError, SentenceError
 from goffman.instruments.load import load_instrument
 from goffman.instruments.render import PromptOptions, render
 from goffman.instruments.winobias import Reading, read_winobias
@@ -37,8 +42,23 @@ ANTI = "[The guard] thanked the nurse because [she] was glad.\n"
         (PRO.strip(), ANTI.strip()),
         (PRO.replace("[The guard]", "The [guard]"), ANTI),
         (PRO.replace(" [he] ", "  [he]  "), ANTI),
+        (PRO.replace("[The guard]", "The [ guard]"), ANTI),
+        (PRO.replace("[The guard]", "[ The guard ]").replace("[he]", "[ he ]"), ANTI),
+        (PRO.replace("the nurse", "the( nurse )"), ANTI.replace("the nurse", "(the nurse)")),
+        (PRO.replace("[The guard] ", "The [ guard ]"), ANTI),
     ],
-    ids=["original", "numbered", "parentheses", "no last newline", "article outside", "spaces"],
+    ids=[
+        "original",
+        "numbered",
+        "parentheses",
+        "no last newline",
+        "article outside",
+        "spaces",
+        "a space after the bracket",
+        "spaces inside every mark",
+        "a space inside instead of before",
+        "a space inside instead of after",
+    ],
 )
 def test_every_marking_gives_the_same_pair(tmp_path: Path, pro: str, anti: str) -> None:
     (pair,) = read(tmp_path, pro, anti).pairs
@@ -58,12 +78,29 @@ def test_possessives_and_doubled_articles_are_read(tmp_path: Path) -> None:
     assert pair.referent == "guard"
 
 
-def test_misspelt_occupations_of_the_published_files_are_known(tmp_path: Path) -> None:
-    (pair,) = read(
-        tmp_path, PRO.replace("nurse", "cachier"), ANTI.replace("nurse", "cachier")
-    ).pairs
-    assert pair.other == "cashier"
-    assert "cachier" in pair.pro.text
+@pytest.mark.parametrize(
+    ("spelled", "meant"),
+    [("cachier", "cashier"), ("desinger", "designer"), ("designar", "designer")],
+)
+def test_misspelt_occupations_of_the_published_files_are_known(
+    tmp_path: Path, spelled: str, meant: str
+) -> None:
+    (pair,) = read(tmp_path, PRO.replace("nurse", spelled), ANTI.replace("nurse", spelled)).pairs
+    assert pair.other == meant
+    assert spelled in pair.pro.text
+
+
+def test_a_mark_may_cut_a_pronoun_in_two(tmp_path: Path) -> None:
+    pro = "[The guard] told the nurse that [he] saw [him]self."
+    anti = "[The guard] told the nurse that [she] saw [her]self."
+    reading = read(tmp_path, pro, anti)
+    assert not reading.remarks
+    assert (reading.pairs[0].pro.pronoun, reading.pairs[0].anti.pronoun) == ("himself", "herself")
+
+
+def test_a_pronoun_with_an_apostrophe_is_no_other_difference(tmp_path: Path) -> None:
+    pro = "[The guard] thanked the nurse because [he] 's glad."
+    assert not read(tmp_path, pro, pro.replace("[he]", "[she]")).remarks
 
 
 def test_the_question_asks_about_the_last_of_two_pronouns(tmp_path: Path) -> None:
@@ -156,6 +193,31 @@ def test_a_missing_counterpart_and_a_wrong_path_are_said(tmp_path: Path) -> None
             ANTI.replace("was glad", "lost [his] cap"),
             "the pronouns asked about are of one gender: 'his' in pro and 'his' in anti.",
         ),
+        (
+            "The nurse met [the guard] and thanked [him] for [his] help.\n",
+            "The nurse met [the guard] and thanked [him] for [her] help.\n",
+            "the pronouns in anti are of two genders: 'him', 'her'.",
+        ),
+        (
+            "The nurse met [the guard] and thanked [her] for [his] help.\n",
+            "The nurse met [the guard] and thanked [him] for [her] help.\n",
+            "the pronouns in pro are of two genders: 'her', 'his'.",
+        ),
+        (
+            "[The guard] told the nurse that [he] lost her [his] cap.\n",
+            "[The guard] told the nurse that [she] lost his [her] cap.\n",
+            "the pronouns in pro are of two genders: 'he', 'her', 'his'.",
+        ),
+        (
+            "The nurse met [the guard] and demanded [his] pay.\n",
+            "The nurse met [the guard] and demanded [she] pay.\n",
+            "the pronouns differ in more than gender: 'his' in pro, 'she' in anti.",
+        ),
+        (
+            "[The guard] said that [he] lost [his] cap.\n".replace("said", "told the nurse"),
+            "[The guard] said that [she] lost her cap.\n".replace("said", "told the nurse"),
+            "the pronouns asked about stand in different places: 'his' in pro and 'she' in anti.",
+        ),
         (ANTI, PRO, "'she' for the guard stands in the pro file, against the stereotype."),
         (
             PRO.replace("nurse", "guard"),
@@ -188,6 +250,26 @@ def test_a_third_occupation_is_told_and_the_one_of_the_other_gender_is_taken(
     ]
 
 
+def test_a_pronoun_that_is_marked_in_one_file_alone_is_told(tmp_path: Path) -> None:
+    """The sentences are sound: only a mark is missing, so that the pair is never left out."""
+    pro = "The nurse told [the guard] that [he] was late and gave [him] a map.\n"
+    anti = "The nurse told [the guard] that she was late and gave [her] a map.\n"
+    reading = read(tmp_path, pro, anti, drop_faulty=True)
+    assert [fault.message for _, fault in reading.remarks] == [
+        "not every pronoun is marked in both files: 2 in pro, 1 in anti."
+    ]
+
+
+@given(junk=st.lists(st.sampled_from([*"[]()x'_-.é ", "[him]", "[HER]", "him", "self", "the "])))
+def test_any_line_is_read_or_refused(
+    tmp_path_factory: pytest.TempPathFactory, junk: list[str]
+) -> None:
+    line = f"[The guard] met the nurse and {''.join(junk)} [he] left."
+    with contextlib.suppress(SentenceError):
+        folder = tmp_path_factory.mktemp("any")
+        assert len(read(folder, line, line.replace("[he]", "[she]")).pairs) == 1
+
+
 def test_case_alone_is_no_difference(tmp_path: Path) -> None:
     assert not read(tmp_path, PRO.replace("guard", "CEO"), ANTI.replace("guard", "ceo")).remarks
 
@@ -197,6 +279,31 @@ def test_an_empty_or_unreadable_file_is_said(tmp_path: Path) -> None:
     (tmp_path / "pro_stereotyped_type1.txt.test").write_bytes(b"caf\xe9")
     with pytest.raises(SentenceError, match="is not UTF-8 text"):
         read_winobias(tmp_path, OCCUPATIONS)
+
+
+def test_a_file_of_too_many_bytes_or_lines_or_no_plain_file_is_refused(tmp_path: Path) -> None:
+    path = write(tmp_path, PRO, ANTI * 5_001)
+    assert refusal(tmp_path, PRO, ANTI * 5_001) == (
+        "DIR/anti_stereotyped_type1.txt.test has 5,001 lines. Allowed: up to 5,000."
+    )
+    os.truncate(path, 1024 * 1024 + 1)
+    with pytest.raises(InputError) as caught:
+        read_winobias(path, OCCUPATIONS)
+    assert str(caught.value) == f"{path} has 1,048,577 bytes. Allowed: up to 1,048,576."
+    path.unlink()
+    os.mkfifo(path)
+    for file_or_folder in (path, tmp_path):
+        with pytest.raises(InputError) as caught:
+            read_winobias(file_or_folder, OCCUPATIONS)
+        assert str(caught.value) == f"{path} is a named pipe. Allowed: a plain file."
+
+
+def test_the_worst_file_within_the_bounds_is_read_in_a_moment(tmp_path: Path) -> None:
+    """A second of CPU time each, where time that grows with the square took minutes."""
+    for line in ("x" + " " * 1_000_000 + "[he]", "[he]" + "[the x]the " * 90_000):
+        start = time.process_time()
+        refusal(tmp_path, line, line)
+        assert time.process_time() - start < 20
 
 
 def test_a_draw_depends_on_the_seed_and_keeps_only_its_own_remarks(tmp_path: Path) -> None:
@@ -268,6 +375,24 @@ def test_faults_of_the_test_set_are_found_by_line(published: Path) -> None:
     dropped = read_winobias(path, OCCUPATIONS, drop_faulty=True)
     assert {fault.row for fault in dropped.left_out} == faulty
     assert len(dropped.pairs) == 395 - len(faulty)
+
+
+@pytest.mark.parametrize(
+    ("name", "row", "complaint", "left"),
+    [
+        ("test", 84, "the pronouns in anti are of two genders: 'him', 'her'.", 386),
+        ("dev", 171, "the pronouns differ in more than gender: 'her' in pro, 'he' in anti.", 378),
+    ],
+)
+def test_every_marked_pronoun_of_the_published_files_is_checked(
+    published: Path, name: str, row: int, complaint: str, left: int
+) -> None:
+    path = published / f"briegel2023/wino-data/pro_stereotyped_type2.txt.{name}"
+    told = {(fault.row, fault.message) for _, fault in read_winobias(path, OCCUPATIONS).remarks}
+    assert (row, complaint) in told
+    dropped = read_winobias(path, OCCUPATIONS, drop_faulty=True)
+    assert row in {fault.row for fault in dropped.left_out}
+    assert len(dropped.pairs) == left
 
 
 def test_in_56_sentences_the_female_occupation_is_mentioned_first(published: Path) -> None:

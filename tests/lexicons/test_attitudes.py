@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import os
 import time
 from collections import Counter
 
@@ -254,6 +255,16 @@ def test_every_fault_of_a_file_is_said_by_line(tmp_path, text, faults):
     count = "1 fault" if len(faults) == 1 else f"{len(faults)} faults"
     lines = "".join(f"\n  {fault}" for fault in faults)
     assert str(caught.value) == f"{path} cannot be used: {count}.{lines}"
+
+
+def test_a_file_of_too_many_bytes_is_refused(tmp_path):
+    path = file(tmp_path, "word,label\nhard,negative\n")
+    os.truncate(path, 16 * 1024 * 1024 + 1)
+    with pytest.raises(LexiconError) as caught:
+        load_attitudes([path])
+    assert [str(fault) for fault in caught.value.faults] == [
+        f"{path.name}: {path} has 16,777,217 bytes. Allowed: up to 16,777,216."
+    ]
 
 
 def test_a_missing_file_is_said(tmp_path):

@@ -2,6 +2,7 @@
 
 import csv
 import dataclasses
+import os
 from collections import Counter
 from pathlib import Path
 
@@ -421,6 +422,17 @@ def test_broken_files_are_said_word_for_word(tmp_path: Path, text: str, said: li
     with pytest.raises(LexiconError) as error:
         load_gender(file)
     assert [str(fault) for fault in error.value.faults] == said
+
+
+def test_a_file_of_too_many_bytes_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "own.csv"
+    file.write_text("word,group,kind\nshe,female,pronoun\n", encoding="utf-8")
+    os.truncate(file, 16 * 1024 * 1024 + 1)
+    with pytest.raises(LexiconError) as error:
+        load_gender(file)
+    assert [str(fault) for fault in error.value.faults] == [
+        f"own.csv: {file} has 16,777,217 bytes. Allowed: up to 16,777,216."
+    ]
 
 
 def test_a_missing_file_is_said_with_the_nearest_name(tmp_path: Path) -> None:

@@ -103,6 +103,41 @@ def test_a_line_torn_at_any_byte_costs_that_line_only(tmp_path):
             assert read_journal(path).labels == expected | {EASY: "positive"}
 
 
+def test_no_depth_of_lists_breaks_the_reading(tmp_path):
+    """Between a depth that can be read and shown and one that cannot be read is one that breaks."""
+    path = tmp_path / "anna.jsonl"
+    for depth in range(800, 1_000):
+        path.write_text('{"do": "skip", "word": ' + "[" * depth + "]" * depth + "}\n\n")
+        with pytest.raises(LexiconError, match="2 faults"):
+            read_journal(path)
+
+
+def test_a_journal_of_more_bytes_than_allowed_is_refused_and_kept(tmp_path):
+    path = tmp_path / "anna.jsonl"
+    fill(path, rated(HARD))
+    os.truncate(path, 16 * 1024 * 1024 + 1)
+    said = f"{path} has 16,777,217 bytes. Allowed: up to 16,777,216."
+    with pytest.raises(InputError) as caught:
+        read_journal(path)
+    assert str(caught.value) == said
+    with pytest.raises(InputError) as caught, open_journal(path):
+        pass
+    assert str(caught.value) == said
+    assert path.stat().st_size == 16 * 1024 * 1024 + 1
+
+
+def test_a_journal_that_is_a_pipe_is_refused_rather_than_waited_for(tmp_path):
+    path = tmp_path / "anna.jsonl"
+    os.mkfifo(path)
+    read = "from pathlib import Path; from goffman.lexicons.journal import read_journal as read"
+    program = f"{read}; read(Path({str(path)!r}))"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60
+    )
+    said = f"goffman.errors.InputError: {path} is a named pipe. Allowed: a plain file.\n"
+    assert done.stderr.endswith(said)
+
+
 def test_a_damaged_line_is_said_and_never_dropped(tmp_path):
     path = tmp_path / "anna.jsonl"
     lines = [
@@ -113,6 +148,7 @@ def test_a_damaged_line_is_said_and_never_dropped(tmp_path):
         '{"do": "rate", "word": "hard", "label": 3}',
         '{"do": "rate", "label": "negative"}',
         '{"do": "skip", "word": ["hard"]}',
+        "[" * 100_000,
     ]
     path.write_text("".join(f"{line}\n" for line in lines))
     content = path.read_bytes()
@@ -126,6 +162,7 @@ def test_a_damaged_line_is_said_and_never_dropped(tmp_path):
         "anna.jsonl, line 5: label is 3. Allowed: positive, negative, neutral, irrelevant.",
         "anna.jsonl, line 6: word is missing or empty.",
         'anna.jsonl, line 7: word is ["hard"]; it is a text.',
+        f"anna.jsonl, line 8: {not_json}",
     ]
     assert path.read_bytes() == content
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from goffman.errors import did_you_mean
+from goffman.errors import FaultsError, InputError, did_you_mean
+from goffman.inputs import LARGEST_TABLE, read_plain
 from goffman.records import MASK, Fault
 
 ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
@@ -19,7 +20,29 @@ ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 LONGEST_ID = 64
 
+MOST_FAULTS = 200
+
+LARGEST_TOML = 256 * 1024
+"""Bytes. The worst file within this bound and the next three is read in about a second."""
+MOST_TABLES = 1_000
+MOST_KEYS = 5_000
+DEEPEST = 16
+"""Parts of a dotted key; lists and tables within each other."""
+
+MOST_LINES = 100_000
+MOST_COLUMNS = 100
+
 Word = TypeVar("Word", bound=str)
+
+_TOML_TEXT = re.compile(
+    r'''"""(?:\\.|[^\\])*?(?:"{3,5}|\\?\Z)'''
+    r"|'''.*?(?:'{3,5}|\Z)"
+    r"""|"(?:\\.|[^"\\\n])*"?|'[^'\n]*'?|#[^\n]*""",
+    re.DOTALL,
+)
+"""A text or a comment; one that does not end runs on to the end, so that this takes linear time."""
+_KEY = re.compile(r"[\w-]++(?:[ \t]*+\.[ \t]*+[\w-]++)*+")
+"""A key, dotted or not; or a number."""
 
 _TYPE_NAMES = {
     str: "text in quotes",
@@ -36,8 +59,10 @@ class Faults:
     found: list[Fault] = field(default_factory=list)
 
     def add(self, file: str, row: int | None, message: str) -> None:
-        """Note one fault."""
+        """Note one fault; FaultsError where there are more than anyone would read."""
         self.found.append(Fault(file=file, row=row, message=message))
+        if len(self.found) == MOST_FAULTS:
+            raise FaultsError(file, self.found, ending="Reading stopped there.")
 
     def check_id(self, file: str, row: int | None, *, what: str, given: str) -> None:
         """Note a fault where an id has letters that an id may not have, or too many."""
@@ -91,18 +116,19 @@ class Row:
         return self.cells.get(column, "")
 
 
-def read_text(path: Path, faults: Faults) -> str | None:
-    """A file's text, or None with a fault noted."""
+def read_text(path: Path, faults: Faults, *, most: int) -> str | None:
+    """The text of a file of up to so many bytes, or None with a fault noted."""
+    content = b""
     try:
-        if path.exists() and not path.is_file():
-            faults.add(path.name, None, f"{path} is not a file.")
-            return None
-        return path.read_bytes().decode("utf-8-sig")
+        content = read_plain(path, most=most)
+        return content.decode("utf-8-sig")
+    except InputError as error:
+        faults.add(path.name, None, str(error))
     except FileNotFoundError:
         near = did_you_mean(path.name, _names_in(path.parent))
         faults.add(path.name, None, f"the file is missing from {path.parent}.{near}")
     except UnicodeDecodeError as error:
-        line = path.read_bytes()[: error.start].count(b"\n") + 1
+        line = content[: error.start].count(b"\n") + 1
         faults.add(path.name, line, "this is not UTF-8 text. Save the file as UTF-8.")
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
@@ -196,13 +222,11 @@ class TomlFile:
 
 def read_toml(path: Path, faults: Faults) -> TomlFile | None:
     """A TOML file, or None with a fault noted."""
-    text = read_text(path, faults)
-    if text is None:
+    text = read_text(path, faults, most=LARGEST_TOML)
+    if text is None or not _is_small(path.name, text, faults):
         return None
     try:
         return TomlFile(path.name, tomllib.loads(text), _lines_of_keys(text))
-    except RecursionError:
-        faults.add(path.name, None, "this is not TOML that can be read: it is nested too deep.")
     except ValueError as error:
         # A TOMLDecodeError says the line; a number of too many digits is another ValueError.
         at_line = re.search(r"line (\d+)", str(error))
@@ -210,6 +234,30 @@ def read_toml(path: Path, faults: Faults) -> TomlFile | None:
         row = int(at_line[1]) if at_line else None
         faults.add(path.name, row, f"this is not TOML: {reason[:1].lower()}{reason[1:]}.")
     return None
+
+
+def _is_small(file: str, text: str, faults: Faults) -> bool:
+    """Whether TOML can be read in a moment; a fault is noted for each bound that it breaks.
+
+    tomllib takes time that grows with the square of a key's parts, and gives up on deep lists.
+    """
+    bare = _TOML_TEXT.sub(lambda found: "" if found[0].startswith("#") else "x", text)
+    depth, nested = 0, 0
+    for bracket in re.findall(r"[\[\]{}]", bare):
+        depth = depth + 1 if bracket in "[{" else max(depth - 1, 0)
+        nested = max(nested, depth)
+    parts = max((key.count(".") + 1 for key in _KEY.findall(bare)), default=0)
+    tables = bare.count("{") + len(re.findall(r"^[ \t]*\[", bare, re.MULTILINE))
+    bounds = (
+        (parts, DEEPEST, "a key has {:,} parts"),
+        (nested, DEEPEST, "lists and tables are nested {:,} deep"),
+        (tables, MOST_TABLES, "there are {:,} tables"),
+        (bare.count("="), MOST_KEYS, "there are {:,} keys"),
+    )
+    broken = [(what.format(given), most) for given, most, what in bounds if given > most]
+    for what, most in broken:
+        faults.add(file, None, f"{what}. Allowed: up to {most:,}.")
+    return not broken
 
 
 def _lines_of_keys(text: str) -> dict[tuple[str, int], dict[str, int]]:
@@ -230,11 +278,8 @@ def read_table(
     path: Path, *, required: Sequence[str], optional: Sequence[str] = (), faults: Faults
 ) -> list[Row]:
     """The rows of a CSV file that have all their cells; every fault is noted."""
-    text = read_text(path, faults)
+    text = _text_of_table(path, faults)
     if text is None:
-        return []
-    if not text.strip():
-        faults.add(path.name, None, "the file is empty.")
         return []
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     rows: list[Row] = []
@@ -260,6 +305,20 @@ def read_table(
     return rows
 
 
+def _text_of_table(path: Path, faults: Faults) -> str | None:
+    text = read_text(path, faults, most=LARGEST_TABLE)
+    if text is None:
+        return None
+    lines = max(text.count("\n"), text.count("\r"))
+    if not text.strip():
+        faults.add(path.name, None, "the file is empty.")
+    elif lines > MOST_LINES:
+        faults.add(path.name, None, f"the file has {lines:,} lines. Allowed: up to {MOST_LINES:,}.")
+    else:
+        return text
+    return None
+
+
 def _check_cells(row: Row, *, required: Sequence[str], faults: Faults) -> None:
     for column, cell in row.cells.items():
         if column in required and not cell.strip():
@@ -277,6 +336,10 @@ def _check_header(
     faults: Faults,
 ) -> bool:
     """Whether the header has the required columns and no others than the optional ones."""
+    if len(header) > MOST_COLUMNS:
+        message = f"the table has {len(header):,} columns. Allowed: up to {MOST_COLUMNS}."
+        faults.add(file, 1, message)
+        return False
     before = len(faults.found)
     known = [*required, *optional]
     for column in header:

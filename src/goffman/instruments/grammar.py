@@ -20,6 +20,9 @@ GENDER_OF_PRONOUN: dict[str, Gender] = {
 } | {"hers": "female"}
 """A pronoun in lower case → its gender."""
 
+_COUNTERPARTS = {tuple(forms.values()) for forms in PRONOUNS.values()} | {("his", "hers")}
+"""The male and the female form of one pronoun."""
+
 _SPELLED_OUT = re.compile(r"[A-Z]{2,}s?\b|[A-Z]\b")
 _VOWEL_LETTER_NAMES = frozenset("AEFHILMNORSX")
 _SILENT_H = re.compile(r"(hour|honest|hono|heir)", re.IGNORECASE)
@@ -37,6 +40,11 @@ def indefinite_article(word: str) -> Literal["a", "an"]:
     if _SOUNDS_LIKE_YOU_OR_WON.match(word):
         return "a"
     return "an" if word[:1].lower() in {"a", "e", "i", "o", "u"} else "a"
+
+
+def counterparts(one: str, other: str) -> bool:
+    """Whether two pronouns in lower case are one pronoun in two genders."""
+    return (one, other) in _COUNTERPARTS or (other, one) in _COUNTERPARTS
 
 
 def wrong_articles(text: str) -> list[str]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from goffman.errors import InputError, InstrumentError, did_you_mean
+from goffman.inputs import read_plain
 from goffman.instruments.coreference import read_sentence_pairs
 from goffman.instruments.files import Faults, TomlFile, read_toml
 from goffman.instruments.questionnaire import read_questionnaire
@@ -141,6 +142,6 @@ def _digest(paths: Sequence[Path]) -> str:
     """sha256 over names and texts of files; LF and CRLF line ends give the same."""
     digest = hashlib.sha256()
     for path in paths:
-        content = path.read_bytes().replace(b"\r\n", b"\n")
+        content = read_plain(path).replace(b"\r\n", b"\n")
         digest.update(f"{path.name}\0{len(content)}\0".encode() + content)
     return digest.hexdigest()

@@ -21,6 +21,8 @@ from goffman.records import (
     Wording,
 )
 
+MOST_PROMPTS = 5_000_000
+
 _FORM_COLUMNS = ("form", "verb", "plural", "plural_verb")
 _KEYED: tuple[Literal["plain", "reversed"], ...] = ("plain", "reversed")
 
@@ -41,6 +43,8 @@ def read_questionnaire(
         optional=["wording", "dimension", "keyed"],
         faults=faults,
     )
+    if _too_many(len(rows) * len(wordings), "items × wordings", items_path.name, faults):
+        rows = []
     items = _items(rows, wordings, faults)
     values = {**fields, slot.name: "…"}
     for row in rows if slot.name else ():
@@ -50,14 +54,24 @@ def read_questionnaire(
             if row["wording"] in {"", wording.id} and "{item}" in wording.frame
         ]
         _check_sentence(row, frames, values=values, slot=slot.name, kind=kind, faults=faults)
+    forms = _condition_rows(conditions_path, faults)
+    prompts = len(rows) * len(wordings) * len(forms)
+    _too_many(prompts, "items × wordings × forms of conditions", conditions_path.name, faults)
     content = Questionnaire(
         fields=fields,
         wordings=wordings,
         slot=slot,
         items=items,
-        conditions=_conditions(_condition_rows(conditions_path, faults), slot, faults),
+        conditions=_conditions(forms, slot, faults),
     )
     return content, [items_path, conditions_path]
+
+
+def _too_many(count: int, what: str, file: str, faults: Faults) -> bool:
+    """Whether there is more to ask than anyone could; then a fault is noted."""
+    if count > MOST_PROMPTS:
+        faults.add(file, None, f"{what} are {count:,}. Allowed: up to {MOST_PROMPTS:,}.")
+    return count > MOST_PROMPTS
 
 
 def _read_slot(toml: TomlFile, faults: Faults) -> Slot:

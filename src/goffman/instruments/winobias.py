@@ -16,15 +16,15 @@ from pathlib import Path
 from typing import Literal
 
 from goffman.errors import SentenceError, did_you_mean
-from goffman.instruments.grammar import GENDER_OF_PRONOUN
+from goffman.instruments.grammar import GENDER_OF_PRONOUN, counterparts
+from goffman.instruments.marks import Marked, read_lines, unmark
 from goffman.instruments.sentences import Pair, Sentence
 from goffman.records import Fault, Occupation
 
 _FILE = re.compile(r"(pro|anti)_stereotyped_type[12]\.txt\.(dev|test)")
-_MARK = re.compile(r"\[([^\[\]]*)\]|\(([^()]*)\)")
+_WORD = re.compile(r"\w+|[^\w\s]")
 _MOST_DROPPED = 0.5
 """Published files have up to 5% of faulty pairs; of files shifted by a line, nearly all are."""
-_ARTICLE = re.compile(r"(the|an?)\s+", re.IGNORECASE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,7 +104,7 @@ def _sets_in(path: Path) -> list[tuple[Path, Path]]:
             raise SentenceError(
                 f"--winobias is {path}, a folder without WinoBias files, named like {name}."
             )
-    elif path.is_file() and _FILE.fullmatch(path.name):
+    elif _FILE.fullmatch(path.name) and path.exists():
         files = [path]
     else:
         raise SentenceError(
@@ -116,31 +116,17 @@ def _sets_in(path: Path) -> list[tuple[Path, Path]]:
         rest = file.name.split("_", 1)[1]
         both = (file.with_name(f"pro_{rest}"), file.with_name(f"anti_{rest}"))
         for needed in both:
-            if not needed.is_file():
+            if not needed.exists():
                 raise SentenceError(f"{file} has no counterpart: {needed.name} is not beside it.")
         sets[both] = None
     return list(sets)
-
-
-def _lines(path: Path) -> list[str]:
-    """The sentences of a file, without the numbers before them, spaces made regular."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise SentenceError(f"{path} is not UTF-8 text ({error.reason}).") from error
-    except OSError as error:
-        raise SentenceError(f"{path} cannot be read: {error.strerror}.") from error
-    if not text.strip():
-        raise SentenceError(f"{path} is empty.")
-    lines = [re.sub(r"^\d+\s+", "", line.strip()) for line in text.rstrip().split("\n")]
-    return [re.sub(r"\s+", " ", re.sub(r"\s+'s\b", "'s", line)) for line in lines]
 
 
 def _read_set(
     pro_path: Path, anti_path: Path, names: Mapping[str, Occupation]
 ) -> list[tuple[int, Pair | None, list[_Finding]]]:
     """Line number, pair, findings: for each line of a pro file and its counterpart."""
-    pro_lines, anti_lines = _lines(pro_path), _lines(anti_path)
+    pro_lines, anti_lines = read_lines(pro_path), read_lines(anti_path)
     if len(pro_lines) != len(anti_lines):
         raise SentenceError(
             f"{pro_path.name} has {len(pro_lines)} lines, {anti_path.name} has {len(anti_lines)}. "
@@ -151,7 +137,7 @@ def _read_set(
     marks_other = all(line.count("(") == 1 for line in (*pro_lines, *anti_lines))
     read = []
     for number, (pro, anti) in enumerate(zip(pro_lines, anti_lines, strict=True), start=1):
-        both, findings = _read_pair(_unmark(pro), _unmark(anti), names, marks_other=marks_other)
+        both, findings = _read_pair(unmark(pro), unmark(anti), names, marks_other=marks_other)
         pair = _pair(f"winobias-{set_name}/{number}", type_, both) if both else None
         read.append((number, pair, findings))
     return read
@@ -178,14 +164,6 @@ def _by_spelling(occupations: Sequence[Occupation]) -> dict[str, Occupation]:
 
 
 @dataclass(frozen=True)
-class _Noun:
-    """A noun in a sentence, without its article."""
-
-    at: int
-    text: str
-
-
-@dataclass(frozen=True)
 class _Found:
     """An occupation in a sentence."""
 
@@ -193,17 +171,6 @@ class _Found:
     job: Occupation
     marked_at: int | None = None
     """Where the file marks it, if by mistake that is another word."""
-
-
-@dataclass(frozen=True)
-class _Marked:
-    """A line without its marks, and what was marked."""
-
-    text: str
-    in_brackets: list[_Noun]
-    in_parentheses: list[_Noun]
-    pronouns: list[str]
-    pronouns_at: list[int]
 
 
 @dataclass(frozen=True)
@@ -216,33 +183,8 @@ class _Both:
     anti: Sentence
 
 
-def _unmark(line: str) -> _Marked:
-    text, end = "", 0
-    in_brackets: list[_Noun] = []
-    in_parentheses: list[_Noun] = []
-    pronouns: list[str] = []
-    pronouns_at: list[int] = []
-    for mark in _MARK.finditer(line):
-        text += line[end : mark.start()]
-        end = mark.end()
-        content = mark[1] if mark[1] is not None else mark[2]
-        article = _ARTICLE.match(content)
-        # "the [the chief]": the article stands twice.
-        if article and text.lower().endswith(f" {article[0].lower()}"):
-            content, article = content[article.end() :], None
-        if mark[1] is not None and content.casefold() in GENDER_OF_PRONOUN:
-            pronouns.append(content.casefold())
-            pronouns_at.append(len(text))
-        else:
-            skip = article.end() if article else 0
-            noun = _Noun(len(text) + skip, content[skip:].removesuffix("'s"))
-            (in_brackets if mark[1] is not None else in_parentheses).append(noun)
-        text += content
-    return _Marked(text + line[end:], in_brackets, in_parentheses, pronouns, pronouns_at)
-
-
 def _read_pair(
-    pro: _Marked, anti: _Marked, names: Mapping[str, Occupation], *, marks_other: bool
+    pro: Marked, anti: Marked, names: Mapping[str, Occupation], *, marks_other: bool
 ) -> tuple[_Both | None, list[_Finding]]:
     """The two sentences of a line, or None where they cannot be asked; and what is wrong."""
     findings: list[_Finding] = []
@@ -274,7 +216,7 @@ def _read_pair(
 
 
 def _referent(
-    side: str, line: _Marked, names: Mapping[str, Occupation], findings: list[_Finding]
+    side: str, line: Marked, names: Mapping[str, Occupation], findings: list[_Finding]
 ) -> _Found | None:
     """The occupation in brackets, or None with a finding."""
     if not line.pronouns:
@@ -296,7 +238,7 @@ def _referent(
 
 def _other(
     side: str,
-    line: _Marked,
+    line: Marked,
     names: Mapping[str, Occupation],
     *,
     referent: _Found,
@@ -337,25 +279,55 @@ def _occupation(names: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile(rf"\b(?:the|an?) ({spellings})\b", re.IGNORECASE)
 
 
-def _differences(pro: _Marked, anti: _Marked) -> list[_Finding]:
-    """What keeps two sentences from differing in the gender of the pronoun alone."""
-    pro_words, anti_words = (
-        re.findall(r"[\w'-]+|[^\w\s]", line.text.casefold()) for line in (pro, anti)
-    )
+def _differences(pro: Marked, anti: Marked) -> list[_Finding]:
+    """What keeps two sentences from differing in the gender of the referent's pronouns alone."""
+    pro_words, anti_words = _words(pro), _words(anti)
     if pro_words == anti_words:
         return [_Finding("faulty", "pro and anti do not differ.")]
-    differing = [
-        word
-        for two in zip_longest(pro_words, anti_words, fillvalue="")
-        if two[0] != two[1]
-        for word in two
-    ]
-    if not all(word in GENDER_OF_PRONOUN for word in differing):
+    two = list(zip_longest(pro_words, anti_words, fillvalue=""))
+    differing = [number for number, (one, other) in enumerate(two) if one != other]
+    if not all(word in GENDER_OF_PRONOUN for number in differing for word in two[number]):
         return [_Finding("faulty", "pro and anti differ in more than the pronoun.")]
+    asked = f"'{pro.pronouns[-1]}' in pro and '{anti.pronouns[-1]}' in anti"
     if GENDER_OF_PRONOUN[pro.pronouns[-1]] == GENDER_OF_PRONOUN[anti.pronouns[-1]]:
-        asked = f"'{pro.pronouns[-1]}' in pro and '{anti.pronouns[-1]}' in anti"
         return [_Finding("faulty", f"the pronouns asked about are of one gender: {asked}.")]
-    return []
+    pro_marked, anti_marked = _marked_words(pro), _marked_words(anti)
+    if pro_marked[-1] != anti_marked[-1]:
+        return [_Finding("faulty", f"the pronouns asked about stand in different places: {asked}.")]
+    pronouns = [two[number] for number in sorted({*differing, *pro_marked, *anti_marked})]
+    findings = _unlike(pronouns)
+    if not findings and pro_marked != anti_marked:
+        counts = f"{len(pro_marked)} in pro, {len(anti_marked)} in anti"
+        message = f"not every pronoun is marked in both files: {counts}."
+        findings.append(_Finding("remark", message))
+    return findings
+
+
+def _unlike(pronouns: Sequence[tuple[str, str]]) -> list[_Finding]:
+    """What keeps pronouns, each as in pro and as in anti, from being one person's."""
+    for side, of_side in zip(("pro", "anti"), zip(*pronouns, strict=True), strict=True):
+        if len({GENDER_OF_PRONOUN[pronoun] for pronoun in of_side}) > 1:
+            listed = ", ".join(f"'{pronoun}'" for pronoun in of_side)
+            return [_Finding("faulty", f"the pronouns in {side} are of two genders: {listed}.")]
+    return [
+        _Finding(
+            "faulty",
+            f"the pronouns differ in more than gender: '{one}' in pro, '{other}' in anti.",
+        )
+        for one, other in pronouns
+        if not counterparts(one, other)
+    ]
+
+
+def _words(line: Marked) -> list[str]:
+    """The words and signs of a line, in lower case."""
+    return [match[0].casefold() for match in _WORD.finditer(line.text)]
+
+
+def _marked_words(line: Marked) -> list[int]:
+    """Which of its words are the marked pronouns."""
+    numbers = {match.start(): number for number, match in enumerate(_WORD.finditer(line.text))}
+    return [numbers[at] for at in line.pronouns_at]
 
 
 def _two_genders(referent: _Found, other: _Found) -> list[_Finding]:
@@ -366,7 +338,7 @@ def _two_genders(referent: _Found, other: _Found) -> list[_Finding]:
     return [_Finding("faulty", f"both occupations are {referent.job.gender}: {both}.")]
 
 
-def _sentence(line: _Marked, referent: _Found, other: _Found) -> Sentence:
+def _sentence(line: Marked, referent: _Found, other: _Found) -> Sentence:
     marked = other.marked_at
     return Sentence(
         text=line.text,

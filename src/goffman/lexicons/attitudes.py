@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from goffman.errors import LexiconError, RunError
+from goffman.inputs import read_plain
 from goffman.instruments.files import Faults, Row, read_table
 from goffman.records import Attitude
 
@@ -140,7 +141,7 @@ def load_attitudes(extra: Sequence[Path] = (), *, shipped: bool = True) -> Attit
         strings = dict.fromkeys(("word", "item", "wording", "label"), pl.String)
         frames.append(pl.DataFrame(columns, schema={**strings, "place": pl.Int64}))
         name = "shipped" if path == SHIPPED else str(path)
-        digest = hashlib.sha256(path.read_bytes()).hexdigest()
+        digest = hashlib.sha256(read_plain(path)).hexdigest()
         sources.append(Source(file=name, sha256=digest, ratings=len(rows)))
     everything = pl.concat(frames).sort("place", descending=True)
     strongest = everything.unique(["word", "item", "wording"], keep="first", maintain_order=True)

@@ -21,8 +21,10 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, cast, get_args
 
 from goffman.errors import AskingError, InputError, LexiconError
+from goffman.inputs import LARGEST_TABLE
+from goffman.instruments.files import Faults
 from goffman.lexicons.attitudes import ATTITUDES
-from goffman.records import Attitude, Fault
+from goffman.records import Attitude
 from goffman.runs.files import FULL, Folder, disk_trouble, make_folder
 
 Action = Literal["rate", "skip", "undo", "note"]
@@ -219,7 +221,10 @@ def _one_of(told: Mapping[str, Any], name: str, allowed: tuple[str, ...]) -> str
 
 
 def _shown(value: object) -> str:
-    text = json.dumps(value, ensure_ascii=False)
+    try:
+        text = json.dumps(value, ensure_ascii=False)
+    except RecursionError:
+        return "nested too deep"
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
@@ -242,7 +247,8 @@ def _without_torn_line(content: bytes) -> bytes:
 def _event_of(line: bytes) -> Event:
     try:
         told = json.loads(line)
-    except ValueError:
+    # RecursionError: lists within lists without end.
+    except (ValueError, RecursionError):
         told = None
     if not isinstance(told, dict):
         raise ValueError("this is not a JSON object, so not a line that goffman wrote.")  # noqa: TRY004
@@ -250,13 +256,15 @@ def _event_of(line: bytes) -> Event:
 
 
 def _record(path: Path, content: bytes) -> Record:
+    if len(content) > LARGEST_TABLE:
+        raise InputError(f"{path} has {len(content):,} bytes. Allowed: up to {LARGEST_TABLE:,}.")
     record = Record()
-    faults: list[Fault] = []
+    faults = Faults()
     for number, line in enumerate(content.splitlines(), start=1):
         try:
             record.take(_event_of(line))
         except ValueError as error:
-            faults.append(Fault(file=path.name, row=number, message=str(error)))
-    if faults:
-        raise LexiconError(str(path), faults)
+            faults.add(path.name, number, str(error))
+    if faults.found:
+        raise LexiconError(str(path), faults.found)
     return record
