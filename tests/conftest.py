@@ -6,8 +6,9 @@ import ctypes
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import settings
@@ -27,6 +28,18 @@ CHROMIUM = (
     "--disable-component-update",
     "--disable-sync",
 )
+
+# Read when torch and polars are imported, here and in the processes that tests start.
+for threads in ("OMP_NUM_THREADS", "POLARS_MAX_THREADS", "RAYON_NUM_THREADS"):
+    os.environ.setdefault(threads, "1")
+
+TOGETHER = {
+    "tests/reports/": "reports",
+    "tests/runs/test_killed.py": "warm",
+    "tests/test_audit_chat.py": "warm",
+    "tests/test_docs.py": "warm",
+}
+"""What shares more than the fixtures of a file: runs of several models; the server of warm.py."""
 
 # Cores are shared: how long one example takes says nothing.
 settings.register_profile("shared-cores", deadline=None)
@@ -71,6 +84,27 @@ def without_rights() -> Callable[..., subprocess.CompletedProcess[str]]:
             pytest.skip("root keeps its rights here")
 
     return run
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """One worker for the tests of a file, so that what they share is made once."""
+    from xdist.scheduler import LoadFileScheduling
+
+    class Scheduling(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            groups = (group for path, group in TOGETHER.items() if nodeid.startswith(path))
+            return next(groups, super()._split_scope(nodeid))
+
+    return Scheduling(config, log)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def nothing_runs_on() -> Iterator[None]:
+    """The server of warm.py ends with the tests."""
+    yield
+    if "warm" in sys.modules:
+        sys.modules["warm"].stop()
 
 
 @pytest.fixture(scope="session")

@@ -33,6 +33,7 @@ from goffman.runs.journal import key_of, read_journal
 from goffman.runs.manifest import read_manifest
 from goffman.runs.read import read_answers
 from goffman.tables import SCORES, complaints
+from warm import Command
 
 KEY = "sk-goffman-secret-7c4e"
 COMMAND = "from goffman.cli import main; main()"
@@ -69,6 +70,9 @@ def run(server, folder, *, listener=None, parser="as-published", **more):
 
 def goffman(*arguments, **environment):
     """The real command in a process of its own."""
+    if not environment.get("OPENAI_LOG"):
+        return Command("audit", *arguments, **environment)
+    # openai reads it when it is imported.
     return subprocess.Popen(
         [sys.executable, "-c", COMMAND, "audit", *map(str, arguments)],
         stdout=subprocess.PIPE,
@@ -468,6 +472,7 @@ def test_a_user_who_stops_it_keeps_what_was_under_way(tmp_path):
 
     with ChatServer(slowly) as server:
         where = [f"{server.url}#mini", *SMALL, "--output", tmp_path, "--concurrency", 4]
+        where += ["--no-report"]
         with goffman(*where) as process:
             while len(server.asked) < 10:
                 time.sleep(0.01)
@@ -493,6 +498,7 @@ def test_a_user_who_stops_it_twice_has_a_run_that_goes_on(tmp_path):
 
     with ChatServer(slowly) as server:
         where = [f"{server.url}#mini", *SMALL, "--output", tmp_path, "--concurrency", 8]
+        where += ["--no-report"]
         with goffman(*where) as process:
             while len(server.asked) < 16:
                 time.sleep(0.01)
@@ -524,6 +530,7 @@ def kill_and_go_on(tmp_path, *, times, seed, pairs):
     with ChatServer(sooner_or_later) as server:
         arguments = [f"{server.url}#mini", "--instrument", "coreference", "--pairs", pairs]
         arguments += ["--adjectives", "none", "--output", tmp_path, "--concurrency", 16]
+        arguments += ["--no-report"]
         asked = {"model": f"{server.url}#mini", "instrument": "coreference"}
         kept, paid = 0, {}
         text_of_key = {key_of(prompt.text): prompt.text for prompt in prompts}

@@ -1,4 +1,7 @@
-"""The commands as a user runs them: in a process of their own, at a terminal or in a pipe."""
+"""The commands as a user runs them, at a terminal or in a pipe.
+
+In a process of their own where that is the point: what is imported, where the output goes.
+"""
 
 import csv
 import io
@@ -13,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+import in_process
 from goffman.instruments.load import builtin_names
 from goffman.tables import ANSWER_KEY, PROMPTS
 
@@ -29,14 +33,14 @@ def goffman(*arguments: str | Path, **options: object) -> subprocess.CompletedPr
 
 
 def output(*arguments: str | Path) -> str:
-    done = goffman(*arguments)
+    done = in_process.goffman(*arguments)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
 def refusal(*arguments: str | Path) -> str:
     """What a command that must fail says; never a traceback."""
-    done = goffman(*arguments)
+    done = in_process.goffman(*arguments)
     assert done.returncode == 2
     assert done.stdout == ""
     assert "Traceback" not in done.stderr
@@ -100,7 +104,9 @@ def test_every_command_is_in_the_readme() -> None:
 
 
 def test_version() -> None:
-    assert re.fullmatch(r"goffman \d+\.\d+\.\d+\n", output("--version"))
+    done = goffman("--version")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert re.fullmatch(r"goffman \d+\.\d+\.\d+\n", done.stdout)
 
 
 def test_ls_lists_every_instrument() -> None:
@@ -155,14 +161,14 @@ def test_coreference_options(tmp_path: Path) -> None:
     (tmp_path / "anti_stereotyped_type1.txt.dev").write_text(anti)
     arguments = ["prompts", "coreference", "--winobias", tmp_path, "--json"]
     arguments += ["--adjectives", "old,odd", "--adjectives", "kind,", "--placement", "by-position"]
-    done = goffman(*arguments)
+    done = in_process.goffman(*arguments)
     rows = json.loads(done.stdout)
     assert len(rows) == 20 * 2 * 3
     assert rows[2]["text"].startswith("The old guard thanked an odd nurse because he was glad.")
     assert done.stderr == (
         "kept, but look at it: pro_stereotyped_type1.txt.dev, line 20: pro and anti do not differ.\n"
     )
-    dropped = goffman(*arguments, "--drop-faulty", "--pairs", "7", "--seed", "3")
+    dropped = in_process.goffman(*arguments, "--drop-faulty", "--pairs", "7", "--seed", "3")
     assert len(json.loads(dropped.stdout)) == 7 * 2 * 3
     assert dropped.stderr.startswith("left out: pro_stereotyped_type1.txt.dev, line 20")
 
@@ -212,7 +218,7 @@ def test_a_broken_instrument_is_refused_with_every_fault(own: Path) -> None:
     )
     assert refusal("validate", own) == sentence
     assert refusal("prompts", own) == sentence
-    done = goffman("validate", own, "--json")
+    done = in_process.goffman("validate", own, "--json")
     assert done.returncode == 2
     assert json.loads(done.stdout)["faults"] == [
         {
@@ -308,7 +314,7 @@ def test_a_pipe_and_a_device_are_written_to_and_stay(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("target", [".", "/", "x" * 300])
 def test_impossible_names_of_files_are_said(target: str, tmp_path: Path) -> None:
-    done = goffman("prompts", "care-seeking", "--output", target, cwd=tmp_path)
+    done = in_process.goffman("prompts", "care-seeking", "--output", target, cwd=tmp_path)
     assert done.returncode == 2
     assert "cannot be written" in done.stderr
     assert "Traceback" not in done.stderr
@@ -325,9 +331,9 @@ def test_a_file_has_the_format_of_its_name(tmp_path: Path, ending: str, first: s
 
 
 def test_two_formats_are_refused() -> None:
-    assert refusal("prompts", "care-seeking", "--json", "--format", "csv") == (
-        "--json and --format csv ask for two formats: give one of them.\n"
-    )
+    done = goffman("prompts", "care-seeking", "--json", "--format", "csv")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "--json and --format csv ask for two formats: give one of them.\n"
 
 
 @pytest.mark.parametrize(

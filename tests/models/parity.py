@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,8 +22,7 @@ RELATIVE = 1e-5
 
 def plain_probabilities(folder: Path, text: str) -> NDArray[np.float32]:
     """[token]: transformers' own model and tokenizer, one sentence, the full forward pass."""
-    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
-    model = transformers.AutoModelForMaskedLM.from_pretrained(folder).eval()
+    tokenizer, model = _loaded(folder, transformers.AutoModelForMaskedLM)
     inputs = tokenizer(text.replace("<mask>", tokenizer.mask_token), return_tensors="pt")
     at = inputs["input_ids"][0].tolist().index(tokenizer.mask_token_id)
     with torch.no_grad():
@@ -31,8 +31,7 @@ def plain_probabilities(folder: Path, text: str) -> NDArray[np.float32]:
 
 def two_stream_probabilities(folder: Path, text: str) -> NDArray[np.float32]:
     """[token]: XLNet by its definition (Yang et al. 2019, section 2.3), position by position."""
-    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
-    model = transformers.XLNetLMHeadModel.from_pretrained(folder).eval()
+    tokenizer, model = _loaded(folder, transformers.XLNetLMHeadModel)
     ids = tokenizer(text, add_special_tokens=False)["input_ids"]
     hidden_from_all = ids.index(tokenizer.mask_token_id)
     with torch.no_grad():
@@ -49,6 +48,12 @@ def two_stream_probabilities(folder: Path, text: str) -> NDArray[np.float32]:
             content = new
         logits = model.lm_loss(query)
     return torch.softmax(logits, dim=-1).numpy()
+
+
+@cache
+def _loaded(folder: Path, kind: Any) -> tuple[Any, Any]:
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    return tokenizer, kind.from_pretrained(folder).eval()
 
 
 def _layer(

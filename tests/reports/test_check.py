@@ -19,6 +19,7 @@ from goffman.errors import InputError
 from goffman.reports.check import gate, parse
 from goffman.reports.compare import compare
 from goffman.reports.names import FIELDS, named
+from in_process import goffman
 
 FULL = Path("/dev/full")
 
@@ -302,7 +303,8 @@ def test_a_change_is_that_of_the_comparison(tmp_path_factory, known):
     assert value.name == "social-distance.gap[small].change"
 
 
-def goffman(*arguments, **options):
+def process(*arguments, **options):
+    """The finished command in a process of its own: what it leaves behind is the point."""
     settings = {"capture_output": True, "text": True} | options
     command = [sys.executable, "-c", "from goffman.cli import main; main()", *map(str, arguments)]
     return subprocess.run(command, check=False, **settings)
@@ -315,10 +317,10 @@ def gap(run):
 
 def test_the_command_passes_with_0_and_fails_with_1_and_the_sentence(run, gap):
     name = "social-distance.gap[small]"
-    passed = goffman("check", run.folder, "--fail-if", f"{name} > {gap + 0.1!r}")
+    passed = process("check", run.folder, "--fail-if", f"{name} > {gap + 0.1!r}")
     assert (passed.returncode, passed.stderr) == (0, "")
     assert passed.stdout.startswith(f"passed: {name} > ")
-    failed = goffman("check", run.folder, "--fail-if", f"{name} > {gap - 0.1!r}", "--json")
+    failed = process("check", run.folder, "--fail-if", f"{name} > {gap - 0.1!r}", "--json")
     assert failed.returncode == 1
     told = json.loads(failed.stdout)
     assert told["failed"] is True
@@ -373,7 +375,7 @@ def test_a_failure_of_goffmans_own_exits_with_3_so_that_no_one_takes_it_for_a_ga
     # A manifest that passes as one, and that no goffman would write.
     manifest["instruments"]["social-distance"] = [1]
     (broken / "manifest.json").write_text(json.dumps(manifest))
-    done = goffman("check", broken, "--fail-if", "social-distance.gap > 9")
+    done = process("check", broken, "--fail-if", "social-distance.gap > 9")
     assert done.returncode == 3
     assert done.stderr.splitlines()[-1] == (
         "goffman failed, so that the gate is not decided (exit code 3). Please report this."
@@ -383,7 +385,7 @@ def test_a_failure_of_goffmans_own_exits_with_3_so_that_no_one_takes_it_for_a_ga
 @pytest.mark.skipif(not FULL.exists(), reason="needs /dev/full")
 def test_a_full_disk_exits_with_3(run):
     with FULL.open("w") as full:
-        done = goffman(
+        done = process(
             "check", run.folder, "--fail-if", "social-distance.gap > -9",
             capture_output=False, stdout=full, stderr=subprocess.PIPE,
         )  # fmt: skip
@@ -394,7 +396,7 @@ def test_a_full_disk_exits_with_3(run):
 def test_a_reader_that_has_gone_does_not_turn_a_failed_gate_into_a_pass(run):
     ends = os.pipe()
     os.close(ends[0])
-    done = goffman(
+    done = process(
         "check", run.folder, "--fail-if", "social-distance.gap > -9",
         capture_output=False, stdout=ends[1],
     )  # fmt: skip

@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import random
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -16,20 +14,7 @@ import pytest
 from goffman.audit import AskOptions, audit
 from goffman.runs.manifest import read_manifest
 from goffman.runs.read import read_answers
-
-COMMAND = "from goffman.cli import main; main()"
-
-
-def goffman(*arguments, **options):
-    """The real command in a process of its own."""
-    return subprocess.Popen(
-        [sys.executable, "-c", COMMAND, *map(str, arguments)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
-        **options,
-    )
+from warm import Command
 
 
 def await_asking(process):
@@ -41,7 +26,7 @@ def await_asking(process):
 
 
 def finished(*arguments):
-    with goffman(*arguments) as process:
+    with Command(*arguments) as process:
         output, errors = process.communicate(timeout=300)
     assert process.returncode == 0, errors
     return output
@@ -76,11 +61,12 @@ def kill_and_go_on(model, tmp_path, *, times, limit, seed):
     moments = random.Random(seed)
     seen = []
     for kill in range(times):
-        with goffman(*command(model, folder, limit=limit)) as process:
+        with Command(*command(model, folder, limit=limit)) as process:
             await_asking(process)
             while kill == 0 and len(parts(folder)) < 3:
                 time.sleep(0.01)
-            time.sleep(moments.uniform(0, 0.25))
+            # A larger run has more moments.
+            time.sleep(moments.uniform(0, limit / 300))
             assert process.poll() is None, "the run ended before it could be killed"
             process.send_signal(signal.SIGKILL)
         assert process.returncode == -signal.SIGKILL
@@ -100,7 +86,7 @@ def kill_and_go_on(model, tmp_path, *, times, limit, seed):
 
 
 def test_a_run_killed_three_times_ends_with_the_same_rows(tiny, tmp_path):
-    folder = kill_and_go_on(tiny("roberta"), tmp_path, times=3, limit=60, seed=1)
+    folder = kill_and_go_on(tiny("roberta"), tmp_path, times=3, limit=30, seed=1)
     sessions = read_manifest(folder).sessions
     assert len(sessions) == 4
     assert [bool(session.ended) for session in sessions] == [False, False, False, True]
@@ -109,7 +95,7 @@ def test_a_run_killed_three_times_ends_with_the_same_rows(tiny, tmp_path):
         return {path: path.stat().st_mtime_ns for path in folder.rglob("*") if path.suffix}
 
     before = files()
-    again = in_this_process(tiny("roberta"), folder, limit=60)
+    again = in_this_process(tiny("roberta"), folder, limit=30)
     assert [asked.asked_now for asked in again.asked] == [0, 0]
     assert files() == before, "a finished run is left as it is"
 
@@ -120,7 +106,7 @@ def test_a_run_killed_twenty_times_ends_with_the_same_rows(tiny, tmp_path):
 
 
 def test_a_user_who_stops_it_is_told_that_it_can_go_on(tiny, tmp_path):
-    with goffman(*command(tiny("roberta"), tmp_path, limit=60)) as process:
+    with Command(*command(tiny("roberta"), tmp_path, limit=60)) as process:
         while not parts(tmp_path):
             time.sleep(0.01)
         process.send_signal(signal.SIGINT)
@@ -133,10 +119,10 @@ def test_a_user_who_stops_it_is_told_that_it_can_go_on(tiny, tmp_path):
 
 def test_a_second_process_on_the_same_run_is_refused(tiny, tmp_path):
     arguments = command(tiny("roberta"), tmp_path, limit=60)
-    with goffman(*arguments) as first:
+    with Command(*arguments) as first:
         await_asking(first)
         os.kill(first.pid, signal.SIGSTOP)
-        with goffman(*arguments) as second:
+        with Command(*arguments) as second:
             _, errors = second.communicate(timeout=120)
         os.kill(first.pid, signal.SIGKILL)
     assert second.returncode == 2

@@ -160,7 +160,7 @@ def open_journal(path: Path, *, run: Path | None = None) -> Iterator[Journal]:
             ) from None
         with open(descriptor, "rb", closefd=False) as file:
             content = file.read()
-        whole = _without_torn_line(content)
+        whole = _without_torn_line(path, content)
         record = _record(path, whole)
         with disk_trouble(path):
             with suppress(PermissionError):
@@ -180,7 +180,7 @@ def read_journal(path: Path) -> Record:
     content = Folder(path.parent).read(path.name)
     if content is None:
         raise InputError(f"{path} cannot be read: there is no such file.")
-    return _record(path, _without_torn_line(content))
+    return _record(path, _without_torn_line(path, content))
 
 
 def check_rater(name: str) -> str:
@@ -228,11 +228,14 @@ def _shown(value: object) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-def _without_torn_line(content: bytes) -> bytes:
+def _without_torn_line(path: Path, content: bytes) -> bytes:
     """The content up to its last whole line; a last line that only lacks its end is whole.
 
     What does not begin as our lines do was not torn from one: it stays, and is told as a fault.
+    InputError where there is more than any rater writes.
     """
+    if len(content) > LARGEST_TABLE:
+        raise InputError(f"{path} has {len(content):,} bytes. Allowed: up to {LARGEST_TABLE:,}.")
     end = content.rfind(b"\n") + 1
     # A power cut may leave zeros where a line was to come.
     torn = content[end:].rstrip(b"\0")
@@ -256,8 +259,6 @@ def _event_of(line: bytes) -> Event:
 
 
 def _record(path: Path, content: bytes) -> Record:
-    if len(content) > LARGEST_TABLE:
-        raise InputError(f"{path} has {len(content):,} bytes. Allowed: up to {LARGEST_TABLE:,}.")
     record = Record()
     faults = Faults()
     for number, line in enumerate(content.splitlines(), start=1):

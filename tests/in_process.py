@@ -1,0 +1,36 @@
+"""The goffman command without a process of its own, for tests of what it says and writes."""
+
+from __future__ import annotations
+
+import io
+import os
+import subprocess
+from contextlib import chdir, redirect_stderr, redirect_stdout
+from pathlib import Path
+
+import pytest
+
+from goffman.cli import main
+
+
+def goffman(
+    *arguments: str | Path, cwd: Path | None = None, env: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """What ``subprocess.run`` would return; a failure that is not said well is raised."""
+    words = [str(argument) for argument in arguments]
+    output, errors = io.StringIO(), io.StringIO()
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        chdir(cwd or Path.cwd()),
+        redirect_stdout(output),
+        redirect_stderr(errors),
+        pytest.raises(SystemExit) as end,
+    ):
+        patch.setattr("sys.argv", ["goffman", *words])
+        for name in os.environ.keys() - (env or os.environ).keys():
+            patch.delenv(name)
+        for name, value in (env or {}).items():
+            patch.setenv(name, value)
+        main()
+    code = end.value.code
+    return subprocess.CompletedProcess(words, code, output.getvalue(), errors.getvalue())

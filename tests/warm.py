@@ -1,0 +1,93 @@
+"""The goffman command in a process of its own that starts at once: forked from one that is warm.
+
+Importing torch and transformers takes most of the time of a small run. A server of Python's own
+(``multiprocessing``, forkserver) imports them once, asks nothing and has no threads, and forks for
+each command. The command is real, and so are its signals, exit codes and files; what happens while
+Python starts and ends is tested with processes that start cold.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import sys
+import tempfile
+from multiprocessing import forkserver
+from multiprocessing.reduction import DupFd
+from pathlib import Path
+
+SERVER = multiprocessing.get_context("forkserver")
+SERVER.set_forkserver_preload(
+    [
+        "goffman.cli",
+        "goffman.audit",
+        "goffman.models.masked",
+        "goffman.models.chat_remote",
+        "goffman.reports.write",
+        "openai.resources.chat",
+        "pydantic.types",
+        "rich.table",
+        "transformers.models.roberta.modeling_roberta",
+    ]
+)
+
+
+def stop():
+    """The server has ended."""
+    forkserver._forkserver._stop()
+
+
+class Command:
+    """A goffman command that runs; the part of ``subprocess.Popen`` that tests need."""
+
+    def __init__(self, *arguments, **environment):
+        self._output = tempfile.TemporaryFile("w+")  # noqa: SIM115
+        reading, writing = os.pipe()
+        self.stderr = os.fdopen(reading)
+        self._process = SERVER.Process(
+            target=_main,
+            args=([*map(str, arguments)], {**os.environ, **environment}, Path.cwd()),
+            kwargs={"output": DupFd(self._output.fileno()), "errors": DupFd(writing)},
+            daemon=True,
+        )
+        self._process.start()
+        os.close(writing)
+        self.pid = self._process.pid
+
+    @property
+    def returncode(self):
+        return self._process.exitcode
+
+    def poll(self):
+        return self._process.exitcode
+
+    def send_signal(self, number):
+        os.kill(self.pid, number)
+
+    def communicate(self, timeout=60):
+        """What was printed, to the output and as errors, once it has ended."""
+        self._process.join(timeout)
+        assert self.returncode is not None, f"it has not ended within {timeout} s"
+        self._output.seek(0)
+        return self._output.read(), self.stderr.read()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self._process.join()
+        self.stderr.close()
+        self._output.close()
+
+
+def _main(arguments, environment, folder, *, output, errors):
+    os.environ.clear()
+    os.environ.update(environment)
+    os.chdir(folder)
+    for file, place in ((output, 1), (errors, 2)):
+        os.dup2(file.detach(), place)
+    sys.stdout, sys.stderr = open(1, "w", closefd=False), open(2, "w", closefd=False)  # noqa: SIM115
+    sys.argv = ["goffman", *arguments]
+    from goffman.cli import main
+
+    main()
