@@ -23,7 +23,8 @@ from typing import Any, Literal, NamedTuple, cast, get_args
 from goffman.errors import AskingError, InputError, LexiconError
 from goffman.lexicons.attitudes import ATTITUDES
 from goffman.records import Attitude, Fault
-from goffman.runs.files import FULL, Folder, disk_trouble, make_folder
+from goffman.runs.files import Folder, make_folder
+from goffman.runs.trouble import FULL, disk_trouble
 
 Action = Literal["rate", "skip", "undo", "note"]
 ACTIONS: tuple[Action, ...] = get_args(Action)

@@ -10,7 +10,8 @@ import polars as pl
 from goffman.reports.shown import short_names
 from goffman.reports.table_text import FORMATS, Shown, Table, as_table, markdown
 from goffman.reports.tables_of_measures import TABLES
-from goffman.runs.files import Folder, disk_trouble, make_folder
+from goffman.runs.files import Folder, make_folder
+from goffman.runs.trouble import disk_trouble
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
