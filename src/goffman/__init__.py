@@ -85,6 +85,7 @@ people are shown it.
       pronouns.py       which pronouns are compared in which sentences
       rows.py           arrays → rows of the answer tables; pure
       files.py          the only way to a run's files: whole or absent, never through a link
+      trouble.py        what the system says of a file → a sentence for the user
       store.py          the parts of the answers, each known by who was asked what
       folder.py  lock.py   the run in the hands of one process
       manifest.py  deviation.py   what ran, and how far from float32

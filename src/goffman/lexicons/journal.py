@@ -25,7 +25,8 @@ from goffman.inputs import LARGEST_TABLE
 from goffman.instruments.files import Faults
 from goffman.lexicons.attitudes import ATTITUDES
 from goffman.records import Attitude
-from goffman.runs.files import FULL, Folder, disk_trouble, make_folder
+from goffman.runs.files import Folder, make_folder
+from goffman.runs.trouble import FULL, disk_trouble
 
 Action = Literal["rate", "skip", "undo", "note"]
 ACTIONS: tuple[Action, ...] = get_args(Action)

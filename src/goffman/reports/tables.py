@@ -10,7 +10,8 @@ import polars as pl
 from goffman.correlations import correlations
 from goffman.presentation.shown import short_names
 from goffman.presentation.table_text import FORMATS, Shown, Table, as_table, markdown
-from goffman.runs.files import Folder, disk_trouble, make_folder
+from goffman.runs.files import Folder, make_folder
+from goffman.runs.trouble import disk_trouble
 from goffman.score import measures_of
 
 if TYPE_CHECKING:

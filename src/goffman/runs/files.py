@@ -19,32 +19,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from goffman.errors import AskingError, RunError, too_long
-
-FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
-"""What the system says where there is no more room: on the disk, for the user, for the file."""
-
-REFUSED = {
-    *(errno.EACCES, errno.EPERM, errno.EROFS),
-    *(errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ELOOP),
-}
-"""What it says of a place where we cannot write, however sound the disk is."""
+from goffman.errors import RunError
+from goffman.runs.trouble import check_missing, disk_trouble, not_ours, where
 
 TEMPORARY = re.compile(r"\.goffman-[0-9a-f]{32}\.tmp")
 """The name of a file that is being written."""
 
 _PLAIN = os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
-
-_KINDS = {
-    stat.S_IFREG: "a file",
-    stat.S_IFLNK: "a link",
-    stat.S_IFDIR: "a folder",
-    stat.S_IFIFO: "a named pipe",
-    stat.S_IFSOCK: "a socket",
-    stat.S_IFCHR: "a device",
-    stat.S_IFBLK: "a device",
-}
 
 
 @dataclass(frozen=True)
@@ -74,7 +56,7 @@ class Folder:
         try:
             return sorted(os.listdir(self.path))  # noqa: PTH208
         except OSError as error:
-            _check_missing(self.root, self.inside, error)
+            check_missing(self.root, self.inside, error)
             return []
 
     def opened(self, name: str) -> BinaryIO | None:
@@ -85,7 +67,7 @@ class Folder:
             self._check_plain(name, path.stat())
             descriptor = os.open(path, os.O_RDONLY | _PLAIN)
         except OSError as error:
-            _check_missing(self.root, (*self.inside, name), error)
+            check_missing(self.root, (*self.inside, name), error)
             return None
         try:
             self._check_plain(name, os.fstat(descriptor))
@@ -103,8 +85,8 @@ class Folder:
             try:
                 return file.read()
             except OSError as error:
-                where = _where(self.root, (*self.inside, name))
-                raise RunError(f"{where} cannot be read: {error.strerror}.") from error
+                place = where(self.root, (*self.inside, name))
+                raise RunError(f"{place} cannot be read: {error.strerror}.") from error
 
     def append(self, name: str, *, rights: int = 0o644) -> int:
         """A descriptor that reads the plain file, new or there, and writes at its end."""
@@ -170,9 +152,9 @@ class Folder:
                 except OSError as error:
                     if error.errno not in (errno.ENOTDIR, errno.ELOOP):
                         raise
-                    where = _where(self.root, self.inside[: place + 1])
+                    path = where(self.root, self.inside[: place + 1])
                     found = os.lstat(name, dir_fd=descriptor)
-                    raise _not_ours(where, found, "a folder") from error
+                    raise not_ours(path, found, "a folder") from error
                 os.close(descriptor)
                 descriptor = inner
             yield descriptor
@@ -186,52 +168,7 @@ class Folder:
 
     def _check_plain(self, name: str, found: os.stat_result) -> None:
         if not stat.S_ISREG(found.st_mode):
-            raise _not_ours(_where(self.root, (*self.inside, name)), found, "a file")
-
-
-def _where(root: Path, inside: tuple[str, ...]) -> str:
-    return f"{'/'.join(inside)} in {root}" if inside else str(root)
-
-
-def _not_ours(where: str, found: os.stat_result, wanted: str) -> RunError:
-    kind = _KINDS.get(stat.S_IFMT(found.st_mode), "something else")
-    again = "Move it away and give the same command again."
-    return RunError(f"{where} is {kind}, not {wanted}. {again}")
-
-
-def _check_missing(root: Path, inside: tuple[str, ...], error: OSError) -> None:
-    """Nothing where nothing is there; RunError where something is, and cannot be read."""
-    if error.errno == errno.ENAMETOOLONG:
-        raise RunError(too_long(str(root.joinpath(*inside)))) from error
-    for place in range(len(inside) + 1):
-        path = root.joinpath(*inside[:place])
-        if os.path.islink(path) and not os.path.exists(path):  # noqa: PTH114, PTH110
-            how = "in a circle" if error.errno == errno.ELOOP else "nowhere"
-            where = _where(root, inside[:place])
-            raise RunError(
-                f"{where} is a link that leads {how}. Put back what it led to, or remove it."
-            ) from error
-    if not isinstance(error, FileNotFoundError):
-        raise RunError(f"{_where(root, inside)} cannot be read: {error.strerror}.") from error
-
-
-@contextmanager
-def disk_trouble(path: Path) -> Iterator[None]:
-    """What goes wrong with a file that is being written while the block runs is told."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno == errno.ENAMETOOLONG:
-            raise RunError(too_long(str(path))) from error
-        if error.errno in REFUSED:
-            raise RunError(f"{path} cannot be written: {error.strerror}.") from error
-        what = "The disk is full" if error.errno in FULL else "The disk failed"
-        todo = "Free some space" if error.errno in FULL else "See to the disk"
-        message = (
-            f"{what}: {path} could not be written ({error.strerror}). Everything answered before "
-            f"is kept. {todo} and give the same command again: it goes on from there."
-        )
-        raise AskingError(message) from error
+            raise not_ours(where(self.root, (*self.inside, name)), found, "a file")
 
 
 def make_folder(folder: Path) -> None:

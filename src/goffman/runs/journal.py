@@ -19,7 +19,8 @@ from typing import Any, NamedTuple
 
 from goffman.errors import AskingError
 from goffman.models.base import Reply
-from goffman.runs.files import Folder, disk_trouble
+from goffman.runs.files import Folder
+from goffman.runs.trouble import disk_trouble
 
 NAME = "journal"
 """The file's, beside the parts that are made from it."""

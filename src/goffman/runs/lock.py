@@ -9,7 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from goffman.errors import RunError
-from goffman.runs.files import Folder, disk_trouble
+from goffman.runs.files import Folder
+from goffman.runs.trouble import disk_trouble
 
 
 @contextmanager
