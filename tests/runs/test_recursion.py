@@ -16,10 +16,11 @@ from goffman.instruments.load import load_instrument
 from goffman.instruments.render import render
 from goffman.models.spec import load
 from goffman.records import MASK
-from goffman.runs.ask import _Filling, ask_fills
+from goffman.runs.ask import ask_fills
 from goffman.runs.plan import Limits, Settings
 from goffman.runs.read import read_answers
 from goffman.runs.recursion import Node, children, put_back, roots
+from goffman.runs.voices import Filling
 
 TEXTS = [
     f"I would talk to a {MASK} with depression.",
@@ -185,7 +186,7 @@ def test_no_likely_word_of_the_bundled_model_cannot_be_put_back():
     prompts = render(load_instrument("attribution")).prompts[::12]
     filled = model.fill_batch(model.encode([prompt.text for prompt in prompts]), top_k=10)
     words = {model.tokens[token].strip() for token in filled.token_ids.ravel()}
-    unfit = _Filling(model, Settings(top_k=10)).unfit
+    unfit = Filling(model, Settings(top_k=10)).unfit
     assert {"", MASK, "[SEP]"} <= unfit
     assert len(prompts) > 40
     assert not words & unfit
