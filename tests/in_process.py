@@ -19,18 +19,12 @@ def goffman(
     """What ``subprocess.run`` would return; a failure that is not said well is raised."""
     words = [str(argument) for argument in arguments]
     output, errors = io.StringIO(), io.StringIO()
-    with (
-        pytest.MonkeyPatch.context() as patch,
-        chdir(cwd or Path.cwd()),
-        redirect_stdout(output),
-        redirect_stderr(errors),
-        pytest.raises(SystemExit) as end,
-    ):
+    with pytest.MonkeyPatch.context() as patch, chdir(cwd or Path.cwd()):
         patch.setattr("sys.argv", ["goffman", *words])
         for name in os.environ.keys() - (env or os.environ).keys():
             patch.delenv(name)
         for name, value in (env or {}).items():
             patch.setenv(name, value)
-        main()
-    code = end.value.code
-    return subprocess.CompletedProcess(words, code, output.getvalue(), errors.getvalue())
+        with redirect_stdout(output), redirect_stderr(errors), pytest.raises(SystemExit) as end:
+            main()
+    return subprocess.CompletedProcess(words, end.value.code, output.getvalue(), errors.getvalue())

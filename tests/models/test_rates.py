@@ -47,12 +47,38 @@ def test_however_long_a_request_is_on_its_way_no_minute_of_the_server_has_too_ma
     assert most_in_any(MINUTE, seen) <= per_minute
 
 
-def test_requests_are_spread_over_the_minute_and_the_pace_is_nearly_what_is_allowed():
-    start = time.monotonic()
+class Patient(asyncio.SelectorEventLoop):
+    """A loop whose clock stands still while anyone works, and jumps where all wait."""
+
+    def __init__(self):
+        super().__init__()
+        self._now, self._ready_now = 0.0, self._selector.select
+        self._selector.select = self._jump
+
+    def time(self):
+        return self._now
+
+    def _jump(self, timeout):
+        # Over the end of the wait, as a true clock is.
+        self._now += timeout + 1e-6 if timeout else 0.0
+        return self._ready_now(0)
+
+
+@pytest.fixture
+def patient(monkeypatch):
+    """A clock on which waits alone take time, however busy the cores are."""
+    loop = Patient()
+    monkeypatch.setattr("time.monotonic", loop.time)
+    monkeypatch.setattr("asyncio.run", loop.run_until_complete)
+    yield loop
+    loop.close()
+
+
+def test_requests_are_spread_over_the_minute_and_the_pace_is_nearly_what_is_allowed(patient):
     seen = arrivals(50, 100, travel=lambda: 0)
-    assert most_in_any(MINUTE / 10, seen) <= 10
-    # Two minutes' worth; each of a hundred waits is longer on busy cores.
-    assert time.monotonic() - start < 10 * MINUTE
+    assert most_in_any(MINUTE / 10, seen) <= 6
+    # Two minutes' worth.
+    assert 2 * MINUTE <= patient.time() < 2.1 * MINUTE
 
 
 def test_one_model_after_another_stays_within_the_server_s_limit_too():
@@ -61,10 +87,9 @@ def test_one_model_after_another_stays_within_the_server_s_limit_too():
     assert most_in_any(MINUTE, seen) <= 5
 
 
-def test_without_a_limit_nothing_waits():
-    start = time.monotonic()
-    arrivals(None, 500, travel=lambda: 0)
-    assert time.monotonic() - start < 3
+def test_without_a_limit_nothing_waits(patient):
+    assert len(arrivals(None, 500, travel=lambda: 0)) == 500
+    assert patient.time() == 0
 
 
 def test_a_request_s_place_is_kept_until_it_can_have_arrived():
@@ -123,9 +148,9 @@ def test_the_server_s_wait_is_read_in_each_form(headers, seconds):
 
 
 def test_the_clock_of_a_date_is_the_true_one():
-    soon = datetime.now(UTC) + timedelta(seconds=30)
-    wait = server_wait({"retry-after": soon.strftime("%a, %d %b %Y %H:%M:%S GMT")})
-    assert 25 < wait <= 30
+    later = datetime.now(UTC) + timedelta(seconds=3000)
+    wait = server_wait({"retry-after": later.strftime("%a, %d %b %Y %H:%M:%S GMT")})
+    assert 2900 < wait <= 3000
 
 
 @given(st.integers(1, 1000), st.integers(0, 2**32))
