@@ -11,8 +11,7 @@ setup: $(STAMP)
 VENV := $(BIN)/python -c "" 2>/dev/null || { rm -rf .venv && $(PYTHON) -m venv .venv; }
 
 # Only files whose sha256 is in the lock are installed, the tool that builds goffman among them.
-# On Linux PyPI's torch is refused, as gigabytes of CUDA packages come with it that the lock does not
-# have: CONTRIBUTING.md says how to give pip the build for CPUs.
+# On Linux that is torch's build for CPUs, which is not on PyPI: CONTRIBUTING.md says how to get it.
 $(STAMP): pyproject.toml requirements.lock
 	@$(VENV)
 	$(BIN)/python -m pip install --quiet --require-hashes --requirement requirements.lock

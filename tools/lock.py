@@ -1,9 +1,10 @@
 """requirements.lock: what `make setup` installs, with the sha256 of every wheel: `make lock`.
 
 pip says which packages are needed, constraints.txt says which version of each, and the indexes and
-folders that pip is configured with say which wheels there are, for every system and every Python. A
-hash that the lock has already for the same version stays, even where no index here has that wheel:
-PyTorch's builds for CPUs are not on PyPI.
+folders that pip is configured with say which wheels there are, for every system and every Python.
+
+Linux gets torch's build for CPUs (2.13.0+cpu), as PyPI's brings gigabytes of CUDA packages. It is
+not on PyPI, so its hash stays where the lock is made anew on a machine without that wheel.
 """
 
 from __future__ import annotations
@@ -28,6 +29,9 @@ ROOT = Path(__file__).parents[1]
 LOCK = ROOT / "requirements.lock"
 CONSTRAINTS = ROOT / "constraints.txt"
 
+Builds = dict[str, set[str]]
+"""A version, such as 2.13.0 or 2.13.0+cpu → the sha256 of its wheels."""
+
 HEADER = """\
 # Made by `make lock` from constraints.txt: what `make setup` installs, with every wheel's sha256.
 # Wheels alone: to build a source, pip would fetch tools for which there are no hashes here.
@@ -43,18 +47,26 @@ def main() -> None:
     if missing := [name for name in names if name not in pins]:
         sys.exit(f"Not in constraints.txt, but needed: {', '.join(missing)}. Pin them there first.")
     with ThreadPoolExecutor(8) as threads:
-        found = list(threads.map(lambda name: hashes(name, pins[name][1]), names))
+        found = list(threads.map(lambda name: wheels(name, pins[name][1]), names))
     text = HEADER
-    for name, of_name in zip(names, found, strict=True):
+    for name, builds in zip(names, found, strict=True):
         spelled, version = pins[name]
-        before, kept = known.get(name, ("", ()))
-        every = sorted({*of_name, *(kept if before == version else ())})
-        if not every:
+        for build, hashes in known.get(name, {}).items():
+            if _without_build(build) == version:
+                builds.setdefault(build, set()).update(hashes)
+        if not builds:
             sys.exit(f"{spelled}=={version} has no wheel on any index or in any folder of pip's.")
-        text += f"{spelled}=={version}"
-        text += "".join(f" \\\n    --hash=sha256:{each}" for each in every) + "\n"
+        text += "".join(entries(spelled, builds))
     LOCK.write_text(text, encoding="utf-8")
     print(f"{LOCK.name}: {len(names)} packages, {text.count('--hash=')} hashes.")
+
+
+def entries(name: str, builds: Builds) -> Iterator[str]:
+    """The lines of a package: one entry, or two where Linux gets a build of its own."""
+    for build, hashes in sorted(builds.items()):
+        where = f" ; sys_platform {'==' if '+' in build else '!='} 'linux'"
+        lines = "".join(f" \\\n    --hash=sha256:{each}" for each in sorted(hashes))
+        yield f"{name}=={build}{where if len(builds) > 1 else ''}{lines}\n"
 
 
 def normal(name: str) -> str:
@@ -69,14 +81,15 @@ def read_pins() -> dict[str, tuple[str, str]]:
     return {normal(name): (name, version) for name, _, version in pins}
 
 
-def read_lock() -> dict[str, tuple[str, list[str]]]:
-    """Name → version and hashes, of the lock that is there."""
+def read_lock() -> dict[str, Builds]:
+    """Name → its versions and their hashes, of the lock that is there."""
+    found: dict[str, Builds] = {}
     text = LOCK.read_text(encoding="utf-8") if LOCK.exists() else ""
-    entries = re.findall(r"^([\w.-]+)==([^\s\\]+)((?:\s*\\\n\s+--hash=\S+)+)", text, re.MULTILINE)
-    return {
-        normal(name): (version, re.findall(r"--hash=sha256:([0-9a-f]{64})\b", rest))
-        for name, version, rest in entries
-    }
+    for entry in text.replace("\\\n", " ").splitlines():
+        if pinned := re.match(r"([\w.-]+)==(\S+)", entry):
+            hashes = re.findall(r" --hash=sha256:([0-9a-f]{64})\b", entry)
+            found.setdefault(normal(pinned[1]), {})[pinned[2]] = set(hashes)
+    return found
 
 
 def needed() -> set[str]:
@@ -113,19 +126,22 @@ def pip(*arguments: str) -> str:
     return done.stdout
 
 
-def hashes(name: str, version: str) -> set[str]:
-    """The sha256 of every wheel of this version that any index or folder has."""
-    found = set()
+def wheels(name: str, version: str) -> Builds:
+    """The builds of this version that any index or folder has, with the sha256 of every wheel."""
+    found: Builds = {}
     indexes = configured("index-url") or ("https://pypi.org/simple",)
     for index in (*indexes, *configured("extra-index-url")):
         for link in _links(f"{index.rstrip('/')}/{name}/"):
             parts = urlsplit(link)
-            if _is_of(unquote(parts.path), name, version) and parts.fragment.startswith("sha256="):
-                found.add(parts.fragment.removeprefix("sha256="))
+            build = _build(unquote(parts.path), name)
+            if _without_build(build) == version and parts.fragment.startswith("sha256="):
+                found.setdefault(build, set()).add(parts.fragment.removeprefix("sha256="))
     for folder in configured("find-links"):
         for wheel in Path(folder).glob("*.whl"):
-            if _is_of(wheel.name, name, version):
-                found.add(hashlib.sha256(wheel.read_bytes()).hexdigest())
+            build = _build(wheel.name, name)
+            if _without_build(build) == version:
+                digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
+                found.setdefault(build, set()).add(digest)
     return found
 
 
@@ -158,11 +174,15 @@ def _links(page: str) -> list[str]:
     return found
 
 
-def _is_of(path: str, name: str, version: str) -> bool:
-    """Whether a path is that of a wheel of this version; 2.13.0+cpu is a build of 2.13.0."""
-    named, _, rest = path.rpartition("/")[2].partition("-")
-    of_version = rest.partition("-")[0].partition("+")[0] == version
-    return path.endswith(".whl") and normal(named) == name and of_version
+def _build(path: str, name: str) -> str:
+    """The version in the name of a wheel of this package; empty for any other file."""
+    named, version, *_ = [*path.rpartition("/")[2].split("-"), ""]
+    return version if path.endswith(".whl") and normal(named) == name else ""
+
+
+def _without_build(version: str) -> str:
+    """2.13.0, of 2.13.0+cpu."""
+    return version.partition("+")[0]
 
 
 if __name__ == "__main__":

@@ -30,7 +30,7 @@ def sbom() -> dict[str, Any]:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     lock = read_lock()
     needs = _needs(project["dependencies"])
-    versions = {name: lock[name][0] for name in needs if name != "goffman"}
+    versions = {name: min(lock[name]) for name in needs if name != "goffman"}
     refs = {name: f"pkg:pypi/{name}@{version}" for name, version in versions.items()}
     refs["goffman"] = f"pkg:pypi/goffman@{project['version']}"
     own = _component("goffman", project["version"]) | {
@@ -44,7 +44,9 @@ def sbom() -> dict[str, Any]:
         "version": 1,
         "metadata": {"component": own},
         "components": [
-            _component(name, version) | _origin(name, lock[name][1]) | _licences(name)
+            _component(name, version)
+            | _origin(name, set().union(*lock[name].values()))
+            | _licences(name)
             for name, version in sorted(versions.items())
         ],
         "dependencies": [
@@ -79,8 +81,8 @@ def _component(name: str, version: str) -> dict[str, Any]:
     return {"type": "library", "bom-ref": purl, "name": name, "version": version, "purl": purl}
 
 
-def _origin(name: str, hashes: list[str]) -> dict[str, Any]:
-    wheels = [{"alg": "SHA-256", "content": each} for each in hashes]
+def _origin(name: str, hashes: set[str]) -> dict[str, Any]:
+    wheels = [{"alg": "SHA-256", "content": each} for each in sorted(hashes)]
     page = f"https://pypi.org/simple/{name}/"
     return {"externalReferences": [{"type": "distribution", "url": page, "hashes": wheels}]}
 
