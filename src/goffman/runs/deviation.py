@@ -13,7 +13,7 @@ from goffman.runs.rows import by_meaning
 
 if TYPE_CHECKING:
     from goffman.models.base import Classifies, Fills, Scores
-    from goffman.runs.manifest import Entry
+    from goffman.runs.entries import Entry
 
 SAMPLE = 64
 """So many of the prompts are asked in both precisions."""
