@@ -87,7 +87,7 @@ def score(
     return pl.concat(tables)
 
 
-def wordings_of(run: Path, manifest: Manifest) -> dict[str, list[str]]:
+def wordings_of(run: Path, manifest: Manifest | None = None) -> dict[str, list[str]]:
     """By instrument: the wordings that were asked, in the instrument's order."""
     order = read_prompts(run, manifest).group_by("instrument", maintain_order=True)
     return dict(order.agg(pl.col("wording").unique(maintain_order=True)).rows())
