@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import sys
@@ -39,6 +40,9 @@ TOGETHER = {
 }
 """What shares more than the fixtures of a file: runs of several models; the server of warm.py."""
 
+# What is imported stays: a tenth of the tests' time would go into looking whether it is garbage.
+gc.disable()
+
 # Cores are shared: how long one example takes says nothing.
 settings.register_profile("shared-cores", deadline=None)
 settings.load_profile("shared-cores")
@@ -50,6 +54,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="write the pinned prompts anew, after a change that was meant",
     )
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.hookimpl(optionalhook=True)
