@@ -34,6 +34,8 @@ for threads in ("OMP_NUM_THREADS", "POLARS_MAX_THREADS", "RAYON_NUM_THREADS"):
 
 TOGETHER = {
     "tests/reports/": "reports",
+    "tests/lexicons/test_page.py": "warm",
+    "tests/lexicons/test_rate.py": "warm",
     "tests/runs/test_killed.py": "warm",
     "tests/test_audit_chat.py": "warm",
     "tests/test_docs.py": "warm",
