@@ -37,6 +37,18 @@ Pairs = Annotated[int | None, typer.Option(help="Coreference: how many pairs to 
 class Command(TyperCommand):
     """A command that refuses, before it does anything, what can be the value of no option."""
 
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Options under the headings that they were given, in the order of their declaration."""
+        groups: dict[str, list[tuple[str, str]]] = {}
+        for param in self.get_params(ctx):
+            if record := param.get_help_record(ctx):
+                is_option = str(param.opts[0]).startswith("-")
+                heading = getattr(param, "rich_help_panel", None) or "Options"
+                groups.setdefault(heading if is_option else "Arguments", []).append(record)
+        for heading, records in groups.items():
+            with formatter.section(heading):
+                formatter.write_dl(records)
+
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """What is left of the arguments, as typer has it; InputError names the option."""
         # As it was given: an empty path is the current folder once it is converted.

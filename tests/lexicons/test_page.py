@@ -6,7 +6,7 @@ import csv
 
 import polars as pl
 import pytest
-from showing import goffman, showing, showing_script
+from showing import showing, showing_script
 
 from contrasts import faint
 from goffman.lexicons.attitudes import ATTITUDES, load_attitudes
@@ -15,6 +15,7 @@ from goffman.lexicons.ratings import read_raters
 from goffman.lexicons.worklist import Entry, Sentence, Worklist
 from goffman.runs.folder import read_prompts
 from goffman.runs.read import read_answers
+from in_process import goffman
 
 KEYS = dict(zip(ATTITUDES, "1234", strict=True))
 

@@ -304,7 +304,14 @@ def test_fifty_thousand_rows_of_evidence_do_not_freeze_it(browser, tiny, tmp_pat
     prompts.with_columns(condition=one).write_parquet(tmp_path / "prompts.parquet")
     make_manifest_agree(tmp_path)
     write_report(tmp_path)
-    with reading(browser, tmp_path / "report.html") as tab:
+    # Cores are shared: a page that freezes does so each time.
+    longest = min(longest_silence(browser, tmp_path / "report.html") for _ in range(3))
+    assert longest < 1_000, "milliseconds in which the page did not answer"
+
+
+def longest_silence(browser, page):
+    """Milliseconds in which the page did not answer, while its evidence was read."""
+    with reading(browser, page) as tab:
         tab.get_by_label("Search in all conditions").fill("latina")
         tab.evaluate(LONGEST)
         tab.get_by_role("button", name="Latina/Latino: show the evidence").first.click()
@@ -319,8 +326,7 @@ def test_fifty_thousand_rows_of_evidence_do_not_freeze_it(browser, tiny, tmp_pat
         )
         assert "marry" in dialog.locator(".sentence").first.inner_text()
         assert dialog.locator("*").count() < 1_500
-        longest = tab.evaluate("window.longest")
-        assert longest < 1_000, "milliseconds in which the page did not answer"
+        return tab.evaluate("window.longest")
 
 
 LONGEST = """() => {
