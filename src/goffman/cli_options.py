@@ -18,20 +18,39 @@ LARGEST = 2**63 - 1
 """A whole number that every table can hold."""
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+ASKED = "What to ask"
+SENTENCES = "Sentence pairs (coreference)"
+
 WinoBias = Annotated[
-    Path | None, typer.Option(help="Coreference: WinoBias's files instead of our sentences.")
+    Path | None,
+    typer.Option(
+        help="Ask WinoBias's sentences, from this file or folder.", rich_help_panel=SENTENCES
+    ),
 ]
 DropFaulty = Annotated[
-    bool, typer.Option("--drop-faulty", help="Coreference: leave out faulty WinoBias pairs.")
+    bool,
+    typer.Option(
+        "--drop-faulty", help="Leave out faulty WinoBias pairs.", rich_help_panel=SENTENCES
+    ),
 ]
 Adjectives = Annotated[
     list[str] | None,
     typer.Option(
-        metavar="MALE,FEMALE", help="Coreference: a setting, 'all' or 'none'; may be repeated."
+        metavar="MALE,FEMALE",
+        help="A pair of adjectives, 'all' or 'none'; may be repeated.",
+        rich_help_panel=SENTENCES,
     ),
 ]
-Placement = Annotated[str | None, typer.Option(help="Coreference: by-stereotype or by-position.")]
-Pairs = Annotated[int | None, typer.Option(help="Coreference: how many pairs to draw.")]
+Placement = Annotated[
+    str | None,
+    typer.Option(
+        help="Where adjectives go: by-stereotype or by-position.", rich_help_panel=SENTENCES
+    ),
+]
+Pairs = Annotated[
+    int | None,
+    typer.Option(help="How many sentence pairs to draw.", rich_help_panel=SENTENCES),
+]
 
 
 class Command(TyperCommand):
