@@ -232,7 +232,7 @@ def test_a_figure_without_intervals_says_so(figures):
     """Two sentences of each condition give no interval; seven items in four wordings do."""
     of_classifiers = figures["people-sentiment-conditions"]
     assert all(row["low"] is None for row in values(of_classifiers))
-    assert "named, without intervals, for which a condition has too few" in (
+    assert "condition, without intervals: each condition has too few sentences" in (
         of_classifiers.description
     )
     assert "with the 95% interval of each" in figures["social-distance-conditions"].description
