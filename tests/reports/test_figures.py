@@ -394,7 +394,7 @@ def test_two_measures_stand_together_by_condition(measured):
     found = estimates(
         scores,
         measures_of(measured.manifest),
-        wordings=wordings_of(measured.folder),
+        wordings=wordings_of(measured.folder, measured.manifest),
         compare=Comparing(draws=199),
     )
     run = replace(measured, scores=scores, estimates=found)
