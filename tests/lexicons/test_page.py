@@ -112,8 +112,8 @@ def test_two_raters_forty_words_a_killed_server_and_a_settled_lexicon(browser, r
         reader.tab.keyboard.press("1")
         reader.tab.wait_for_selector("#alert:not([hidden])")
         assert reader.text("#alert") == (
-            "The last key press was not saved: the server does not answer. Start goffman again in "
-            "the terminal and open the address that it prints; everything before is saved."
+            "The last key press was not saved because the server does not answer. Start goffman "
+            "again in the terminal and open the address it prints. Everything before that is saved."
         )
         assert reader.text("#word") == word
     assert {u.word: v for u, v in read_journal(folder / "anna.jsonl").labels.items()} == anna

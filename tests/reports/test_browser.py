@@ -67,7 +67,7 @@ def test_a_condition_is_found_its_evidence_opened_and_the_table_sorted(browser, 
     with reading(browser, audited / "report.html") as tab:
         table = tab.locator("#conditions")
         before = table.locator("tbody tr").count()
-        table.get_by_label("Search in all conditions").fill("depression with names")
+        table.get_by_label("Search all conditions").fill("depression with names")
         tab.wait_for_function(
             "n => document.querySelectorAll('#conditions tbody tr').length < n", arg=before
         )
@@ -312,7 +312,7 @@ def test_fifty_thousand_rows_of_evidence_do_not_freeze_it(browser, tiny, tmp_pat
 def longest_silence(browser, page):
     """Milliseconds in which the page did not answer, while its evidence was read."""
     with reading(browser, page) as tab:
-        tab.get_by_label("Search in all conditions").fill("latina")
+        tab.get_by_label("Search all conditions").fill("latina")
         tab.evaluate(LONGEST)
         tab.get_by_role("button", name="Latina/Latino: show the evidence").first.click()
         dialog = tab.locator("#evidence")
@@ -320,7 +320,7 @@ def longest_silence(browser, page):
         assert dialog.locator("[role=status]").inner_text() == "Prompts 1–12 of 1,000"
         dialog.get_by_role("button", name="Next").click()
         assert dialog.locator("[role=status]").inner_text() == "Prompts 13–24 of 1,000"
-        dialog.get_by_label("Search in the prompts").fill("marry")
+        dialog.get_by_label("Search the prompts").fill("marry")
         tab.wait_for_function(
             "() => !document.querySelector('#evidence [role=status]').innerText.includes('1,000')"
         )

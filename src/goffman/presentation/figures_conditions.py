@@ -51,16 +51,16 @@ def gaps(section: Section) -> Iterator[Figure]:
         ("p_adjusted", "p, corrected"),
         ("n", "Conditions"),
     )
-    ticks = " Thin marks are the single wordings." if dots else ""
+    ticks = " Thin marks show the single wordings." if dots else ""
     names = f"{plain(section.contrast)} minus {plain(section.against)}"
     yield figure(
         section,
         "gap",
         title="How far apart the two groups are",
         description=(
-            f"Of each model the mean over {plain(section.contrast)} conditions minus that over "
-            f"{plain(section.against)} ones, with its 95% interval over conditions. Right of 0, "
-            f"the number is higher for {plain(section.contrast)} conditions.{ticks}"
+            f"For each model: the mean over {plain(section.contrast)} conditions minus the mean "
+            f"over {plain(section.against)} conditions, with its 95% interval over conditions. "
+            f"Right of 0, the number is higher for {plain(section.contrast)} conditions.{ticks}"
         ),
         spec=view(
             values,
@@ -109,14 +109,14 @@ def boxes(section: Section) -> Iterator[Figure]:
     groups = section.groups()
     baseline = rows.filter(pl.col("condition") == BASELINE).height
     layers = _boxes(groups, baseline=baseline > 0)
-    said = " A diamond is the same sentence with no condition named." if baseline else ""
+    said = " A diamond is the same sentence without a condition." if baseline else ""
     yield figure(
         section,
         "wordings",
         title="By model, wording and group",
         description=(
-            "Each box holds the middle half of a group's conditions, its line the median; whiskers "
-            f"reach 1.5 times as far, and dots lie beyond.{said}"
+            "Each box covers the middle half of a group's conditions, and its line is the median. "
+            f"Whiskers reach up to 1.5 times the box's width; dots are conditions beyond.{said}"
         ),
         spec=view(
             values,
@@ -179,8 +179,8 @@ def categories(section: Section) -> Iterator[Figure]:
         "categories",
         title="Conditions by category",
         description=(
-            "Each mark is one condition, beside its category; categories are in the order of their "
-            "median. Choose a mark to see the prompts behind it."
+            "Each mark is one condition, in the row of its category. Categories are sorted by "
+            "their median. Select a mark to see the prompts behind it."
         ),
         choices=choices,
         spec=_points(section, values, about, y=axis_y("category", order), step=20, choices=choices),
@@ -231,9 +231,9 @@ def ranked(section: Section) -> Iterator[Figure]:
     yield figure(
         section,
         "conditions",
-        title="Every condition, in order",
+        title="Every condition, from high to low",
         description=(
-            "The value of every condition, the highest first. Choose a mark to see the prompts "
+            "The value of every condition, highest first. Select a mark to see the prompts "
             "behind it."
         ),
         choices=choices,
@@ -261,10 +261,10 @@ def _ranked_against_baseline(section: Section, against: pl.DataFrame) -> Figure:
     return figure(
         section,
         "conditions",
-        title="Every condition against the sentence that names none",
+        title="Every condition compared with the baseline",
         description=(
-            "How much higher the number is than for the same sentences with no condition named, "
-            f"{_ends(rows)}. The highest first. Choose a mark to see the prompts behind it."
+            "How much higher the number is than for the same sentences without a condition, "
+            f"{_ends(rows)}. Highest first. Select a mark to see the prompts behind it."
         ),
         choices=choices,
         spec=view(
@@ -291,10 +291,10 @@ def _ends(rows: pl.DataFrame) -> str:
     """What is said of the intervals, which a few sentences do not give."""
     some = rows.height - rows["low"].null_count()
     if not some:
-        return "without intervals, for which a condition has too few sentences or equal answers"
+        return "without intervals: each condition has too few sentences, or equal answers"
     if some < rows.height:
-        return "with the 95% interval of each condition alone where there is one"
-    return "with the 95% interval of each condition alone"
+        return "with the 95% interval of each single condition where there is one"
+    return "with the 95% interval of each single condition"
 
 
 def histograms(section: Section) -> Iterator[Figure]:
@@ -302,15 +302,15 @@ def histograms(section: Section) -> Iterator[Figure]:
     for quantity, title, label, said in (
         (
             "mass",
-            "How much of the probability was seen",
-            "Probability of the words counted, per prompt",
-            "What the words counted have of a prompt's probability; the rest was not looked at.",
+            "How much of the probability is counted",
+            "Probability of the counted words, per prompt",
+            "The share of each prompt's probability that falls on the counted words.",
         ),
         (
             "rated-share",
             "How much of it is rated",
             "Rated share of that probability, per prompt",
-            "How much of that probability lies on words whose attitude is known.",
+            "The share of that probability that falls on words with a known attitude.",
         ),
     ):
         rows = section.rows("prompt", quantity)
@@ -346,7 +346,7 @@ def _histogram(
         section,
         kind,
         title=title,
-        description=f"{said} Counts of prompts, in bins of {BIN:g}.",
+        description=f"{said} Bars count prompts, in bins of {BIN:g}.",
         spec=view(
             data(bins, "model", "from", "to", "count"),
             [{"mark": {"type": "bar", "style": "bars", "binSpacing": 1}}],

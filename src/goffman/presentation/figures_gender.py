@@ -31,8 +31,8 @@ from goffman.presentation.shown import plain
 WHO = ("female", "male", "unspecified")
 
 _READ = (
-    "A circle is the probability of female words, a square of male ones, a triangle of everyone "
-    "and everything else."
+    "A circle is the probability of female words, a square that of male words, and a triangle that "
+    "of all other words."
 )
 
 
@@ -104,7 +104,7 @@ def parts(section: Section) -> Iterator[Figure]:
     yield figure(
         section,
         "parts",
-        title="Who is named, in every part of the scale",
+        title="Who is named in each part of the scale",
         description=f"{_READ} Means over items and diagnoses.",
         choices=choices,
         spec=view(
@@ -140,12 +140,12 @@ def disparities(section: Section) -> Iterator[Figure]:
     yield figure(
         section,
         "disparities",
-        title="Female minus male, with its uncertainty",
+        title="Female minus male, with intervals",
         description=(
-            "The mean difference between the probability of female and of male words, with its "
-            "95% interval over items and diagnoses. Right of 0, women are named more. P-values are "
-            "corrected within each model: over the diagnoses for all parts together, and over "
-            "parts and diagnoses for the single parts."
+            "The mean probability of female words minus that of male words, with its 95% interval "
+            "over items and diagnoses. Right of 0, women are named more often. P-values are "
+            "corrected within each model: over the sets of diagnoses for all parts together, and "
+            "over parts and sets for the single parts."
         ),
         choices=choices,
         spec=view(
@@ -189,8 +189,8 @@ def conditions(section: Section) -> Iterator[Figure]:
         "conditions",
         title="By diagnosis",
         description=(
-            f"{_READ} Means over items, the diagnoses with the largest female − male first. "
-            "Choose a mark to see the prompts behind it."
+            f"{_READ} Means over items; the diagnoses with the largest female − male come first. "
+            "Select a mark to see the prompts behind it."
         ),
         choices=choices,
         spec=view(
@@ -223,7 +223,7 @@ def sentences(section: Section) -> Iterator[Figure]:
         section,
         "items",
         title="By sentence",
-        description=f"{_READ} Means over the diagnoses of each set.",
+        description=f"{_READ} Means over the diagnoses in each set.",
         choices=choices,
         spec=view(
             **_sentences(rows, list(texts.values())),

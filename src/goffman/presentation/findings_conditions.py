@@ -126,5 +126,5 @@ def outcomes_counted(section: Section, model: str) -> Iterator[str]:
     if said:
         yield (
             f"Counted by sentence, so that a condition with more forms counts more, "
-            f"{' and '.join(said)} sentences are labelled negative."
+            f"{' and '.join(said)} sentences are labeled negative."
         )

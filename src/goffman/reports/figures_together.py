@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def together(
     scores: pl.DataFrame, found: Sequence[Correlation], sections: Mapping[str, Section]
 ) -> Iterator[Figure]:
-    """Of each correlation of two measures the conditions as points."""
+    """For each correlation of two measures: the conditions as points."""
     drawn = [one for one in found if one.row["effect"] is not None]
     for place, one in enumerate(drawn, start=1):
         across, up = (side.values(scores) for side in (one.first, one.second))
@@ -69,9 +69,9 @@ def _scatter(
         name,
         title="Words and labels, condition by condition",
         description=(
-            "Each mark is a condition: across, how negative the words are that masked models fill; "
-            f"up, how often classifiers call sentences about it negative. {said}. The dashed line "
-            "is the least-squares line."
+            "Each mark is a condition. Horizontal axis: how negative the words are that masked "
+            "models fill in. Vertical axis: how often classifiers call sentences about it "
+            f"negative. {said}. The dashed line is the least-squares fit."
         ),
         spec=spec,
     )

@@ -22,7 +22,7 @@ function startConditions() {
   const numeric = new Set(["value"]);
   makeTable(document.getElementById("conditions"), {
     caption: "Conditions",
-    searchLabel: "Search in all conditions",
+    searchLabel: "Search all conditions",
     rows,
     sort: { key: "name", way: 1 },
     columns: DATA.columns.map(([key, title]) => ({
