@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from goffman.instruments.grammar import wrong_articles
+from goffman.instruments.grammar import indefinite_article
 from goffman.instruments.load import builtin_names, load_instrument
 from goffman.instruments.render import PromptOptions, render
 from goffman.records import BASELINE, MASK
@@ -18,6 +18,23 @@ DATA = Path(__file__).parents[2] / "src" / "goffman" / "instruments" / "data"
 def texts(name: str, **options: object) -> list[str]:
     return [
         prompt.text for prompt in render(load_instrument(name), PromptOptions(**options)).prompts
+    ]
+
+
+def wrong_articles(text: str) -> list[str]:
+    """Every "a" or "an" of a text that does not fit the word after it, with that word."""
+    found = re.finditer(r"\b([Aa]n?) ([A-Za-z][\w'-]*)", text)
+    return [
+        f"{match[1]} {match[2]}"
+        for match in found
+        if match[1].lower() != indefinite_article(match[2])
+    ]
+
+
+def test_wrong_articles_are_found() -> None:
+    assert wrong_articles("He is a undocumented immigrant, an guard, a user and an hour late.") == [
+        "a undocumented",
+        "an guard",
     ]
 
 
