@@ -10,7 +10,7 @@ import pytest
 from goffman.instruments.grammar import indefinite_article
 from goffman.instruments.load import builtin_names, load_instrument
 from goffman.instruments.render import PromptOptions, render
-from goffman.records import BASELINE, MASK
+from goffman.records import BASELINE, MASK, Noun
 
 DATA = Path(__file__).parents[2] / "src" / "goffman" / "instruments" / "data"
 
@@ -279,3 +279,16 @@ def test_care_seeking_prompts_are_those_the_study_ran(published: Path) -> None:
                 for row in csv.DictReader(file)
             }
     assert set(texts("care-seeking")) == theirs
+
+
+@pytest.mark.parametrize("name", builtin_names())
+def test_every_instrument_says_its_noun_its_language_and_its_limits(name: str) -> None:
+    instrument = load_instrument(name)
+    said = (DATA / name / "instrument.toml").read_text(encoding="utf-8")
+    assert all(key in said for key in ("language = ", "limits = ", "[nouns]"))
+    assert instrument.language == "en"
+    assert "English" in instrument.limits[0]
+    assert all(limit.endswith(".") for limit in instrument.limits)
+    illness = name in {"care-seeking", "attribution"}
+    other = Noun(one="setting", many="settings") if name == "coreference" else Noun()
+    assert instrument.noun == (Noun(one="diagnosis", many="diagnoses") if illness else other)
