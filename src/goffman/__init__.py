@@ -44,6 +44,7 @@ people are shown it.
     errors.py         the exception tree, and the nearest allowed name
     instruments/      WHAT IS ASKED
       load.py           a folder of TOML and CSV → Instrument
+      about.py          what it says of itself: language, limits, what its conditions are called
       files.py          reading these with every fault noted, by file and line
       questionnaire.py  items × conditions, read and checked
       coreference.py    sentence frames × occupations, read, checked and drawn

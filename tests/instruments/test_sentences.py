@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from goffman.errors import InputError, SentenceError
 from goffman.instruments.coreference import generate_pairs
-from goffman.instruments.grammar import indefinite_article, put_before, wrong_articles
+from goffman.instruments.grammar import indefinite_article, put_before
 from goffman.instruments.load import load_instrument
 from goffman.instruments.render import PromptOptions, render
 from goffman.instruments.sentences import Sentence, parse_setting, with_adjectives
@@ -54,13 +54,6 @@ def test_articles_go_by_sound(phrase: str) -> None:
 )
 def test_the_article_agrees_after_insertion(text: str, at: int, word: str, expected: str) -> None:
     assert put_before(text, at, word) == expected
-
-
-def test_wrong_articles_are_found() -> None:
-    assert wrong_articles("He is a undocumented immigrant, an guard, a user and an hour late.") == [
-        "a undocumented",
-        "an guard",
-    ]
 
 
 SENTENCE = Sentence(

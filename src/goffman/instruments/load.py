@@ -10,6 +10,7 @@ from typing import Any
 
 from goffman.errors import InputError, InstrumentError, did_you_mean
 from goffman.inputs import read_plain
+from goffman.instruments.about import ABOUT, read_about
 from goffman.instruments.coreference import read_sentence_pairs
 from goffman.instruments.files import Faults, TomlFile, read_toml
 from goffman.instruments.questionnaire import read_questionnaire
@@ -65,6 +66,7 @@ def _load_folder(folder: Path) -> Instrument:
     else:
         kind = next((kind for kind in KINDS if kind == header.get("kind")), None)
         content, tables = read_questionnaire(folder, toml, kind=kind, faults=faults)
+    about = read_about(toml, header, faults, of_pairs=of_pairs)
     settings = _read_settings(toml, faults)
     if isinstance(content, Questionnaire):
         _check_contrast(toml, settings, content, faults)
@@ -74,14 +76,14 @@ def _load_folder(folder: Path) -> Instrument:
         raise InstrumentError(str(folder), faults.found)
     texts = {key: header[key] for key in _TEXTS}
     digest = _digest([folder / "instrument.toml", *tables])
-    return Instrument(**texts, settings=settings, content=content, digest=digest)
+    return Instrument(**texts, **about, settings=settings, content=content, digest=digest)
 
 
 def _read_header(toml: TomlFile, faults: Faults, *, of_pairs: bool) -> dict[str, Any]:
     top = toml.top()
     top.require(_TEXTS, faults)
     further = _FOR_SENTENCE_PAIRS if of_pairs else _FOR_QUESTIONNAIRES
-    given = top.take({**dict.fromkeys(_TEXTS, str), **further, "settings": dict}, faults)
+    given = top.take({**dict.fromkeys(_TEXTS, str), **ABOUT, **further, "settings": dict}, faults)
     if "id" in given:
         faults.check_id(toml.name, top.lines.get("id"), what="id", given=given["id"])
     if "kind" in given:

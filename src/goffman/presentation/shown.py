@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from goffman.models.address import address_entry, behind_server
-from goffman.records import BASELINE, MASK
+from goffman.records import BASELINE, ENGLISH, MASK, Noun
 from goffman.terminal import printable
 
 if TYPE_CHECKING:
@@ -32,6 +32,12 @@ class About:
     title: str
     citation: str
     version: str
+    language: str = ENGLISH
+    """A BCP 47 tag."""
+    limits: tuple[str, ...] = ()
+    """Sentences; none where an earlier goffman did not keep them."""
+    noun: Noun | None = None
+    """What its conditions are called; None: an earlier goffman did not keep it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,6 +86,9 @@ def names_of(manifest: Manifest) -> Names:
             title=printable(called.title),
             citation=printable(called.citation),
             version=printable(entry.version),
+            language=printable(called.language),
+            limits=tuple(printable(limit) for limit in called.limits),
+            noun=_noun(called.nouns),
         )
         said = {one: printable(name) for one, name in called.conditions.items()}
         counts = Counter(said.values())
@@ -94,6 +103,13 @@ def names_of(manifest: Manifest) -> Names:
         conditions=conditions,
         items=items,
     )
+
+
+def _noun(nouns: Mapping[str, Sequence[str]]) -> Noun | None:
+    if "condition" not in nouns:
+        return None
+    one, many = nouns["condition"]
+    return Noun(one=printable(one), many=printable(many))
 
 
 def setting_name(condition: str) -> str:

@@ -6,9 +6,11 @@ written back as it was.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
 from typing import Any, ClassVar, Self
+
+from goffman.records import ENGLISH
 
 Entry = Mapping[str, Any]
 """Names and JSON values."""
@@ -129,6 +131,10 @@ class Called(Record):
 
     title: str
     citation: str
+    language: str = ENGLISH
+    limits: tuple[str, ...] = ()
+    nouns: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """condition → one, many."""
     conditions: Mapping[str, str] = field(default_factory=dict)
     items: Mapping[str, str] = field(default_factory=dict)
 
