@@ -18,7 +18,6 @@ from goffman.lexicons.gender import (
     GenderLexicon,
     GenderWord,
     gender_vocabulary,
-    has_case,
     load_gender,
     with_gender,
 )
@@ -341,11 +340,6 @@ def test_vocabulary_without_case_counts_common_words_by_letters() -> None:
     lexicon = GenderLexicon(words=SMALL, kinds=("name",), common_words=True)
     table = gender_vocabulary(["will", "mary", "guy"], lexicon, cased=False)
     assert table.rows() == [("male", "name", 2, 2, 2), ("female", "name", 2, 1, 0)]
-
-
-def test_has_case_is_not_misled_by_special_tokens() -> None:
-    assert not has_case(["[PAD]", "[MASK]", "[unused1]", "<s>", "the", " will", "##er", "U.S", ""])
-    assert has_case(["<mask>", "the", " Will"])
 
 
 # What counts is said with the result

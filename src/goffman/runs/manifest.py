@@ -33,6 +33,9 @@ PACKAGES = ("torch", "transformers", "tokenizers", "polars", "numpy", "openai")
 REMARKS = ("notes", "deviation", "called")
 """What is said about a model or an instrument beside which it is; it may differ without harm."""
 
+KINDS_BY_USE = {"fill": "masked", "classify": "classifier", "ask": "chat", "score": "causal"}
+"""What a manifest of an earlier goffman says a model was used for → its kind."""
+
 Entry = Mapping[str, Any]
 """Names and JSON values."""
 
@@ -215,8 +218,15 @@ def with_model(manifest: Manifest, run: Path, *, name: str, entry: Entry) -> Man
     there = manifest.models.get(name)
     if there is None:
         return replace(manifest, models={**manifest.models, name: entry})
-    _refuse(run, f"model '{name}'", there=there, here=entry)
+    _refuse(run, f"model '{name}'", there=with_kind(there), here=entry)
     return manifest
+
+
+def with_kind(entry: Entry) -> Entry:
+    """A model's entry with its kind; an earlier goffman wrote what the model was used for."""
+    # Only as it is read: the parts of a run's answers are known by the entry as it was written.
+    rest = {name: value for name, value in entry.items() if name != "use"}
+    return {"kind": KINDS_BY_USE[entry["use"]], **rest} if "use" in entry else entry
 
 
 def with_instrument(
