@@ -21,7 +21,7 @@ PROMPTS = render(INSTRUMENT).prompts
 def load_model(folder: Path, *, device: str, precision: Any = "float32") -> Any:
     """A model, loaded as an audit loads it."""
     options = LoadOptions(device=device, precision=precision)
-    return load(str(folder), use="fill", options=options)
+    return load(str(folder), kind="masked", options=options)
 
 
 def prepared(model: Any, limit: int | None = None) -> Plan:

@@ -62,7 +62,7 @@ def goffman_way(folder: Path) -> Callable[[list[str]], Answers]:
     from goffman.models.batches import batch_limits, plan_batches
     from goffman.models.spec import load
 
-    model = load(str(folder), use="fill", options=LoadOptions(device="cpu"))
+    model = load(str(folder), kind="masked", options=LoadOptions(device="cpu"))
     max_tokens, max_size = batch_limits("cpu")
 
     def ask(texts: list[str]) -> Answers:

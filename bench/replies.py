@@ -74,7 +74,7 @@ def main() -> None:
         assert server.stdout
         model = load(
             f"{server.stdout.readline().strip()}#mini",
-            use="ask",
+            kind="chat",
             calling=Calling(concurrency=given.concurrency),
         )
         try:

@@ -17,8 +17,8 @@ from goffman.cli import app
 from goffman.errors import InputError, ModelError, RunError
 from goffman.models.base import LoadOptions
 from goffman.models.batches import batch_limits, plan_batches
+from goffman.models.precision import draw_sample
 from goffman.models.spec import load
-from goffman.runs.deviation import sample
 from goffman.runs.folder import read_prompts
 from goffman.runs.read import read_answers
 from goffman.tables import CONTRASTS, ESTIMATES, SCORES, complaints
@@ -64,8 +64,8 @@ def test_every_instrument_that_a_model_can_answer_is_asked_and_the_rest_is_said(
     ]
     wanted = "a classifier, such as siebert/sentiment-roberta-large-english"
     chat = (
-        "a chat model, such as openai:NAME or http://HOST/v1#NAME; a masked or causal one can be "
-        "asked for its pronouns"
+        "a chat model, such as openai:NAME, http://HOST/v1#NAME or a causal model with a chat "
+        "template; a masked or causal one can be asked for its pronouns"
     )
     filled = "a masked model, such as roberta-base"
     assert [note for note in notes if "left out" in note] == [
@@ -114,8 +114,9 @@ def test_every_instrument_that_a_model_can_answer_is_asked_and_the_rest_is_said(
             "coreference",
             (
                 "'{}' is a classifier model (BertForSequenceClassification, bert): it can "
-                "classify sentences. coreference needs a chat model, such as openai:NAME or "
-                "http://HOST/v1#NAME; a masked or causal one can be asked for its pronouns."
+                "classify sentences. coreference needs a chat model, such as openai:NAME, "
+                "http://HOST/v1#NAME or a causal model with a chat template; a masked or causal "
+                "one can be asked for its pronouns."
             ),
         ),
         (
@@ -329,8 +330,9 @@ def test_a_lower_precision_says_how_far_it_is_from_float32(masked, tmp_path):
     entry = json.loads((tmp_path / "manifest.json").read_text())["models"][masked]
     assert entry["precision"] == "bf16"
     deviation = entry["deviation"]
-    exact, rough = load(masked, use="fill"), load(masked, use="fill", options=low)
-    encoded = exact.encode(sample(read_prompts(tmp_path)["text"].to_list(), seed=0))
+    exact, rough = load(masked, kind="masked"), load(masked, kind="masked", options=low)
+    texts = read_prompts(tmp_path)["text"].to_list()
+    encoded = exact.encode(draw_sample(texts, top_k=10, seed=0).texts)
     max_tokens, max_size = batch_limits(exact.identity.device)
     lengths = [len(sentence) for sentence in encoded]
     size, largest, shares = len(exact.tokens), 0.0, []
@@ -359,13 +361,6 @@ def test_a_classifier_in_a_lower_precision_says_so_too(classifier, tmp_path):
     assert entry["deviation"]["sentences"] == 12
     assert 0 < entry["deviation"]["largest_difference"] < 0.2
     assert 0 <= entry["deviation"]["same_label"] <= 1
-
-
-def test_the_sample_depends_on_the_seed_alone():
-    texts = [f"text {number}" for number in range(500)]
-    assert len(sample(texts, seed=0)) == 64
-    assert sample(texts, seed=0) == sample(texts[::-1] + texts, seed=0)
-    assert sample(texts, seed=0) != sample(texts, seed=1)
 
 
 def test_the_default_folder_is_named_after_the_models(tmp_path, monkeypatch):

@@ -165,7 +165,7 @@ def test_the_manifest_says_who_was_asked_where_and_how(tmp_path):
         run(server, tmp_path)
     manifest = read_manifest(tmp_path)
     assert manifest.models[f"{server.url}#mini"].entry() == {
-        "use": "ask",
+        "kind": "chat",
         "family": "",
         "revision": None,
         "weights": None,

@@ -86,7 +86,7 @@ def test_behind_a_server_the_same_model_says_the_same(chat, tmp_path, temperatur
     """The same seeds, other batches, JSON and HTTP between: the same replies, text by text."""
     asking = options(temperature=temperature)
     audit([str(chat)], instruments=["coreference"], output=tmp_path / "local", options=asking)
-    model = load(str(chat), use="ask", options=LoadOptions(device="cpu"))
+    model = load(str(chat), kind="chat", options=LoadOptions(device="cpu"))
     with serving(model, "tiny") as (url, server):
         spec = f"{url}#tiny"
         audit([spec], instruments=["coreference"], output=tmp_path / "served", options=asking)
@@ -113,7 +113,7 @@ def smollm2(tmp_path_factory):
 @pytest.mark.slow
 def test_a_real_chat_model_behind_a_real_server_is_audited(smollm2, tmp_path):
     """SmolLM2 through HTTP: every reply is kept, read and measured; most are sentences in English."""
-    model = load(str(smollm2), use="ask", options=LoadOptions(device="cpu"))
+    model = load(str(smollm2), kind="chat", options=LoadOptions(device="cpu"))
     asking = options(temperature=1.0, trials=2, max_tokens=24)
     with serving(model, "smollm2") as (url, server):
         done = audit(

@@ -34,7 +34,7 @@ from goffman.audit import audit
 from goffman.instruments.load import builtin_names
 from goffman.lexicons.journal import Event, Unit
 from goffman.models.address import behind_server
-from goffman.models.spec import BUNDLED, BUNDLED_PAIR
+from goffman.models.local import BUNDLED, BUNDLED_PAIR
 from goffman.options import MeasureOptions
 
 COMMAND = [sys.executable, "-c", "from goffman.cli import main; main()"]

@@ -58,6 +58,8 @@ people are shown it.
     models/           WHO ANSWERS
       base.py           the protocols: Fills, Classifies, Scores, Chats
       spec.py           "roberta-base", a folder, "bundled:mini", an address → a model
+      kinds.py          a kind of model, one row each; other packages' too
+      local.py          a model's files on this machine, looked over and identified
       hub.py            where a model's files lie, and their checksums
       folder.py         a model's folder, looked over before anything is made of it
       fetch.py          models that goffman brings itself, out of a package on PyPI
@@ -90,7 +92,6 @@ people are shown it.
       store.py          the parts of the answers, each known by who was asked what
       folder.py  lock.py   the run in the hands of one process
       manifest.py  entries.py   what ran, as records; the refusal to mix two of them
-      deviation.py      how far a lower precision is from float32
       read.py           the answers of a run as one table
     lexicons/         WHAT THE WORDS MEAN
       attitudes.py      ratings, shipped and the user's, put on fills

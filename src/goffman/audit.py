@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING
 from goffman.chats import ChatQuestion, Chatting
 from goffman.errors import InputError
 from goffman.fit import check_fit, check_names, without_effect
-from goffman.lexicons.gender import has_case
 from goffman.measured import measure
 from goffman.measures.catalogue import measure_entry
 from goffman.models.address import address_entry
 from goffman.models.base import LoadOptions
+from goffman.models.kinds import kinds
+from goffman.models.precision import draw_sample
 from goffman.models.spec import check, load
 from goffman.options import AskOptions, Listener, MeasureOptions
 from goffman.questions import Asking, Question, who_is_asked
 from goffman.records import MASK
 from goffman.runs.ask import Asked, Job, ask_fills, ask_labels, ask_likelihoods
-from goffman.runs.deviation import fills_deviation, labels_deviation, likelihoods_deviation
 from goffman.runs.folder import Run, keep_prompts, open_run
 from goffman.runs.manifest import (
     instrument_entry,
@@ -37,7 +37,7 @@ from goffman.score import load_words
 
 if TYPE_CHECKING:
     from goffman.lexicons.words import Words
-    from goffman.models.base import Identity
+    from goffman.models.base import Fills, Identity
     from goffman.runs.entries import Entry
 
 
@@ -77,13 +77,13 @@ def audit(
     measuring = measuring or MeasureOptions()
     check_names(models)
     pairs = who_is_asked(models, instruments, loading=loading, options=options, listener=listener)
-    kinds = {pair.model: pair.kind for pair in pairs}
-    check_fit(kinds, labels=loading.labels, pairs=measuring.pairs)
-    for sentence in without_effect(options, kinds.values()):
+    of_models = {pair.model: pair.kind for pair in pairs}
+    check_fit(of_models, labels=loading.labels, pairs=measuring.pairs)
+    for sentence in without_effect(options, of_models.values()):
         listener.note(sentence)
     words = load_words(measuring.ratings, measuring.gender_words, parser=measuring.parser)
     for pair in pairs:
-        check(pair.model, use=pair.questions[0].instrument.kind, options=loading)
+        check(pair.model, kind=pair.kind, options=loading)
     folder = output or default_folder(models)
     if options.dry_run:
         for pair in pairs:
@@ -182,14 +182,9 @@ def _report(work: _Work, words: Words) -> Path:
 
 def _ask_model(work: _Work, pair: Asking) -> Iterator[Asked]:
     """What there is of one model's answers; it is loaded here and gone afterwards."""
-    ask = {
-        "masked": _ask_masked,
-        "classifier": _ask_classifier,
-        "chat": _ask_chat,
-        "causal": _ask_causal,
-    }
     name = pair.model
-    for asked in ask[pair.kind](work, name, pair.questions):
+    ask = _ask_chat if kinds()[pair.kind].answers == "replies" else _ask_local
+    for asked in ask(work, pair):
         if asked.damaged:
             count = len(asked.damaged)
             files = "1 part was" if count == 1 else f"{count} parts were"
@@ -202,66 +197,56 @@ def _ask_model(work: _Work, pair: Asking) -> Iterator[Asked]:
         yield asked
 
 
-def _ask_masked(work: _Work, name: str, questions: Sequence[Question]) -> Iterator[Asked]:
-    model = load(name, use="fill", options=work.loading)
+def _ask_local(work: _Work, pair: Asking) -> Iterator[Asked]:
+    """What there is of the answers of a model that calculates on this machine."""
+    row = kinds()[pair.kind]
+    model = load(pair.model, kind=row.name, options=work.loading)
     limits = limits_for(model.identity.device, batch_size=work.options.batch_size)
-    for question in questions:
-        # Before the run knows of it: a slip of the keys must not bind the folder.
+    if row.answers == "fills":
+        _check_top_k(model, pair)
+    entry = {**model_entry(model.identity, limits), **row.says(model)}
+    _enter_model(work, model.identity, entry, lambda: _deviation(work, pair, model))
+    for question in pair.questions:
+        job = work.job(question, limits)
+        if row.answers == "fills" and question.settings:
+            yield ask_fills(job, model, question.settings)
+        elif row.answers == "likelihoods":
+            yield ask_likelihoods(job, model, forms_of(question.prompts))
+        else:
+            yield ask_labels(job, model)
+
+
+def _check_top_k(model: Fills, pair: Asking) -> None:
+    """Nothing, or InputError, before the run knows of it: a slip must not bind the folder."""
+    for question in pair.questions:
         if question.settings and question.settings.top_k > len(model.tokens):
             raise InputError(
                 f"--top-k is {question.settings.top_k} for {question.instrument.id}; the "
-                f"vocabulary of '{name}' allows 1 to {len(model.tokens)}."
+                f"vocabulary of '{pair.model}' allows 1 to {len(model.tokens)}."
             )
 
-    def measured() -> Entry:
-        exact = load(name, use="fill", options=replace(work.loading, precision="float32"))
-        top_k = max(question.settings.top_k for question in questions if question.settings)
-        seed = work.options.seed
-        return fills_deviation(model, exact, texts=_texts(questions), top_k=top_k, seed=seed)
 
-    entry = {**model_entry(model.identity, limits), "cased": has_case(model.tokens)}
-    _enter_model(work, model.identity, entry, measured)
-    for question in questions:
-        if question.settings:
-            yield ask_fills(work.job(question, limits), model, question.settings)
-
-
-def _ask_classifier(work: _Work, name: str, questions: Sequence[Question]) -> Iterator[Asked]:
-    model = load(name, use="classify", options=work.loading)
-    limits = limits_for(model.identity.device, batch_size=work.options.batch_size)
-
-    def measured() -> Entry:
-        exact = load(name, use="classify", options=replace(work.loading, precision="float32"))
-        return labels_deviation(model, exact, texts=_texts(questions), seed=work.options.seed)
-
-    entry = model_entry(model.identity, limits, labels=model.labels)
-    _enter_model(work, model.identity, entry, measured)
-    for question in questions:
-        yield ask_labels(work.job(question, limits), model)
+def _deviation(work: _Work, pair: Asking, low: object) -> Entry | None:
+    """How far the model is from itself in float32; None: its kind cannot say."""
+    row = kinds()[pair.kind]
+    if row.deviation is None:
+        return None
+    exact = load(pair.model, kind=row.name, options=replace(work.loading, precision="float32"))
+    if row.answers == "likelihoods":
+        several = [with_one_mask(question.prompts) for question in pair.questions]
+        texts = [one.text.replace(MASK, str(one.pronoun)) for prompts in several for one in prompts]
+    else:
+        every = [prompt.text for question in pair.questions for prompt in question.prompts]
+        texts = [text for text in every if text.count(MASK) <= 1]
+    top_k = max(question.settings.top_k if question.settings else 0 for question in pair.questions)
+    return row.deviation(low, exact, draw_sample(texts, top_k=top_k, seed=work.options.seed))
 
 
-def _ask_causal(work: _Work, name: str, questions: Sequence[Question]) -> Iterator[Asked]:
-    model = load(name, use="score", options=work.loading)
-    limits = limits_for(model.identity.device, batch_size=work.options.batch_size)
-    texts = [
-        prompt.text.replace(MASK, str(prompt.pronoun))
-        for question in questions
-        for prompt in with_one_mask(question.prompts)
-    ]
-
-    def measured() -> Entry:
-        exact = load(name, use="score", options=replace(work.loading, precision="float32"))
-        return likelihoods_deviation(model, exact, texts=texts, seed=work.options.seed)
-
-    _enter_model(work, model.identity, model_entry(model.identity, limits), measured)
-    for question in questions:
-        forms = forms_of(question.prompts)
-        yield ask_likelihoods(work.job(question, limits), model, forms)
-
-
-def _ask_chat(work: _Work, name: str, questions: Sequence[Question]) -> Iterator[Asked]:
+def _ask_chat(work: _Work, pair: Asking) -> Iterator[Asked]:
+    """What there is of a chat model's replies, wherever it calculates."""
     chatting = _chatting(work.options, work.loading, work.listener)
-    yield from chatting.ask(work.run, name, _chat_questions(questions))
+    questions = _chat_questions(pair.questions)
+    yield from chatting.ask(work.run, pair.model, questions, kind=pair.kind)
 
 
 def _chatting(options: AskOptions, loading: LoadOptions, listener: Listener) -> Chatting:
@@ -284,17 +269,13 @@ def _chat_questions(questions: Sequence[Question]) -> list[ChatQuestion]:
 
 
 def _enter_model(
-    work: _Work, identity: Identity, entry: Entry, measured: Callable[[], Entry]
+    work: _Work, identity: Identity, entry: Entry, deviation: Callable[[], Entry | None]
 ) -> None:
     """The run knows the model, and a lower precision's deviation, or has refused it."""
     run = work.run
     for note in identity.notes:
         work.listener.note(f"{identity.name}: {note}")
-    if identity.name not in run.manifest.models and identity.precision != "float32":
-        entry = {**entry, "deviation": measured()}
+    lower = identity.precision not in ("float32", None)
+    if lower and identity.name not in run.manifest.models and (found := deviation()) is not None:
+        entry = {**entry, "deviation": found}
     run.manifest = with_model(run.manifest, run.folder, name=identity.name, entry=entry)
-
-
-def _texts(questions: Sequence[Question]) -> list[str]:
-    texts = [prompt.text for question in questions for prompt in question.prompts]
-    return [text for text in texts if text.count(MASK) <= 1]

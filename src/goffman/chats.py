@@ -1,19 +1,17 @@
-"""How an audit asks chat models, what that will take, and which sentences they are asked."""
+"""How an audit asks chat models, and what that will take."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from goffman.errors import InputError
-from goffman.instruments.render import FOR_SENTENCE_PAIRS, PromptOptions
 from goffman.models.address import address_entry
 from goffman.models.base import LoadOptions
 from goffman.models.spec import load
 from goffman.options import ChatOptions
-from goffman.records import Prompt, Questionnaire
+from goffman.records import Prompt
 from goffman.runs.ask import Watch
 from goffman.runs.ask_replies import ChatJob, ask_replies, known_questions, replies_of
 from goffman.runs.folder import keep_prompts
@@ -21,8 +19,6 @@ from goffman.runs.forecast import forecast, forecast_text
 from goffman.runs.manifest import Manifest, chat_entry, read_manifest, with_model
 
 if TYPE_CHECKING:
-    from goffman.instruments.render import Rendered
-    from goffman.records import Instrument
     from goffman.runs.ask import Asked
     from goffman.runs.folder import Run
 
@@ -58,10 +54,12 @@ class Chatting:
                 text = forecast_text(found, self.options.prices)
                 self.note(f"{question.instrument}, {model}: {text}")
 
-    def ask(self, run: Run, name: str, questions: Sequence[ChatQuestion]) -> Iterator[Asked]:
+    def ask(
+        self, run: Run, name: str, questions: Sequence[ChatQuestion], *, kind: str
+    ) -> Iterator[Asked]:
         """What there is of the model's replies; the run knows the model, or has refused it."""
         sampling, calling = self.options.sampling, self.options.calling
-        model = load(name, use="ask", options=self.loading, sampling=sampling, calling=calling)
+        model = load(name, kind=kind, options=self.loading, sampling=sampling, calling=calling)
         for note in model.identity.notes:
             self.note(f"{name}: {note}")
         entry = {**chat_entry(model.identity, sampling, seed=self.seed), **address_entry(name)}
@@ -78,37 +76,3 @@ class Chatting:
                 watch=self.watch,
             )
             yield ask_replies(job, model)
-
-
-def chosen_prompts(
-    instrument: Instrument, sentences: PromptOptions | None, *, seed: int, everything: bool
-) -> PromptOptions:
-    """What is asked of an instrument, of the choices that it leaves; ``everything``: wordings."""
-    if isinstance(instrument.content, Questionnaire):
-        return PromptOptions(wordings=["all"] if everything else None)
-    given = sentences or PromptOptions()
-    drawn = given.winobias is None or given.pairs is not None
-    return replace(given, seed=seed if drawn else None)
-
-
-def faults_of(rendered: Rendered | None) -> Iterator[tuple[str, str]]:
-    """What was done with faulty sentence pairs, and which they are; at most three are named."""
-    if rendered is None:
-        return
-    done = (("left out", rendered.left_out), ("kept, but look at it", rendered.remarks))
-    for what, faults in done:
-        if faults:
-            more = f"; and {len(faults) - 3:,} more" if len(faults) > 3 else ""
-            yield what, "; ".join(str(fault).rstrip(".") for fault in faults[:3]) + more
-
-
-def check_sentences(given: PromptOptions | None, instruments: Sequence[Instrument]) -> None:
-    """Nothing, or InputError where options about sentence pairs meet no sentence pair."""
-    if all(isinstance(instrument.content, Questionnaire) for instrument in instruments):
-        for name, option in FOR_SENTENCE_PAIRS.items():
-            if getattr(given, name, None) is not None:
-                named = ", ".join(instrument.id for instrument in instruments)
-                raise InputError(
-                    f"{option} goes with an instrument of sentence pairs, such as coreference; "
-                    f"asked here: {named}."
-                )

@@ -239,7 +239,7 @@ def audit(
     from goffman.measures.replies import DEFAULT_PARSER
     from goffman.models.base import LoadOptions, Sampling
     from goffman.models.fetch import fetched
-    from goffman.models.spec import BUNDLED, BUNDLED_PAIR
+    from goffman.models.local import BUNDLED, BUNDLED_PAIR
     from goffman.options import AskOptions, ChatOptions, Listener, MeasureOptions
     from goffman.terminal import ProgressLines
 

@@ -35,8 +35,14 @@ def models(
     if context.invoked_subcommand is not None:
         return
     from goffman.models.fetch import FETCHABLE, fetched
-    from goffman.models.spec import BUNDLED
+    from goffman.models.kinds import kinds
+    from goffman.models.local import BUNDLED
 
+    forms = FORMS | {
+        row.form: f"a {row.name} model of another package: {row.can}"
+        for row in kinds().values()
+        if row.form
+    }
     there = fetched(models_folder())
     rows = [
         {"model": f"bundled:{name}", "what": "ships with goffman", "state": "ready"}
@@ -47,10 +53,10 @@ def models(
         about = f"chat model {what.model}, {what.megabytes} MB, {what.licence}"
         rows.append({"model": name, "what": about, "state": ready})
     if as_json:
-        forms = [{"model": form, "what": what} for form, what in FORMS.items()]
-        print(json.dumps({"models": rows, "forms": forms}, ensure_ascii=False, indent=1))
+        listed = [{"model": form, "what": what} for form, what in forms.items()]
+        print(json.dumps({"models": rows, "forms": listed}, ensure_ascii=False, indent=1))
         return
-    rows += [{"model": form, "what": what, "state": ""} for form, what in FORMS.items()]
+    rows += [{"model": form, "what": what, "state": ""} for form, what in forms.items()]
     sys.stdout.write(table_text(rows, ("model", "what", "state")))
 
 

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from goffman.errors import InputError, ModelError, did_you_mean
 from goffman.models.base import Sampling
+from goffman.models.kinds import kinds
 
 if TYPE_CHECKING:
-    from goffman.models.spec import Kind
     from goffman.options import AskOptions
+    from goffman.records import AnswerTable
 
 LONGEST_PART = 255
 """Bytes between two slashes: no file's name has more."""
@@ -28,44 +29,51 @@ def check_names(models: Sequence[str]) -> None:
 
 
 def check_fit(
-    kinds: Mapping[str, Kind],
+    of_models: Mapping[str, str],
     *,
     labels: Mapping[str, str] | None,
     pairs: Sequence[tuple[str, str]],
 ) -> None:
-    """Nothing, or InputError where labels or pairs are of no model here; ``kinds``: by model."""
-    if labels is not None and "classifier" not in kinds.values():
+    """Nothing, or InputError where labels or pairs are of no model here.
+
+    ``of_models``: the kind of each model, by its name.
+    """
+    if labels is not None and "classifier" not in of_models.values():
         raise InputError(
             "--labels says what a classifier's labels mean, but no classifier is audited here: "
-            f"{', '.join(kinds)}. Add the classifier, or leave --labels out."
+            f"{', '.join(of_models)}. Add the classifier, or leave --labels out."
         )
     for pair in pairs:
         for name, kind in zip(pair, ("masked", "classifier"), strict=True):
-            if name not in kinds:
+            if name not in of_models:
                 raise InputError(
                     f"--pair names '{name}', which is not audited here. Allowed: "
-                    f"{', '.join(kinds)}.{did_you_mean(name, kinds)}"
+                    f"{', '.join(of_models)}.{did_you_mean(name, of_models)}"
                 )
-            if kinds[name] != kind:
+            if of_models[name] != kind:
                 raise InputError(
-                    f"--pair {'='.join(pair)} does not fit: '{name}' is a {kinds[name]} model. "
+                    f"--pair {'='.join(pair)} does not fit: '{name}' is a {of_models[name]} model. "
                     "Give a masked model, =, and the classifier that was fine-tuned from it."
                 )
 
 
-def without_effect(options: AskOptions, kinds: Collection[Kind]) -> Iterator[str]:
-    """A sentence for each option that no model here can heed."""
+def without_effect(options: AskOptions, asked: Collection[str]) -> Iterator[str]:
+    """A sentence for each option that no model here can heed; ``asked``: the models' kinds."""
     chats, default = options.chats, Sampling()
-    given: dict[Kind, dict[str, bool]] = {
-        "masked": {"--top-k": options.top_k is not None, "--targets": bool(options.targets)},
-        "chat": {
+    given: dict[tuple[str, AnswerTable], dict[str, bool]] = {
+        ("masked", "fills"): {
+            "--top-k": options.top_k is not None,
+            "--targets": bool(options.targets),
+        },
+        ("chat", "replies"): {
             "--trials": chats.trials is not None,
             "--temperature": chats.sampling.temperature != default.temperature,
             "--top-p": chats.sampling.top_p != default.top_p,
             "--max-tokens": chats.sampling.max_tokens != default.max_tokens,
         },
     }
-    for kind, of_kind in given.items():
-        if kind not in kinds:
+    answers = {kinds()[kind].answers for kind in asked}
+    for (kind, table), of_kind in given.items():
+        if table not in answers:
             for option in (option for option, is_given in of_kind.items() if is_given):
                 yield f"{option} has no effect: no {kind} model is audited here."

@@ -2,42 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from goffman.chats import check_sentences, chosen_prompts, faults_of
 from goffman.errors import InputError, ModelError
 from goffman.instruments.coreference import without_a_chat
 from goffman.instruments.load import builtin_names, load_instrument
-from goffman.instruments.render import render
+from goffman.instruments.render import FOR_SENTENCE_PAIRS, PromptOptions, render
 from goffman.measures.catalogue import measure_of
+from goffman.models.kinds import answers_to, kinds
 from goffman.models.spec import describe
-from goffman.records import Instrument, Prompt, SentencePairs
+from goffman.records import Instrument, InstrumentKind, Prompt, Questionnaire, SentencePairs
 from goffman.runs.plan import Settings, settings_of
 from goffman.runs.pronouns import forms_of
 
 if TYPE_CHECKING:
+    from goffman.instruments.render import Rendered
     from goffman.measures.base import Measure
     from goffman.models.base import LoadOptions
-    from goffman.models.spec import Description, Kind
+    from goffman.models.spec import Description
     from goffman.options import AskOptions, Listener
 
-USES = {
-    "masked": ("fill", "prefer"),
-    "classifier": ("classify",),
-    "chat": ("ask",),
-    "causal": ("prefer",),
-}
-"""The kinds of instrument that each kind of model can answer."""
-
-NEEDS = {
-    "fill": "a masked model, such as roberta-base",
-    "classify": "a classifier, such as siebert/sentiment-roberta-large-english",
-    "ask": "a chat model, such as openai:NAME or http://HOST/v1#NAME; a masked or causal one can "
-    "be asked for its pronouns",
-}
-"""Who can answer each kind of instrument."""
+PRONOUNS = "; a masked or causal one can be asked for its pronouns"
+"""Who else can answer sentence pairs."""
 
 MOST = {"--limit": 10**9, "--batch-size": 10**6, "--trials": 10**4}
 """No one means more, and lists of so many would fill the memory."""
@@ -62,14 +50,14 @@ class Asking:
     """Who is asked what."""
 
     model: str
-    kind: Kind
-    """Of the model."""
+    kind: str
+    """Of the model: see models/kinds.py."""
     questions: Sequence[Question]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Way:
-    """One way in which an instrument can be asked."""
+class Askable:
+    """An instrument in one of the ways in which it can be asked."""
 
     instrument: Instrument
     of: str
@@ -90,9 +78,14 @@ def who_is_asked(
     refused, and an instrument that the user named and no model can answer.
     """
     ways = _ways(instruments, options)
+    known = kinds()
     described = {model: describe(model, loading) for model in dict.fromkeys(models)}
     chosen = {
-        model: [way for way in ways if way.instrument.kind in USES.get(what.kind, ())]
+        model: [
+            way
+            for way in ways
+            if what.kind in known and way.instrument.kind in known[what.kind].instruments
+        ]
         for model, what in described.items()
     }
     _check(ways, described, chosen, listener=listener, named=bool(instruments))
@@ -112,13 +105,13 @@ def who_is_asked(
     ]
 
 
-def _ways(instruments: Sequence[str], options: AskOptions) -> list[Way]:
+def _ways(instruments: Sequence[str], options: AskOptions) -> list[Askable]:
     """The ways in which the instruments can be asked; each id once."""
     given = (options.limit, options.batch_size, options.chats.trials)
     for (option, most), value in zip(MOST.items(), given, strict=True):
         if value is not None and not 1 <= value <= most:
             raise InputError(f"{option} is {value}; it is a whole number from 1 to {most:,}.")
-    ways: list[Way] = []
+    ways: list[Askable] = []
     for name in dict.fromkeys(instruments or builtin_names()):
         instrument = load_instrument(name)
         several = [instrument]
@@ -127,53 +120,61 @@ def _ways(instruments: Sequence[str], options: AskOptions) -> list[Way]:
         for one in several:
             if any(one.id == way.instrument.id for way in ways):
                 raise InputError(f"Two instruments have the id '{one.id}': give one of them.")
-            ways.append(Way(instrument=one, of=instrument.id))
-    check_sentences(options.sentences, [way.instrument for way in ways])
+            ways.append(Askable(instrument=one, of=instrument.id))
+    _check_sentences(options.sentences, [way.instrument for way in ways])
     return ways
 
 
 def _check(
-    ways: Sequence[Way],
+    ways: Sequence[Askable],
     described: Mapping[str, Description],
-    chosen: Mapping[str, Sequence[Way]],
+    chosen: Mapping[str, Sequence[Askable]],
     *,
     listener: Listener,
     named: bool,
 ) -> None:
     """Nothing, or ModelError where someone, or something that was named, has no counterpart."""
-    kinds: dict[str, str] = {}
+    asked: dict[str, InstrumentKind] = {}
     for way in ways:
-        kinds.setdefault(way.of, way.instrument.kind)
-    unasked = dict(kinds)
+        asked.setdefault(way.of, way.instrument.kind)
+    unasked = dict(asked)
     for model, what in described.items():
         of_model = {way.of for way in chosen[model]}
-        for name in kinds:
+        for name, kind in asked.items():
             if name in of_model:
                 unasked.pop(name, None)
             elif of_model:
-                listener.note(f"{name} is left out for {model}: it needs {NEEDS[kinds[name]]}.")
+                listener.note(f"{name} is left out for {model}: it needs {_needed(kind)}.")
         if not of_model:
-            needed = " ".join(f"{name} needs {NEEDS[kind]}." for name, kind in unasked.items())
+            needed = " ".join(f"{name} needs {_needed(kind)}." for name, kind in unasked.items())
             raise ModelError(f"{what} {needed if named else 'No instrument can be asked of it.'}")
     if named and unasked:
-        needed = " ".join(f"{name} needs {NEEDS[kind]}." for name, kind in unasked.items())
+        needed = " ".join(f"{name} needs {_needed(kind)}." for name, kind in unasked.items())
         raise ModelError(f"None of the models can answer what was named: {needed}")
 
 
-def _questions(ways: Sequence[Way], options: AskOptions, listener: Listener) -> dict[str, Question]:
+def _needed(kind: InstrumentKind) -> str:
+    """Who can answer this kind of instrument."""
+    able = [row.needed for row in kinds().values() if kind in row.instruments]
+    return " or ".join(able) + (PRONOUNS if kind == "ask" else "")
+
+
+def _questions(
+    ways: Sequence[Askable], options: AskOptions, listener: Listener
+) -> dict[str, Question]:
     """By id: the instruments as they are asked."""
     found: dict[str, Question] = {}
     told: set[str] = set()
     for way in ways:
         instrument = way.instrument
-        chosen = chosen_prompts(
+        chosen = _chosen_prompts(
             instrument, options.sentences, seed=options.seed, everything=options.all_wordings
         )
         rendered = render(instrument, chosen)
         if way.of not in told:
             # Said once, also where sentence pairs are asked in two ways.
             told.add(way.of)
-            for what, faults in faults_of(rendered):
+            for what, faults in _faults_of(rendered):
                 listener.note(f"{way.of}: {what}: {faults}.")
         prompts = rendered.prompts[: options.limit]
         found[instrument.id] = Question(
@@ -190,9 +191,43 @@ def _settings(
     instrument: Instrument, prompts: Sequence[Prompt], options: AskOptions
 ) -> Settings | None:
     """How masks are asked; of two forms the probability is kept wherever they rank."""
-    if instrument.kind not in USES["masked"]:
+    if answers_to(instrument.kind) != "fills":
         return None
     targets = set(options.targets)
     if instrument.kind == "prefer":
         targets |= {form for forms in forms_of(prompts).values() for form in forms}
     return settings_of(instrument, top_k=options.top_k, targets=targets)
+
+
+def _chosen_prompts(
+    instrument: Instrument, sentences: PromptOptions | None, *, seed: int, everything: bool
+) -> PromptOptions:
+    """What is asked of an instrument, of the choices that it leaves; ``everything``: wordings."""
+    if isinstance(instrument.content, Questionnaire):
+        return PromptOptions(wordings=["all"] if everything else None)
+    given = sentences or PromptOptions()
+    drawn = given.winobias is None or given.pairs is not None
+    return replace(given, seed=seed if drawn else None)
+
+
+def _faults_of(rendered: Rendered | None) -> Iterator[tuple[str, str]]:
+    """What was done with faulty sentence pairs, and which they are; at most three are named."""
+    if rendered is None:
+        return
+    done = (("left out", rendered.left_out), ("kept, but look at it", rendered.remarks))
+    for what, faults in done:
+        if faults:
+            more = f"; and {len(faults) - 3:,} more" if len(faults) > 3 else ""
+            yield what, "; ".join(str(fault).rstrip(".") for fault in faults[:3]) + more
+
+
+def _check_sentences(given: PromptOptions | None, instruments: Sequence[Instrument]) -> None:
+    """Nothing, or InputError where options about sentence pairs meet no sentence pair."""
+    if all(isinstance(instrument.content, Questionnaire) for instrument in instruments):
+        for name, option in FOR_SENTENCE_PAIRS.items():
+            if getattr(given, name, None) is not None:
+                named = ", ".join(instrument.id for instrument in instruments)
+                raise InputError(
+                    f"{option} goes with an instrument of sentence pairs, such as coreference; "
+                    f"asked here: {named}."
+                )

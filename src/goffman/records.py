@@ -9,10 +9,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
-Kind = Literal["fill", "classify", "ask", "prefer"]
+InstrumentKind = Literal["fill", "classify", "ask", "prefer"]
 
-KINDS: tuple[Kind, ...] = ("fill", "classify", "ask")
+KINDS: tuple[InstrumentKind, ...] = ("fill", "classify", "ask")
 """Those that an instrument's file may say; prefer: sentence pairs asked without a chat."""
+
+AnswerTable = Literal["fills", "labels", "likelihoods", "replies"]
+"""Where a model's answers go."""
 
 Attitude = Literal["positive", "negative", "neutral", "irrelevant"]
 
@@ -212,7 +215,7 @@ class Instrument:
     """Changes whenever a prompt changes."""
     title: str
     """One line."""
-    kind: Kind
+    kind: InstrumentKind
     """fill: a masked word; classify: a label; ask: a reply; prefer: one of two forms at a mask."""
     citation: str
     """The study or scale to cite."""

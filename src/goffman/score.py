@@ -21,8 +21,8 @@ from goffman.tables import SCORES, schema
 
 if TYPE_CHECKING:
     from goffman.measures.base import Measure
+    from goffman.records import AnswerTable
     from goffman.runs.manifest import Manifest
-    from goffman.runs.store import Table
 
 
 def load_words(
@@ -117,7 +117,7 @@ def _answers(
     A model whose answers are not all there any more is left out, with a note: the others' are.
     """
     for model in models:
-        table = cast("Table", manifest.answers[model][instrument].table)
+        table = cast("AnswerTable", manifest.answers[model][instrument].table)
         try:
             answers = read_answers(run, table, model=model, instrument=instrument)
         except RunError as error:

@@ -17,7 +17,6 @@ from goffman.lexicons.gender import (
     KINDS,
     GenderLexicon,
     GenderWord,
-    has_case,
     load_gender,
     with_gender,
 )
@@ -318,11 +317,6 @@ def test_the_shipped_lexicon_equals_the_rules_read_one_by_one(lexicon: GenderLex
 
 
 # A model's vocabulary
-
-
-def test_has_case_is_not_misled_by_special_tokens() -> None:
-    assert not has_case(["[PAD]", "[MASK]", "[unused1]", "<s>", "the", " will", "##er", "U.S", ""])
-    assert has_case(["<mask>", "the", " Will"])
 
 
 # What counts is said with the result

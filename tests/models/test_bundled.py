@@ -18,7 +18,8 @@ from goffman.instruments.load import load_instrument
 from goffman.instruments.render import render
 from goffman.lexicons.attitudes import load_attitudes
 from goffman.lexicons.gender import load_gender
-from goffman.models.spec import BUNDLED, TERMS, describe, load
+from goffman.models.local import BUNDLED, TERMS
+from goffman.models.spec import describe, load
 
 ROOT = Path(__file__).parents[2]
 MEGABYTE = 1_000_000
@@ -32,12 +33,12 @@ FURTHER_PRONOUNS = {"who", "one"}
 
 @pytest.fixture(scope="module")
 def mini():
-    return load("bundled:mini", use="fill")
+    return load("bundled:mini", kind="masked")
 
 
 @pytest.fixture(scope="module")
 def sentiment():
-    return load("bundled:mini-sentiment", use="classify")
+    return load("bundled:mini-sentiment", kind="classifier")
 
 
 @pytest.fixture(scope="session")
@@ -102,12 +103,12 @@ def test_the_weights_of_mini_belong_to_the_identity_of_its_classifier(
     monkeypatch.setattr("goffman.models.hub.SHIPPED", tmp_path)
     for name, folder in BUNDLED.items():
         shutil.copytree(folder, tmp_path / name)
-    same = load(str(tmp_path / "mini-sentiment"), use="classify")
+    same = load(str(tmp_path / "mini-sentiment"), kind="classifier")
     assert same.identity.weights_sha256 == sentiment.identity.weights_sha256
     with (tmp_path / "mini" / "model.safetensors").open("r+b") as file:
         file.seek(-1, os.SEEK_END)
         file.write(b"\x01")
-    other = load(str(tmp_path / "mini-sentiment"), use="classify")
+    other = load(str(tmp_path / "mini-sentiment"), kind="classifier")
     assert other.identity.weights_sha256 != sentiment.identity.weights_sha256
 
 

@@ -44,7 +44,7 @@ def naive(folder: Path, text: str) -> float:
 
 @pytest.mark.parametrize("family", CAUSAL)
 def test_sentences_of_many_lengths_together_are_as_probable_as_each_alone(family, folders) -> None:
-    model = load(str(folders(family)), use="score")
+    model = load(str(folders(family)), kind="causal")
     found = model.score_batch(model.encode(TEXTS))
     expected = [naive(folders(family), text) for text in TEXTS]
     np.testing.assert_allclose(found, expected, rtol=1e-5)
@@ -52,7 +52,7 @@ def test_sentences_of_many_lengths_together_are_as_probable_as_each_alone(family
 
 
 def test_it_is_said_what_a_sentence_s_probability_is_over(folders, tmp_path) -> None:
-    model = load(str(folders("llama")), use="score")
+    model = load(str(folders("llama")), kind="causal")
     assert model.identity.notes == (
         "A sentence's probability is that of all its tokens, after <|endoftext|>.",
     )
@@ -64,7 +64,7 @@ def test_a_model_without_a_start_token_is_scored_from_the_second_token_on(tmp_pa
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     tokenizer.bos_token = None
     tokenizer.save_pretrained(folder)
-    model = load(str(folder), use="score")
+    model = load(str(folder), kind="causal")
     assert "from the second on" in model.identity.notes[0]
     ids = model.encode(["He left."])[0]
     plain = transformers.AutoModelForCausalLM.from_pretrained(folder).eval()
@@ -78,7 +78,7 @@ def test_a_model_without_a_start_token_is_scored_from_the_second_token_on(tmp_pa
 
 
 def test_out_of_memory_halves_the_batch_and_one_sentence_too_many_is_said(folders) -> None:
-    model = load(str(folders("llama")), use="score")
+    model = load(str(folders("llama")), kind="causal")
     encoded = model.encode(TEXTS)
     expected = model.score_batch(encoded)
     most = [4]
@@ -97,7 +97,7 @@ def test_out_of_memory_halves_the_batch_and_one_sentence_too_many_is_said(folder
 def test_a_chat_model_and_a_masked_one_are_not_scored(tmp_path, tiny) -> None:
     folder = make_causal("llama", tmp_path)
     with pytest.raises(ModelError) as error:
-        load(str(folder), use="score")
+        load(str(folder), kind="causal")
     assert str(error.value) == (
         f"'{folder}' is a chat model (LlamaForCausalLM, llama): it can answer questions. But "
         "scoring sentences needs a causal model that does not chat, such as gpt2."

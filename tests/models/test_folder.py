@@ -33,17 +33,17 @@ def bert(tiny: Callable[..., Path], tmp_path: Path) -> Path:
     return shutil.copytree(tiny("bert"), tmp_path / "bert")
 
 
-def refusal(folder: Path, use: str = "fill") -> str:
+def refusal(folder: Path, kind: str = "masked") -> str:
     """What is said before any model is asked."""
     with pytest.raises(ModelError) as error:
-        looked_at(str(folder), use)
+        looked_at(str(folder), kind)
     return str(error.value)
 
 
-def looked_at(folder: str, use: str = "fill") -> None:
+def looked_at(folder: str, kind: str = "masked") -> None:
     """As an audit does before it asks anyone."""
     describe(folder)
-    check(folder, use=use, options=LoadOptions())
+    check(folder, kind=kind, options=LoadOptions())
 
 
 def change(folder: Path, file: str = "config.json", **settings: object) -> None:
@@ -113,7 +113,7 @@ def test_the_bundled_classifier_shares_weights_with_the_bundled_model(
     sentiment = BUNDLED["mini-sentiment"]
     monkeypatch.chdir(sentiment.parent)
     digests = {
-        load(name, use="classify").identity.weights_sha256
+        load(name, kind="classifier").identity.weights_sha256
         for name in ("bundled:mini-sentiment", str(sentiment), "./mini-sentiment")
     }
     assert len(digests) == 1
@@ -203,7 +203,7 @@ def test_settings_that_are_no_object(file: str, bert: Path) -> None:
 @pytest.mark.parametrize("card", ["[1]", "[" * 10_000, "7"])
 def test_a_file_that_looks_like_a_fetched_model_s_card(card: str, bert: Path) -> None:
     (bert / "goffman.json").write_text(card)
-    assert load(str(bert), use="fill").identity.name == str(bert)
+    assert load(str(bert), kind="masked").identity.name == str(bert)
 
 
 def test_files_that_are_far_too_large(bert: Path) -> None:
@@ -257,7 +257,7 @@ def test_an_absurd_padding_token(
     folder = shutil.copytree(source, tmp_path / "padded")
     change(folder, pad_token_id=pad)
     with pytest.raises(ModelError) as error:
-        load(str(folder), use="classify" if labels else "fill")
+        load(str(folder), kind="classifier" if labels else "fill")
     assert str(error.value) == (
         f"'{folder}' cannot be loaded: Padding_idx must be within num_embeddings"
     )
@@ -266,7 +266,7 @@ def test_an_absurd_padding_token(
 def test_sizes_that_are_not_those_of_the_weights(bert: Path) -> None:
     change(bert, vocab_size=10**13)
     with pytest.raises(ModelError) as error:
-        load(str(bert), use="fill")
+        load(str(bert), kind="masked")
     assert str(error.value) == (
         f"'{bert}' cannot be loaded: its weights have other sizes than its config.json says."
     )
@@ -280,7 +280,7 @@ def test_a_token_that_the_classifier_does_not_have(
     tokenizer["model"]["vocab"]["people"] = 400_000
     (folder / "tokenizer.json").write_text(json.dumps(tokenizer))
     with pytest.raises(ModelError) as error:
-        load(str(folder), use="classify")
+        load(str(folder), kind="classifier")
     assert str(error.value) == f"'{folder}' cannot be loaded: index out of range in self"
 
 

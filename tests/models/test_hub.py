@@ -57,14 +57,14 @@ def error_of(name: str) -> str:
 def test_a_model_is_fetched_and_then_in_the_cache(
     reached: str, tiny: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fetched = load("roberta-base", use="fill")
-    folder = load(str(tiny("roberta")), use="fill")
+    fetched = load("roberta-base", kind="masked")
+    folder = load(str(tiny("roberta")), kind="masked")
     assert fetched.identity.revision == COMMIT
     assert fetched.identity.name == "roberta-base"
     assert fetched.identity.weights_sha256 == folder.identity.weights_sha256
     assert fetched.identity.tokenizer_sha256 == folder.identity.tokenizer_sha256
     point_at("http://127.0.0.1:9", monkeypatch)
-    assert load("roberta-base", use="fill").identity == fetched.identity
+    assert load("roberta-base", kind="masked").identity == fetched.identity
 
 
 def test_describing_fetches_no_weights(reached: str, cache: Path) -> None:
@@ -163,7 +163,7 @@ def test_shards_are_those_of_the_index(tiny: Callable[..., Path], tmp_path: Path
     assert kind == "safetensors"
     assert len(found) > 2
     assert "model-extra.safetensors" not in {path.name for path in found}
-    whole, sharded = (load(str(folder), use="fill") for folder in (tiny("bert"), tmp_path))
+    whole, sharded = (load(str(folder), kind="masked") for folder in (tiny("bert"), tmp_path))
     encoded = whole.encode(["The woman is <mask>."])
     one, other = (model.fill_batch(encoded, top_k=50) for model in (whole, sharded))
     np.testing.assert_allclose(one.probabilities, other.probabilities, rtol=1e-5)

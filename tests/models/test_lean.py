@@ -28,21 +28,21 @@ TEXT = sentences()[5]
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_berts_kind_takes_the_lean_pass(family: str, tiny: Callable[..., Path]) -> None:
-    model: Masked = load(str(tiny(family)), use="fill")  # type: ignore[assignment]
+    model: Masked = load(str(tiny(family)), kind="masked")  # type: ignore[assignment]
     assert model.identity.notes == (LEAN,)
     assert not model._way.same_length
 
 
 @pytest.mark.parametrize("family", ["albert", "mpnet", "deberta-v2", "modernbert", "longformer"])
 def test_other_kinds_have_none(family: str, tiny: Callable[..., Path]) -> None:
-    model: Masked = load(str(tiny(family)), use="fill")  # type: ignore[assignment]
+    model: Masked = load(str(tiny(family)), kind="masked")  # type: ignore[assignment]
     assert model.identity.notes == ()
     assert make_lean(model._model) is None
 
 
 def test_another_activation_or_precision_has_none(tiny: Callable[..., Path]) -> None:
-    other = load(str(tiny("bert", hidden_act="relu")), use="fill")
-    low = load(str(tiny("bert")), use="fill", options=LoadOptions(precision="bf16"))
+    other = load(str(tiny("bert", hidden_act="relu")), kind="masked")
+    low = load(str(tiny("bert")), kind="masked", options=LoadOptions(precision="bf16"))
     assert other.identity.notes == low.identity.notes == ()
 
 
@@ -56,7 +56,7 @@ def test_where_it_does_not_agree_the_plain_pass_answers(
             return super().plus(x, 1.01 * other)
 
     monkeypatch.setattr(lean, "Packed", Wrong)
-    model: Masked = load(str(tiny("roberta")), use="fill")  # type: ignore[assignment]
+    model: Masked = load(str(tiny("roberta")), kind="masked")  # type: ignore[assignment]
     assert model.identity.notes == (NOT_LEAN,)
     filled = model.fill_batch(model.encode([TEXT]), top_k=50)
     expected = plain_probabilities(tiny("roberta"), TEXT)
@@ -68,7 +68,7 @@ def test_sentences_of_all_lengths_go_together_in_any_order(
     family: str, tiny: Callable[..., Path]
 ) -> None:
     """What stands under the other in one product is not mixed, and answers keep their places."""
-    model: Masked = load(str(tiny(family)), use="fill")  # type: ignore[assignment]
+    model: Masked = load(str(tiny(family)), kind="masked")  # type: ignore[assignment]
     texts = sentences()[::97] + sentences()[1::211]
     encoded = model.encode(texts)
     lengths = [len(sentence) for sentence in encoded]
@@ -85,7 +85,7 @@ def test_a_padding_token_that_a_text_spells_out_moves_positions_as_in_the_model(
     family: str, pad: str, tiny: Callable[..., Path]
 ) -> None:
     """The same token in the same column, but for RoBERTa at another position."""
-    model: Masked = load(str(tiny(family)), use="fill")  # type: ignore[assignment]
+    model: Masked = load(str(tiny(family)), kind="masked")  # type: ignore[assignment]
     texts = [f"The{pad} friend is <mask> to me", "The woman friend is <mask> to me"]
     encoded = model.encode(texts)
     assert [one == other for one, other in zip(*encoded, strict=True)].count(False) == 1
@@ -96,7 +96,7 @@ def test_a_padding_token_that_a_text_spells_out_moves_positions_as_in_the_model(
 
 
 def test_packed_weights_are_not_kept_twice(tiny: Callable[..., Path]) -> None:
-    model: Masked = load(str(tiny("roberta")), use="fill")  # type: ignore[assignment]
+    model: Masked = load(str(tiny("roberta")), kind="masked")  # type: ignore[assignment]
     *layers, last = parts_of(model._model)
     assert layers
     for parts in layers:

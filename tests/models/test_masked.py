@@ -41,7 +41,7 @@ def loaded(tiny: Callable[..., Path]) -> Callable[[str], Masked]:
 
     def model(family: str) -> Masked:
         if family not in models:
-            models[family] = load(str(tiny(family)), use="fill")  # type: ignore[assignment]
+            models[family] = load(str(tiny(family)), kind="masked")  # type: ignore[assignment]
         return models[family]
 
     return model
@@ -86,7 +86,7 @@ def test_top_50_is_the_pipelines(
 
 def test_a_perturbed_model_is_not_the_plain_one(tiny: Callable[..., Path]) -> None:
     """The comparison can fail: one weight of thousands moved shows."""
-    model: Masked = load(str(tiny("roberta")), use="fill")  # type: ignore[assignment]
+    model: Masked = load(str(tiny("roberta")), kind="masked")  # type: ignore[assignment]
     with torch.no_grad():
         model._model.roberta.embeddings.word_embeddings.weight[300:, 3] += 0.002
     filled = model.fill_batch(model.encode(TEXTS[:1]), top_k=50)
@@ -177,7 +177,7 @@ def test_loaded_again_it_repeats_itself_to_the_bit(
     family: str, tiny: Callable[..., Path], loaded: Callable[[str], Masked]
 ) -> None:
     """So that a run that was killed continues with the very numbers it would have had."""
-    model, again = loaded(family), load(str(tiny(family)), use="fill")
+    model, again = loaded(family), load(str(tiny(family)), kind="masked")
     encoded = model.encode(TEXTS)
     first, second = (m.fill_batch(encoded, top_k=50, targets=[7]) for m in (model, again))
     np.testing.assert_array_equal(first.token_ids, second.token_ids)
@@ -205,7 +205,7 @@ def test_ties_go_by_token_id() -> None:
 
 def test_a_lower_precision_is_softmaxed_in_float32(tiny: Callable[..., Path]) -> None:
     options = LoadOptions(precision="bf16", device="cpu")
-    model = load(str(tiny("bert")), use="fill", options=options)
+    model = load(str(tiny("bert")), kind="masked", options=options)
     filled = model.fill_batch(model.encode(TEXTS), top_k=len(model.tokens))
     assert model.identity.precision == "bf16"
     np.testing.assert_allclose(filled.probabilities.sum(axis=1), 1, rtol=1e-5)
@@ -214,7 +214,7 @@ def test_a_lower_precision_is_softmaxed_in_float32(tiny: Callable[..., Path]) ->
 @pytest.mark.parametrize("kind", ["gpu", "cpu"])
 def test_out_of_memory_halves_the_batch(kind: str, tiny: Callable[..., Path]) -> None:
     """A model that fails above 60 tokens gives the same fills, in its order."""
-    model: Masked = load(str(tiny("roberta")), use="fill")  # type: ignore[assignment]
+    model: Masked = load(str(tiny("roberta")), kind="masked")  # type: ignore[assignment]
     encoded = model.encode(TEXTS)
     expected = model.fill_batch(encoded, top_k=50, targets=[9])
     sizes: list[int] = []
@@ -236,7 +236,7 @@ def test_out_of_memory_halves_the_batch(kind: str, tiny: Callable[..., Path]) ->
 
 
 def test_out_of_memory_on_one_sentence_is_said(tiny: Callable[..., Path]) -> None:
-    model: Masked = load(str(tiny("roberta")), use="fill")  # type: ignore[assignment]
+    model: Masked = load(str(tiny("roberta")), kind="masked")  # type: ignore[assignment]
 
     def refuse(*_: object) -> None:
         raise torch.OutOfMemoryError("CUDA out of memory.")
@@ -251,7 +251,7 @@ def test_out_of_memory_on_one_sentence_is_said(tiny: Callable[..., Path]) -> Non
 
 
 def test_other_failures_are_not_taken_for_memory(tiny: Callable[..., Path]) -> None:
-    model: Masked = load(str(tiny("roberta")), use="fill")  # type: ignore[assignment]
+    model: Masked = load(str(tiny("roberta")), kind="masked")  # type: ignore[assignment]
 
     def fail(*_: object) -> None:
         raise RuntimeError("device-side assert triggered")
@@ -294,7 +294,7 @@ def test_a_family_without_a_fast_way_takes_the_slow_one(tmp_path: Path) -> None:
     torch.manual_seed(1)
     transformers.FNetForMaskedLM(config).save_pretrained(tmp_path)
     tokenizer.save_pretrained(tmp_path)
-    model: Masked = load(str(tmp_path), use="fill")  # type: ignore[assignment]
+    model: Masked = load(str(tmp_path), kind="masked")  # type: ignore[assignment]
     assert model._way.same_length
     filled = model.fill_batch(model.encode(TEXTS), top_k=50)
     for row, text in enumerate(TEXTS):

@@ -9,9 +9,9 @@ import pytest
 
 from goffman.models.base import LoadOptions
 from goffman.models.batches import batch_limits, plan_batches
-from goffman.models.precision import deviation
+from goffman.models.precision import deviation, draw_sample, labels_deviation
 from goffman.models.spec import load
-from tiny_models import sentences
+from tiny_models import CONDITIONS, sentences
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,13 +20,16 @@ if TYPE_CHECKING:
     from goffman.models.base import Fills
 
 
+MEANT = {"a": "negative", "b": "negative", "c": "neutral", "d": "positive", "e": "positive"}
+
+
 @pytest.mark.parametrize("precision", ["bf16", "fp16"])
 def test_a_lower_precision_deviates_as_counted_by_hand(
     precision: str, tiny: Callable[..., Path]
 ) -> None:
-    exact = load(str(tiny("roberta")), use="fill")
+    exact = load(str(tiny("roberta")), kind="masked")
     options = LoadOptions(precision=precision)  # type: ignore[arg-type]
-    low = load(str(tiny("roberta")), use="fill", options=options)
+    low = load(str(tiny("roberta")), kind="masked", options=options)
     encoded = exact.encode(sentences()[::20])
     for sentence in encoded[::5]:
         (share,), largest = counted_by_hand(low, exact, [sentence])
@@ -61,12 +64,39 @@ def counted_by_hand(low: Fills, exact: Fills, batch: list[list[int]]) -> tuple[l
 
 
 def test_a_model_does_not_deviate_from_itself(tiny: Callable[..., Path]) -> None:
-    model = load(str(tiny("roberta")), use="fill")
+    model = load(str(tiny("roberta")), kind="masked")
     found = deviation(model, model, encoded=model.encode(sentences()[:5]), top_k=50)
     assert (found.overlap, found.overlap_lowest, found.largest_difference) == (1.0, 1.0, 0.0)
 
 
 def test_nothing_cannot_be_measured(tiny: Callable[..., Path]) -> None:
-    model = load(str(tiny("roberta")), use="fill")
+    model = load(str(tiny("roberta")), kind="masked")
     with pytest.raises(ValueError, match="at least one sentence"):
         deviation(model, model, encoded=[], top_k=5)
+
+
+def test_the_same_label_is_that_of_classes_of_one_meaning_together(tiny):
+    """Two models that are further apart than two precisions: their classes differ, labels less."""
+    options = LoadOptions(labels=MEANT)
+    one, other = (
+        load(str(tiny("bert", labels=tuple(MEANT), seed=seed)), kind="classifier", options=options)
+        for seed in (3, 5)
+    )
+    texts = [f"They are people who have {condition}." for condition in CONDITIONS]
+    entry = labels_deviation(one, other, draw_sample(texts, top_k=0, seed=0))
+    own, said = [], []
+    for text in texts:
+        p, q = (model.classify_batch(model.encode([text]))[0] for model in (one, other))
+        own.append(np.argmax(p) == np.argmax(q))
+        sums = [(x[0] + x[1], x[2], x[3] + x[4]) for x in (p, q)]
+        said.append(np.argmax(sums[0]) == np.argmax(sums[1]))
+    assert np.mean(own) != np.mean(said)
+    assert entry["same_label"] == np.mean(said)
+
+
+def test_the_sample_depends_on_the_seed_alone():
+    texts = [f"text {number}" for number in range(500)]
+    drawn = draw_sample(texts, top_k=5, seed=0)
+    assert len(drawn.texts) == 64
+    assert drawn == draw_sample(texts[::-1] + texts, top_k=5, seed=0)
+    assert drawn.texts != draw_sample(texts, top_k=5, seed=1).texts

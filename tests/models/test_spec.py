@@ -72,9 +72,9 @@ def test_models_behind_a_server_are_described() -> None:
     assert describe("http://localhost:8000/v1#mini").kind == "chat"
 
 
-def error_of(spec: str, use: str = "fill", **options: object) -> str:
+def error_of(spec: str, kind: str = "masked", **options: object) -> str:
     with pytest.raises(ModelError) as error:
-        load(spec, use=use, options=LoadOptions(**options))  # type: ignore[call-overload]
+        load(spec, kind=kind, options=LoadOptions(**options))  # type: ignore[call-overload]
     return str(error.value)
 
 
@@ -89,7 +89,7 @@ def test_a_wrong_use_says_what_the_model_can_be_used_for(tiny: Callable[..., Pat
         f"'{classifier}' is a classifier model (BertForSequenceClassification, bert): it can "
         "classify sentences. But filling masks needs a masked model, such as roberta-base."
     )
-    assert error_of(masked, "classify") == (
+    assert error_of(masked, "classifier") == (
         f"'{masked}' is a masked model (BertForMaskedLM, bert): it can fill masks. But classifying "
         "needs a classifier, such as siebert/sentiment-roberta-large-english."
     )
@@ -151,13 +151,13 @@ def test_a_config_of_odd_types_is_refused(config: object, message: str, tmp_path
 @pytest.mark.parametrize(
     ("labels", "changed", "kind"),
     [
-        ((), {"hidden_size": "wide"}, "fill"),
-        ((), {"hidden_size": [32]}, "fill"),
-        ((), {"num_attention_heads": 0}, "fill"),
-        ((), {"vocab_size": None}, "fill"),
-        (("NEG", "POS"), {"id2label": ["NEG", "POS"]}, "classify"),
-        (("NEG", "POS"), {"id2label": 7}, "classify"),
-        (("NEG", "POS"), {"id2label": {"a": "NEG", "b": "POS"}}, "classify"),
+        ((), {"hidden_size": "wide"}, "masked"),
+        ((), {"hidden_size": [32]}, "masked"),
+        ((), {"num_attention_heads": 0}, "masked"),
+        ((), {"vocab_size": None}, "masked"),
+        (("NEG", "POS"), {"id2label": ["NEG", "POS"]}, "classifier"),
+        (("NEG", "POS"), {"id2label": 7}, "classifier"),
+        (("NEG", "POS"), {"id2label": {"a": "NEG", "b": "POS"}}, "classifier"),
     ],
 )
 def test_settings_of_odd_types_end_with_a_sentence(
@@ -179,7 +179,7 @@ def test_a_damaged_list_of_weight_files(tiny: Callable[..., Path], tmp_path: Pat
     """Where the weights are in one file it is not read, by us as by transformers."""
     folder = shutil.copytree(tiny("bert"), tmp_path / "cut")
     (folder / "model.safetensors.index.json").write_text('{"weight_map": 3}')
-    load(str(folder), use="fill")
+    load(str(folder), kind="masked")
     (folder / "model.safetensors").unlink()
     assert error_of(str(folder)) == (
         f"The model.safetensors.index.json of '{folder}' is damaged: it does not say which file "
@@ -200,12 +200,12 @@ def test_own_code_of_a_known_family_runs_only_when_allowed_and_that_is_said(
     (folder / "config.json").write_text(json.dumps(config))
     ran = tmp_path / "ran"
     (folder / "mine.py").write_text(KNOWN_CODE.format(str(ran)))
-    assert OWN_CODE_NOTE not in load(str(folder), use="fill").identity.notes
+    assert OWN_CODE_NOTE not in load(str(folder), kind="masked").identity.notes
     assert not ran.exists()
-    allowed = load(str(folder), use="fill", options=LoadOptions(trust_remote_code=True))
+    allowed = load(str(folder), kind="masked", options=LoadOptions(trust_remote_code=True))
     assert OWN_CODE_NOTE in allowed.identity.notes
     assert ran.exists()
-    plain = load(str(tiny("bert")), use="fill", options=LoadOptions(trust_remote_code=True))
+    plain = load(str(tiny("bert")), kind="masked", options=LoadOptions(trust_remote_code=True))
     assert OWN_CODE_NOTE not in plain.identity.notes
 
 
@@ -221,7 +221,7 @@ def test_a_tokenizer_s_own_code_is_said_too(
     (folder / "tokenizer_config.json").write_text(json.dumps(settings))
     code = "from transformers import BertTokenizer\n\n\nclass MineTokenizer(BertTokenizer):\n    pass\n"
     (folder / "mine.py").write_text(code)
-    allowed = load(str(folder), use="fill", options=LoadOptions(trust_remote_code=True))
+    allowed = load(str(folder), kind="masked", options=LoadOptions(trust_remote_code=True))
     assert OWN_CODE_NOTE in allowed.identity.notes
 
 
@@ -286,8 +286,8 @@ def test_own_code_that_is_allowed_gives_the_same_numbers(
     }
     (folder / "config.json").write_text(json.dumps(config))
     (folder / "mine.py").write_text(OWN_CODE)
-    mine = load(str(folder), use="fill", options=LoadOptions(trust_remote_code=True))
-    plain = load(str(tiny("bert")), use="fill")
+    mine = load(str(folder), kind="masked", options=LoadOptions(trust_remote_code=True))
+    plain = load(str(tiny("bert")), kind="masked")
     ours, theirs = (
         model.fill_batch(model.encode(["It is <mask> for me."]), top_k=50)
         for model in (mine, plain)
@@ -306,7 +306,7 @@ def test_bin_weights_are_read_and_said(tiny: Callable[..., Path], tmp_path: Path
     folder = without_safetensors(tiny, tmp_path)
     model = transformers.AutoModelForMaskedLM.from_pretrained(tiny("bert"))
     torch.save(model.state_dict(), folder / "pytorch_model.bin")
-    from_bin, from_safetensors = (load(str(f), use="fill") for f in (folder, tiny("bert")))
+    from_bin, from_safetensors = (load(str(f), kind="masked") for f in (folder, tiny("bert")))
     assert from_bin.identity.weights == "bin"
     assert from_safetensors.identity.weights == "safetensors"
     encoded = from_bin.encode(["The woman is <mask>."])
@@ -372,19 +372,19 @@ def test_identity_is_the_same_for_a_copy_and_follows_every_file(
     tiny: Callable[..., Path], tmp_path: Path
 ) -> None:
     copy = shutil.copytree(tiny("bert"), tmp_path / "copy")
-    original = load(str(tiny("bert")), use="fill").identity
-    same = load(str(copy), use="fill").identity
+    original = load(str(tiny("bert")), kind="masked").identity
+    same = load(str(copy), kind="masked").identity
     assert dataclasses.replace(same, name=original.name) == original
     config = json.loads((copy / "config.json").read_text())
     (copy / "config.json").write_text(json.dumps(config | {"layer_norm_eps": 1e-3}))
-    changed = load(str(copy), use="fill").identity
+    changed = load(str(copy), kind="masked").identity
     assert changed.weights_sha256 != original.weights_sha256
     assert changed.tokenizer_sha256 == original.tokenizer_sha256
 
 
 def test_devices(tiny: Callable[..., Path]) -> None:
     folder = str(tiny("bert"))
-    assert load(folder, use="fill", options=LoadOptions(device="cpu")).identity.device == "cpu"
+    assert load(folder, kind="masked", options=LoadOptions(device="cpu")).identity.device == "cpu"
     for device in ("tpu", "cpu:5", "cpu:0", "cuda:", "cuda:-1", "cuda:²", "CPU", ""):
         assert error_of(folder, device=device) == (
             f"There is no device '{device}'. Give auto, cpu, cuda or cuda:0, cuda:1 …"

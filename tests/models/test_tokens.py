@@ -17,6 +17,7 @@ from goffman.audit import audit
 from goffman.errors import ModelError
 from goffman.models.base import LoadOptions
 from goffman.models.spec import check, describe, load
+from goffman.models.tokens import has_case
 from tiny_chat import CAUSAL, TEMPLATE, make_causal
 from tiny_models import CLASSIFIERS, MASKED, training_text
 
@@ -32,7 +33,7 @@ def loaded(tiny: Callable[..., Path]) -> Callable[[str], Fills]:
     models: dict[str, Fills] = {}
 
     def model(family: str) -> Fills:
-        return models.setdefault(family, load(str(tiny(family)), use="fill"))
+        return models.setdefault(family, load(str(tiny(family)), kind="masked"))
 
     return model
 
@@ -149,7 +150,7 @@ def test_a_stray_space_before_the_mask_is_repaired_and_said(
     broken, sound = tiny(family, lstrip=False), tiny(family)
     tokenizer = transformers.AutoTokenizer.from_pretrained(broken)
     assert "Ġ" in tokenizer.tokenize("It is <mask> for me")
-    repaired, reference = (load(str(folder), use="fill") for folder in (broken, sound))
+    repaired, reference = (load(str(folder), kind="masked") for folder in (broken, sound))
     texts = ["It is <mask> for me.", "<mask> has depression", "She is <mask>"]
     assert repaired.encode(texts) == reference.encode(texts)
     said = "The tokenizer put a lone space before the mask: repaired, the mask takes the space."
@@ -165,7 +166,7 @@ def test_a_tokenizer_larger_than_the_head_is_refused(
     tokenizer.add_tokens(["stigma", "goffman"])
     tokenizer.save_pretrained(folder)
     with pytest.raises(ModelError) as error:
-        load(str(folder), use="fill")
+        load(str(folder), kind="masked")
     assert str(error.value) == (
         f"The tokenizer of '{folder}' has {size + 2} tokens and its model only {size}: they do not "
         "belong together. Give a folder with the tokenizer that the model was trained with."
@@ -173,7 +174,7 @@ def test_a_tokenizer_larger_than_the_head_is_refused(
 
 
 def test_a_head_larger_than_the_tokenizer_is_said(tiny: Callable[..., Path]) -> None:
-    model = load(str(tiny("bert", vocab_size=512)), use="fill")
+    model = load(str(tiny("bert", vocab_size=512)), kind="masked")
     assert model.identity.notes[0] == (
         "The model has 512 tokens and its tokenizer 456: 56 have no text; probabilities are over "
         "all of them."
@@ -191,7 +192,7 @@ def test_no_mask_token(tiny: Callable[..., Path], tmp_path: Path) -> None:
     (folder / "tokenizer_config.json").write_text(json.dumps(settings))
     (folder / "tokenizer.json").write_text(json.dumps(tokenizer))
     with pytest.raises(ModelError) as error:
-        load(str(folder), use="fill")
+        load(str(folder), kind="masked")
     assert str(error.value) == (
         f"The tokenizer of '{folder}' has no mask token, so it cannot fill a mask."
     )
@@ -204,7 +205,7 @@ def test_a_vocabulary_that_was_not_read_is_refused(
     (folder / "tokenizer.json").unlink()
     transformers.BertTokenizer().save_pretrained(folder)
     with pytest.raises(ModelError) as error:
-        load(str(folder), use="fill")
+        load(str(folder), kind="masked")
     assert str(error.value) == (
         f"The tokenizer of '{folder}' reads different sentences as the same: its vocabulary is "
         "missing or was not read. Save the one it was trained with into its folder: "
@@ -221,9 +222,9 @@ def only_the_model(source: Path, folder: Path) -> Path:
     return folder
 
 
-def assert_refused_early(folder: Path, use: str) -> None:
+def assert_refused_early(folder: Path, kind: str) -> None:
     with pytest.raises(ModelError) as error:
-        check(str(folder), use=use, options=LoadOptions())
+        check(str(folder), kind=kind, options=LoadOptions())
     assert str(error.value) == (
         f"'{folder}' holds no tokenizer: no tokenizer.json and no vocabulary. Save the one it was "
         "trained with into its folder: tokenizer.save_pretrained(FOLDER)"
@@ -234,7 +235,7 @@ def assert_refused_early(folder: Path, use: str) -> None:
 def test_a_masked_model_without_its_tokenizer(
     family: str, tiny: Callable[..., Path], tmp_path: Path
 ) -> None:
-    assert_refused_early(only_the_model(tiny(family), tmp_path / "m"), "fill")
+    assert_refused_early(only_the_model(tiny(family), tmp_path / "m"), "masked")
 
 
 @pytest.mark.parametrize("family", CLASSIFIERS)
@@ -242,7 +243,7 @@ def test_a_classifier_without_its_tokenizer(
     family: str, tiny: Callable[..., Path], tmp_path: Path
 ) -> None:
     source = tiny(family, labels=("NEGATIVE", "POSITIVE"))
-    assert_refused_early(only_the_model(source, tmp_path / "m"), "classify")
+    assert_refused_early(only_the_model(source, tmp_path / "m"), "classifier")
 
 
 @pytest.mark.parametrize("family", CAUSAL)
@@ -251,7 +252,7 @@ def test_a_causal_or_chat_model_without_its_tokenizer(family: str, tmp_path: Pat
     assert_refused_early(folder, "prefer")
     (folder / "chat_template.jinja").write_text(TEMPLATE)
     assert describe(str(folder)).kind == "chat"
-    assert_refused_early(folder, "ask")
+    assert_refused_early(folder, "chat")
 
 
 def test_no_one_is_asked_where_one_model_lacks_its_tokenizer(
@@ -275,7 +276,7 @@ def test_a_tokenizer_of_letters_needs_no_files(tmp_path: Path) -> None:
         num_hash_buckets=32,
     )
     transformers.CanineForSequenceClassification(config).save_pretrained(tmp_path)
-    check(str(tmp_path), use="classify", options=LoadOptions())
+    check(str(tmp_path), kind="classifier", options=LoadOptions())
 
 
 SENTENCEPIECE: dict[str, tuple[str, dict[str, object]]] = {
@@ -340,7 +341,7 @@ def test_a_folder_with_nothing_but_sentencepiece_s_file(
 ) -> None:
     """Texts fall into the pieces that SentencePiece itself gives."""
     processor = with_sentencepiece(family, tiny(family), tmp_path / "m")
-    model = load(str(tmp_path / "m"), use="fill")
+    model = load(str(tmp_path / "m"), kind="masked")
     # ALBERT's reads everything in small letters.
     text = "the kind woman is a teacher of the xylophone <mask> old farmer."
     own = [model.tokens[token] for token in model.encode([text])[0]]
@@ -365,7 +366,7 @@ def test_what_is_missing_for_sentencepiece_s_file_is_named(
     is_protobuf_available.cache_clear()
     try:
         with pytest.raises(ModelError) as error:
-            load(str(tmp_path / "m"), use="fill")
+            load(str(tmp_path / "m"), kind="masked")
     finally:
         is_protobuf_available.cache_clear()
     assert str(error.value) == (
@@ -378,7 +379,7 @@ def test_a_tokenizer_that_cannot_be_loaded(tiny: Callable[..., Path], tmp_path: 
     folder = shutil.copytree(tiny("roberta"), tmp_path / "cut")
     (folder / "tokenizer.json").write_text("{")
     with pytest.raises(ModelError) as error:
-        load(str(folder), use="fill")
+        load(str(folder), kind="masked")
     assert str(error.value).startswith(f"The tokenizer of '{folder}' cannot be loaded: ")
     assert str(error.value).endswith(
         " Its folder must hold a tokenizer.json or the vocabulary of its kind."
@@ -389,7 +390,7 @@ def test_bertweet_needs_emoji(tiny: Callable[..., Path], monkeypatch: pytest.Mon
     folder = str(tiny("bertweet"))
     monkeypatch.setitem(sys.modules, "emoji", None)
     with pytest.raises(ModelError) as error:
-        load(folder, use="fill")
+        load(folder, kind="masked")
     assert str(error.value) == (
         f"'{folder}' has BERTweet's tokenizer, which needs the package emoji. Install it: "
         "pip install 'goffman[bertweet]'"
@@ -403,8 +404,13 @@ def test_bertweets_merges_without_counts_are_refused(
     folder = shutil.copytree(tiny("bertweet"), tmp_path / "saved")
     transformers.AutoTokenizer.from_pretrained(tiny("bertweet")).save_pretrained(folder)
     with pytest.raises(ModelError) as error:
-        load(str(folder), use="fill")
+        load(str(folder), kind="masked")
     assert str(error.value) == (
         f"The file bpe.codes of '{folder}' has lost its third column, so that words fall into "
         "letters. Copy bpe.codes from the model that it was made from, such as vinai/bertweet-base."
     )
+
+
+def test_has_case_is_not_misled_by_special_tokens() -> None:
+    assert not has_case(["[PAD]", "[MASK]", "[unused1]", "<s>", "the", " will", "##er", "U.S", ""])
+    assert has_case(["<mask>", "the", " Will"])

@@ -32,7 +32,7 @@ SETTINGS = Settings(top_k=5)
 
 @pytest.fixture(scope="module")
 def model(tiny):
-    return load(str(tiny("roberta")), use="fill")
+    return load(str(tiny("roberta")), kind="masked")
 
 
 @pytest.fixture(scope="module")
@@ -93,7 +93,7 @@ def test_a_target_outside_the_top_k_has_its_probability_and_no_rank(model, tmp_p
 
 @pytest.mark.parametrize("labels", [("NEG", "POS"), ("positive", "neutral", "negative")])
 def test_labels_have_every_class_of_the_model_and_null_for_what_it_has_not(tiny, tmp_path, labels):
-    model = load(str(tiny("bert", labels=labels)), use="classify")
+    model = load(str(tiny("bert", labels=labels)), kind="classifier")
     prompts = prompts_of([text.replace("<mask>", "likely") for text in TEXTS])
     with asking(tmp_path, model, prompts) as job:
         assert ask_labels(job, model).rows == len(prompts)
@@ -352,7 +352,7 @@ class Renamed:
 
 
 def test_two_models_answers_stand_apart_in_one_run(model, tiny, tmp_path):
-    second = load(str(tiny("bert")), use="fill")
+    second = load(str(tiny("bert")), kind="masked")
     ask(tmp_path, model)
     ask(tmp_path, second)
     fills = read_answers(tmp_path, "fills")
@@ -399,7 +399,7 @@ def retrained(tiny, tmp_path_factory):
     for seed in (0, 1):
         shutil.rmtree(base / "model", ignore_errors=True)
         shutil.copytree(tiny("roberta", seed=seed), base / "model")
-        model = load(str(base / "model"), use="fill")
+        model = load(str(base / "model"), kind="masked")
         ask(base / str(seed), model)
         runs.append(base / str(seed))
     assert not set(files(runs[0])) & set(files(runs[1]))
@@ -454,7 +454,7 @@ def test_a_copy_of_another_model_s_part_is_refused_however_its_name_fits(
     model, undisturbed, tiny, tmp_path
 ):
     run = shutil.copytree(undisturbed, tmp_path / "run")
-    other = load(str(tiny("bert")), use="fill")
+    other = load(str(tiny("bert")), kind="masked")
     ask(tmp_path / "other", other)
     part, foreign = parts_of(run)[0], parts_of(tmp_path / "other")[0]
     name = "-".join([*part.name.split("-")[:3], foreign.name.split("-")[3]])

@@ -47,7 +47,7 @@ def job_of(run_folder, name, prompts, *, trials=3, seed=0, watch=lambda _: None)
 
 
 def ask(folder, server, prompts=None, *, name="mini", concurrency=8, **options):
-    model = load(f"{server.url}#{name}", use="ask", calling=Calling(concurrency=concurrency))
+    model = load(f"{server.url}#{name}", kind="chat", calling=Calling(concurrency=concurrency))
     with job_of(folder, name, prompts or prompts_of(TEXTS), **options) as job:
         entry = chat_entry(model.identity, Sampling(), seed=0)
         name = model.identity.name
@@ -271,7 +271,7 @@ def known_questions_of(folder, server):
 
 
 def test_a_model_that_ends_too_soon_or_says_a_thing_twice_is_told(server, tmp_path):
-    real = load(f"{server.url}#mini", use="ask")
+    real = load(f"{server.url}#mini", kind="chat")
 
     class Ends:
         identity = real.identity
@@ -354,7 +354,7 @@ def journal_of(folder, server):
 
 def ask_as(folder, server, **sampling):
     """Asks with another sampling, in a run of its own."""
-    model = load(f"{server.url}#mini", use="ask")
+    model = load(f"{server.url}#mini", kind="chat")
     with job_of(folder, "mini", prompts_of(TEXTS)) as job:
         entry = chat_entry(model.identity, Sampling(**sampling), seed=0)
         manifest = with_model(job.run.manifest, folder, name=model.identity.name, entry=entry)
@@ -410,7 +410,7 @@ def test_a_run_that_was_killed_before_its_first_reply_goes_on(server, tmp_path):
     folder = replies_folder(tmp_path, server)
 
     class Killed:
-        identity = load(f"{server.url}#mini", use="ask").identity
+        identity = load(f"{server.url}#mini", kind="chat").identity
 
         def chat(self, turns, heard):
             os.kill(os.getpid(), signal.SIGKILL)

@@ -113,7 +113,7 @@ def naive(model, text, *, depth, width, top_k, placement):
 def test_the_tree_equals_one_asked_sentence_by_sentence(
     tiny, tmp_path, placement, family, depth, width, top_k
 ):
-    model = load(str(tiny(family)), use="fill")
+    model = load(str(tiny(family)), kind="masked")
     settings = Settings(top_k=top_k, depth=depth, width=width, placement=placement)
     prompts = prompts_of(TEXTS[:2] if width == 10 else TEXTS)
     limits = Limits(max_tokens=400, max_size=16, part_size=50)
@@ -140,7 +140,7 @@ def test_the_tree_equals_one_asked_sentence_by_sentence(
 
 
 def test_a_sentence_is_asked_once_for_all_prompts(tiny, tmp_path):
-    plain = load(str(tiny("bert")), use="fill")
+    plain = load(str(tiny("bert")), kind="masked")
     model = Counting(plain)
     first, second = prompts_of([TEXTS[0], TEXTS[0]], items=["one", "two"])
     settings = Settings(top_k=3, depth=3, width=3)
@@ -164,13 +164,13 @@ def test_what_a_tokenizer_calls_special_is_never_put_back_however_it_looks(tiny,
     folder = shutil.copytree(tiny("roberta"), tmp_path / "model")
     tokenizer = AutoTokenizer.from_pretrained(folder)
     vocabulary = tokenizer.get_vocab()
-    plain = load(str(folder), use="fill")
+    plain = load(str(folder), kind="masked")
     text = TEXTS[0]
     best, second = plain.fill_batch(plain.encode([text]), top_k=2).token_ids[0].tolist()
     names = {number: name for name, number in vocabulary.items()}
     tokenizer.add_special_tokens({"additional_special_tokens": [names[best]]})
     tokenizer.save_pretrained(folder)
-    model = load(str(folder), use="fill")
+    model = load(str(folder), kind="masked")
     assert best in model.special_ids
     assert second not in model.special_ids
     with asking(tmp_path / "run", model, prompts_of([text])) as job:
@@ -182,7 +182,7 @@ def test_what_a_tokenizer_calls_special_is_never_put_back_however_it_looks(tiny,
 
 def test_no_likely_word_of_the_bundled_model_cannot_be_put_back():
     """The page of attribution says so, of every prompt; here of some, at the first mask."""
-    model = load("bundled:mini", use="fill")
+    model = load("bundled:mini", kind="masked")
     prompts = render(load_instrument("attribution")).prompts[::12]
     filled = model.fill_batch(model.encode([prompt.text for prompt in prompts]), top_k=10)
     words = {model.tokens[token].strip() for token in filled.token_ids.ravel()}

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goffman.models.base import Filled
+from goffman.models.base import Filled, by_meaning
 from goffman.runs.recursion import Node
-from goffman.runs.rows import Askers, Vocabulary, by_meaning, fill_rows, label_rows, together
+from goffman.runs.rows import Askers, Vocabulary, fill_rows, label_rows, together
 from goffman.tables import FILLS, LABELS, complaints
 
 TOKENS = ["<s>", " a", " b", "c", "a", " d ", "", "é"]

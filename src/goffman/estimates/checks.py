@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from goffman.stats.samples import Values
 
 
-Kind = Literal["pairs", "sets", "correlation"]
+Relation = Literal["pairs", "sets", "correlation"]
 """What the two sets are to each other."""
 
-CHECKS: Mapping[Kind, tuple[Callable[..., Estimate], Callable[..., Estimate]]] = {
+CHECKS: Mapping[Relation, tuple[Callable[..., Estimate], Callable[..., Estimate]]] = {
     "pairs": (wilcoxon, paired_permutation),
     "sets": (mann_whitney, permutation),
     "correlation": (spearman, correlation_permutation),
@@ -37,7 +37,7 @@ def checked(
     first: Values,
     second: Values,
     *,
-    kind: Kind,
+    kind: Relation,
     over: str,
     rng: np.random.Generator,
     draws: int,

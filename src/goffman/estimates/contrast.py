@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import polars as pl
 
-from goffman.estimates.checks import Kind, checked
+from goffman.estimates.checks import Relation, checked
 from goffman.stats.compare import independent_t, paired_t
 from goffman.stats.correlate import pearson
 from goffman.stats.crossed import GAPS, Shared, crossed_t
@@ -133,7 +133,7 @@ class Comparing:
             interval_over=None if tested.low is None else f"{' and '.join(over)}, crossed",
             method=f"{what}: {how}; {sizes}",
         )
-        kind: Kind = "pairs" if shared in ("both", units) else "sets"
+        kind: Relation = "pairs" if shared in ("both", units) else "sets"
         mine, others = over if units == "rows" else over[::-1]
         # With a gap the mean is NaN, and its unit left out: it would be over other cells.
         means = [table.mean(axis=1 if units == "rows" else 0) for table in (first, second)]
@@ -164,7 +164,7 @@ class Comparing:
         return self._checked(found, *trials, kind="sets", over="trials")
 
     def _checked(
-        self, found: Estimate, first: Values, second: Values, *, kind: Kind, over: str
+        self, found: Estimate, first: Values, second: Values, *, kind: Relation, over: str
     ) -> Estimate:
         rng, draws = self._rng(), self.draws
         return checked(found, first, second, kind=kind, over=over, rng=rng, draws=draws)

@@ -14,8 +14,8 @@ from goffman.records import (
     MASK,
     Condition,
     Form,
+    InstrumentKind,
     Item,
-    Kind,
     Questionnaire,
     Slot,
     Wording,
@@ -28,7 +28,7 @@ _KEYED: tuple[Literal["plain", "reversed"], ...] = ("plain", "reversed")
 
 
 def read_questionnaire(
-    folder: Path, toml: TomlFile, *, kind: Kind | None, faults: Faults
+    folder: Path, toml: TomlFile, *, kind: InstrumentKind | None, faults: Faults
 ) -> tuple[Questionnaire, list[Path]]:
     """The questionnaire of a folder and the tables it was read from; faults are noted."""
     given = toml.values.get("conditions")
@@ -198,7 +198,7 @@ def _check_sentence(
     *,
     values: Mapping[str, str],
     slot: str,
-    kind: Kind | None,
+    kind: InstrumentKind | None,
     faults: Faults,
 ) -> None:
     """Put an item into its wordings and look at the result; the first bad one is told."""

@@ -138,9 +138,9 @@ def load_gender(
 def with_gender(fills: pl.DataFrame, lexicon: GenderLexicon, *, cased: bool) -> pl.DataFrame:
     """The fills of a model, each with the columns GENDER of its ``word``; rows and order as given.
 
-    ``cased``: whether the model has case (``has_case``). A result without names leaves out the
-    rows whose ``gender_kind`` is name. An unlisted word has no ``gender_group``; a word for a
-    person of any gender has the group neutral.
+    ``cased``: whether the model has case (``has_case`` of models/tokens.py). A result without names
+    leaves out the rows whose ``gender_kind`` is name. An unlisted word has no ``gender_group``; a
+    word for a person of any gender has the group neutral.
     """
     import polars as pl
 
@@ -156,14 +156,6 @@ def with_gender(fills: pl.DataFrame, lexicon: GenderLexicon, *, cased: bool) -> 
         fills.drop(columns.names(), strict=False)
         .join(listed, on="word", how="left", maintain_order="left")
         .with_columns(pl.col("common_word").fill_null(value=False))
-    )
-
-
-def has_case(tokens: Sequence[str]) -> bool:
-    """Whether a model has case: whether any of its tokens is a word with a capital letter."""
-    # Special tokens such as [MASK] are capital in models that have no case; they are no words.
-    return any(
-        token.strip().isalpha() and token.strip() != token.strip().lower() for token in tokens
     )
 
 

@@ -8,13 +8,14 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, cast
 
 from goffman.errors import InputError, RunError, did_you_mean
-from goffman.measures.base import Measure, Reads
+from goffman.measures.base import Measure
 from goffman.measures.coreference_bias import CoreferenceBias
 from goffman.measures.gender_of_phrase import GenderOfPhrase
 from goffman.measures.gender_of_subject import GenderOfSubject
 from goffman.measures.negative_attitude import NegativeAttitude
 from goffman.measures.negative_sentiment import NegativeSentiment
 from goffman.measures.pronoun_preference import PronounPreference
+from goffman.models.kinds import answers_to
 from goffman.plugins import plugged, refuse
 
 if TYPE_CHECKING:
@@ -58,14 +59,6 @@ def _fault(kind: object, known: Collection[str]) -> str | None:
     return f"there is already a measure '{name}'." if name in known else None
 
 
-ANSWERS: Mapping[str, Reads] = {
-    "fill": "fills",
-    "classify": "labels",
-    "ask": "replies",
-    "prefer": "fills",
-}
-"""The kind of an instrument → the table that its answers are in."""
-
 FROM_INSTRUMENT = ("contrast", "against")
 """The parameters that an instrument's settings give; top_k and depth there are about asking."""
 
@@ -84,10 +77,11 @@ def measure_of(instrument: Instrument) -> Measure | None:
     settings = instrument.settings
     given = [key for key in FROM_INSTRUMENT if key in parameters and key in settings]
     measure = kind(**{key: str(settings[key]) for key in given})
-    if measure.reads != ANSWERS[instrument.kind]:
+    has = answers_to(instrument.kind)
+    if measure.reads != has:
         raise InputError(
             f"{where}, which is made from {measure.reads}, but an instrument of kind "
-            f"{instrument.kind} has {ANSWERS[instrument.kind]}."
+            f"{instrument.kind} has {has}."
         )
     return measure
 

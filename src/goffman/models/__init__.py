@@ -1,1 +1,1 @@
-"""WHO ANSWERS: masked models and classifiers behind three small protocols."""
+"""WHO ANSWERS: models behind four small protocols, each of a kind."""

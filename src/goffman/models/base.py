@@ -90,7 +90,8 @@ class Identity:
 
     name: str
     """As the user named it; the ``model`` column of every table."""
-    use: Literal["fill", "classify", "ask", "score"]
+    kind: str
+    """masked, classifier, causal, chat, or a kind of another package: see kinds.py."""
     family: str
     """transformers' model_type: bert, roberta, xlnet …"""
     revision: str | None
@@ -173,6 +174,17 @@ class Classifies(Protocol):
     def classify_batch(self, encoded: Sequence[Sequence[int]]) -> NDArray[np.float32]:
         """[sentence, class]: the probability of every class."""
         ...
+
+
+def by_meaning(
+    probabilities: NDArray[np.float32], labels: Sequence[str]
+) -> tuple[list[str], NDArray[np.float32]]:
+    """The different labels, and [sentence, label]: what classes of one label have together."""
+    import numpy as np
+
+    different = list(dict.fromkeys(labels))
+    own = np.array(labels)
+    return different, np.stack([probabilities[:, own == one].sum(axis=1) for one in different], 1)
 
 
 class Scores(Protocol):

@@ -86,7 +86,7 @@ class RemoteChat:
         plain = f"Questions and replies go to {address.url} in plain text; others can read them."
         self.identity = Identity(
             name=spec,
-            use="ask",
+            kind="chat",
             family="",
             revision=None,
             weights=None,

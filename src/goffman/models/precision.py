@@ -2,17 +2,75 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from goffman.models.base import by_meaning
 from goffman.models.batches import batch_limits, plan_batches
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from goffman.models.base import Fills
+    from goffman.models.base import Classifies, Fills, Scores
+
+SAMPLE = 64
+"""So many of the prompts are asked in both precisions."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sample:
+    """The sentences on which two precisions of a model are compared."""
+
+    texts: Sequence[str]
+    top_k: int
+    """So many words are compared at each mask; 0 where no masks are asked."""
+    seed: int
+    """The sentences were drawn by it."""
+
+
+def draw_sample(texts: Sequence[str], *, top_k: int, seed: int) -> Sample:
+    """Some of the different texts, drawn by the seed, whatever the order they are given in."""
+    different = sorted(set(texts))
+    count = min(SAMPLE, len(different))
+    drawn = np.random.default_rng(seed).choice(len(different), size=count, replace=False)
+    return Sample(texts=[different[index] for index in sorted(drawn)], top_k=top_k, seed=seed)
+
+
+def fills_deviation(low: Fills, float32: Fills, sample: Sample) -> Mapping[str, Any]:
+    """The overlap of the top k and the largest difference of a probability."""
+    encoded = float32.encode(sample.texts)
+    found = deviation(low, float32, encoded=encoded, top_k=sample.top_k)
+    return asdict(found) | {"seed": sample.seed}
+
+
+def likelihoods_deviation(low: Scores, float32: Scores, sample: Sample) -> Mapping[str, Any]:
+    """The mean and the largest difference of the logarithm of a sentence's probability."""
+    encoded = float32.encode(sample.texts)
+    rough = np.concatenate([low.score_batch([sentence]) for sentence in encoded])
+    exact = np.concatenate([float32.score_batch([sentence]) for sentence in encoded])
+    return {
+        "sentences": len(encoded),
+        "mean_difference": float(np.abs(rough - exact).mean()),
+        "largest_difference": float(np.abs(rough - exact).max()),
+        "seed": sample.seed,
+    }
+
+
+def labels_deviation(low: Classifies, float32: Classifies, sample: Sample) -> Mapping[str, Any]:
+    """The share of sentences with the same label and the largest difference of a probability."""
+    encoded = float32.encode(sample.texts)
+    # One by one: a few sentences, and no batch that a precision might bear otherwise.
+    rough = np.concatenate([low.classify_batch([sentence]) for sentence in encoded])
+    exact = np.concatenate([float32.classify_batch([sentence]) for sentence in encoded])
+    said = [by_meaning(one, float32.labels)[1].argmax(axis=1) for one in (rough, exact)]
+    return {
+        "sentences": len(encoded),
+        "same_label": float((said[0] == said[1]).mean()),
+        "largest_difference": float(np.abs(rough - exact).max()),
+        "seed": sample.seed,
+    }
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -256,3 +256,11 @@ def _not_one_mask(text: str, count: int) -> str:
 
 def _short(text: str) -> str:
     return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+def has_case(tokens: Sequence[str]) -> bool:
+    """Whether a model has case: whether any of its tokens is a word with a capital letter."""
+    # Special tokens such as [MASK] are capital in models that have no case; they are no words.
+    return any(
+        token.strip().isalpha() and token.strip() != token.strip().lower() for token in tokens
+    )

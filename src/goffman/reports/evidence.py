@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
     from goffman.lexicons.words import Words
     from goffman.presentation.section import Section
+    from goffman.records import AnswerTable
     from goffman.reports.run import MeasuredRun
-    from goffman.runs.store import Table
 
 ROWS = 600_000
 """So many rows are kept in a page: about 3 MB."""
@@ -92,7 +92,7 @@ def _answers(run: MeasuredRun, section: Section) -> Iterator[Answers]:
         entry = asked.get(section.instrument)
         if entry is None or entry.parts is None:
             continue
-        table, cased = cast("Table", entry.table), bool(run.manifest.models[model].cased)
+        table, cased = cast("AnswerTable", entry.table), bool(run.manifest.models[model].cased)
         frame = read_answers(run.folder, table, model=model, instrument=section.instrument)
         yield Answers(table=table, frame=frame, cased=cased)
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from goffman.models.kinds import kinds
 from goffman.presentation.findings import findings_of
 from goffman.presentation.table_text import Shown, as_table, markdown, markdown_text
 from goffman.reports.exported import main_estimates, public_name
@@ -24,14 +25,6 @@ if TYPE_CHECKING:
     from goffman.reports.names import Named
     from goffman.reports.run import MeasuredRun
 
-TASKS = {
-    "fill": "fill-mask",
-    "classify": "text-classification",
-    "ask": "text-generation",
-    "score": "text-generation",
-}
-"""What a model was used for → the hub's word for the task."""
-
 
 def model_card_text(run: MeasuredRun, model: str) -> str:
     """The metadata block, then the section."""
@@ -40,7 +33,8 @@ def model_card_text(run: MeasuredRun, model: str) -> str:
 
 
 def _metadata(run: MeasuredRun, model: str, found: list[Named]) -> str:
-    task = TASKS[run.manifest.models[model].use]
+    row = kinds().get(run.manifest.models[model].kind)
+    task = row.task if row else "other"
     lines = ["model-index:", f"- name: {_quoted(public_name(model))}", "  results:"]
     for instrument in _instruments(run, model):
         metrics = [

@@ -82,12 +82,17 @@ class Drawing(Record):
     top_p: float | None
 
 
+KINDS_BY_USE = {"fill": "masked", "classify": "classifier", "ask": "chat", "score": "causal"}
+"""What a manifest of an earlier goffman says a model was used for → its kind."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Model(Record):
     """Which model answered, on what, and how."""
 
     WITHIN: ClassVar[Mapping[str, type[Record]]] = {"batches": Batches, "sampling": Drawing}
-    use: str
+    kind: str
+    """masked, classifier, causal, chat, or one that another package brings."""
     family: str
     revision: str | None
     weights: str | None
@@ -112,6 +117,14 @@ class Model(Record):
     address: str | None = None
     asked_as: str | None = None
     """The model's name at its address."""
+
+    @classmethod
+    def of(cls, entry: Entry) -> Self:
+        """The record of an entry; an earlier goffman wrote what the model was used for."""
+        if "use" not in entry:
+            return super().of(entry)
+        rest = {name: value for name, value in entry.items() if name != "use"}
+        return super().of({"kind": KINDS_BY_USE[entry["use"]], **rest})
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,16 +9,17 @@ import polars as pl
 
 from goffman.errors import RunError
 from goffman.runs.manifest import read_manifest
-from goffman.runs.store import Table, answers_folder, columns_of, read_parts, sound_parts
+from goffman.runs.store import answers_folder, columns_of, read_parts, sound_parts
 from goffman.tables import schema
 
 if TYPE_CHECKING:
+    from goffman.records import AnswerTable
     from goffman.runs.entries import Answered
     from goffman.runs.store import Shelf
 
 
 def read_answers(
-    run: Path, table: Table, *, model: str | None = None, instrument: str | None = None
+    run: Path, table: AnswerTable, *, model: str | None = None, instrument: str | None = None
 ) -> pl.DataFrame:
     """Every row of the run's fills, labels or replies; RunError where some are missing or damaged.
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from goffman.models.base import Filled
+from goffman.models.base import Filled, by_meaning
 from goffman.tables import FILLS, LABELS, LIKELIHOODS, schema
 
 if TYPE_CHECKING:
@@ -162,12 +162,3 @@ def label_rows(
         }
     )
     return rows.with_columns(model=pl.lit(model)).select(schema(LABELS).names())
-
-
-def by_meaning(
-    probabilities: NDArray[np.float32], labels: Sequence[str]
-) -> tuple[list[str], NDArray[np.float32]]:
-    """The different labels, and [sentence, label]: what classes of one label have together."""
-    different = list(dict.fromkeys(labels))
-    own = np.array(labels)
-    return different, np.stack([probabilities[:, own == one].sum(axis=1) for one in different], 1)

@@ -20,7 +20,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from goffman.errors import RunError
 from goffman.runs.files import Folder
@@ -29,7 +29,7 @@ from goffman.tables import FILLS, LABELS, LIKELIHOODS, REPLIES, Column, complain
 if TYPE_CHECKING:
     import polars as pl
 
-Table = Literal["fills", "labels", "replies", "likelihoods"]
+    from goffman.records import AnswerTable
 
 PART = re.compile(r"(\d+)-(\d{5})-([0-9a-f]{16})-([0-9a-f]{64})\.parquet")
 """A part's name: step, number, digest of who was asked what, sha256 of its bytes."""
@@ -71,7 +71,7 @@ class Shelf:
         return sum(part.rows for part in self.parts.values())
 
 
-def columns_of(table: Table) -> tuple[Column, ...]:
+def columns_of(table: AnswerTable) -> tuple[Column, ...]:
     """The columns of a table of answers."""
     tables = {"fills": FILLS, "labels": LABELS, "replies": REPLIES, "likelihoods": LIKELIHOODS}
     return tables[table]
@@ -83,7 +83,7 @@ def slug(name: str) -> str:
     return f"{readable}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
 
 
-def answers_folder(run: Path, table: Table, *, model: str, instrument: str) -> Folder:
+def answers_folder(run: Path, table: AnswerTable, *, model: str, instrument: str) -> Folder:
     """Where a model's answers to an instrument lie."""
     return Folder(run, ("answers", table, slug(model), instrument))
 
@@ -154,7 +154,7 @@ def forget_others(shelf: Shelf, *, step: int, asked: Sequence[str]) -> int:
     return len(others)
 
 
-def read_parts(folder: Folder, parts: Iterable[Part], table: Table) -> pl.DataFrame:
+def read_parts(folder: Folder, parts: Iterable[Part], table: AnswerTable) -> pl.DataFrame:
     """The rows of the parts in their order, with exactly the table's columns."""
     import polars as pl
 

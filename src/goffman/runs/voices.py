@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goffman.models.base import Classifies, Filled, Fills, Scores
+    from goffman.records import AnswerTable
     from goffman.runs.plan import Settings
     from goffman.runs.rows import Askers
-    from goffman.runs.store import Table
 
 Sentences = Sequence[tuple[int, ...]]
 
@@ -32,7 +32,7 @@ class Voice(Protocol):
     """What the loop needs of a model: sentences in, rows of its table out."""
 
     name: str
-    table: Table
+    table: AnswerTable
     steps: int
     settings: Mapping[str, Any] | None
     """How masks are asked."""
@@ -53,7 +53,7 @@ class Voice(Protocol):
 class Filling:
     """A masked model."""
 
-    table: Table = "fills"
+    table: AnswerTable = "fills"
 
     def __init__(self, model: Fills, settings: Settings) -> None:
         self.name = model.identity.name
@@ -93,7 +93,7 @@ class Filling:
 class Labelling:
     """A classifier."""
 
-    table: Table = "labels"
+    table: AnswerTable = "labels"
     steps = 1
     settings: Mapping[str, Any] | None = None
 
@@ -120,7 +120,7 @@ class Labelling:
 class Scoring:
     """A causal model that does not chat."""
 
-    table: Table = "likelihoods"
+    table: AnswerTable = "likelihoods"
     steps = 1
     settings: Mapping[str, Any] | None = None
 
