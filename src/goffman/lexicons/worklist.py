@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from goffman.errors import InputError, did_you_mean
 from goffman.lexicons.journal import Unit
-from goffman.records import MASK, Attitude
+from goffman.records import ENGLISH, MASK, Attitude, primary_language
 
 if TYPE_CHECKING:
     import polars as pl
@@ -89,6 +89,14 @@ def words_to_rate(
     return Worklist(
         title=run.resolve().name, key=run_key(run), rated=max(rated, 0.0), entries=entries
     )
+
+
+def asked_in_english(run: Path, instruments: Sequence[str]) -> bool:
+    """Whether the words are English, as the shipped ratings are."""
+    known = _manifest(run).instruments
+    called = [known.get(name, {}).get("called", {}) for name in instruments or [INSTRUMENT]]
+    tags = [str(one.get("language", ENGLISH)) for one in called]
+    return all(primary_language(tag) == ENGLISH for tag in tags)
 
 
 def run_key(run: Path) -> str:

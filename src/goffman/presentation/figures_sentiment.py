@@ -70,7 +70,7 @@ def templates(section: Section) -> Iterator[Figure]:
         title="By template",
         description=(
             "The same share, template by template: what differs here comes from the sentence and "
-            "not from the condition."
+            f"not from the {section.noun.one}."
         ),
         spec=view(
             data(rows, "model", "item", "template", "group", "value", "n"),

@@ -20,5 +20,4 @@ GENERAL = (
         "Many contrasts are tested. P-values are corrected over the family that stands beside "
         "them; intervals are each of one contrast alone."
     ),
-    "The lists and sentences are English, and most are of the United States.",
 )
