@@ -18,6 +18,7 @@ people are shown it.
     audit.py          audit(): the whole flow on one screen
     options.py        what an audit may be told
     questions.py      who is asked what, known before anyone is asked
+    languages.py      whether answers are read in the language that they were asked in
     fit.py            whether what an audit is told fits the models that it asks
     chats.py          how an audit asks chat models, and what that will take
     measured.py       a run's answers measured: scores, estimates and sentences

@@ -68,15 +68,17 @@ def version(
 @app.command("ls", cls=Command)
 def list_instruments(*, as_json: Json = False) -> None:
     """List the instruments: what can be asked."""
-    from goffman.instruments.load import builtin_names, load_instrument
+    from goffman.instruments.load import builtin_names, load_instrument, plugged_instruments
     from goffman.instruments.render import render
 
     rows: list[dict[str, Any]] = []
-    for name in builtin_names():
+    for name in (*builtin_names(), *plugged_instruments()):
         instrument = load_instrument(name)
         rows.append(
             {
                 "instrument": instrument.id,
+                "built_in": name in builtin_names(),
+                "language": instrument.language,
                 "kind": instrument.kind,
                 "prompts": len(render(instrument).prompts),
                 "version": instrument.version,
@@ -87,6 +89,8 @@ def list_instruments(*, as_json: Json = False) -> None:
     if as_json:
         print(json.dumps(rows, ensure_ascii=False, indent=1))
     else:
+        for row in rows:
+            row["instrument"] += "" if row["built_in"] else " (plug-in)"
         sys.stdout.write(table_text(rows, ("instrument", "kind", "prompts", "title", "citation")))
 
 

@@ -43,10 +43,11 @@ def rate(
     """Rate the words of a run that no one has rated, on a page for you alone."""
     from goffman.lexicons.attitudes import load_attitudes
     from goffman.lexicons.desk import rating
-    from goffman.lexicons.worklist import words_to_rate
+    from goffman.lexicons.worklist import asked_in_english, words_to_rate
 
-    attitudes = load_attitudes(ratings or ())
-    work = words_to_rate(run, attitudes, instruments=instrument or (), everything=everything)
+    chosen = instrument or ()
+    attitudes = load_attitudes(ratings or (), shipped=asked_in_english(run, chosen))
+    work = words_to_rate(run, attitudes, instruments=chosen, everything=everything)
     with rating(run, work, rater=rater or _login()) as desk:
         _show_page(desk, port=port, browser=not no_browser)
         say(desk.summary())

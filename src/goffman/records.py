@@ -204,6 +204,13 @@ class Noun:
     one: str = "condition"
     many: str = "conditions"
 
+    @property
+    def headed(self) -> Noun:
+        """With capital letters, as at the start of a heading."""
+        return Noun(
+            one=self.one[:1].upper() + self.one[1:], many=self.many[:1].upper() + self.many[1:]
+        )
+
 
 @dataclass(frozen=True, kw_only=True)
 class Instrument:

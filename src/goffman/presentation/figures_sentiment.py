@@ -70,7 +70,7 @@ def templates(section: Section) -> Iterator[Figure]:
         title="By template",
         description=(
             "The same share for each template. Differences between templates come from the "
-            "sentence, not from the condition."
+            f"sentence, not from the {section.noun.one}."
         ),
         spec=view(
             data(rows, "model", "item", "template", "group", "value", "n"),

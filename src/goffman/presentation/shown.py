@@ -21,9 +21,6 @@ BLANK = "____"
 
 ALL_MODELS = "all models"
 
-NO_CONDITION = "(no condition named)"
-"""How the baseline of a scale is called."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class About:
@@ -60,7 +57,9 @@ class Names:
     def condition(self, instrument: str, condition: str) -> str:
         """A condition as it is shown; its id where no name is known."""
         if condition == BASELINE:
-            return NO_CONDITION
+            known = self.instruments.get(instrument)
+            noun = (known and known.noun) or Noun()
+            return f"(no {noun.one} named)"
         return self.conditions.get((instrument, condition), plain(condition))
 
     def item(self, instrument: str, item: str) -> str:

@@ -78,7 +78,7 @@ def groups_of_conditions(section: Section) -> Iterator[Table]:
     if kept.height:
         caption = (
             f"{instrument}: {section.presentation.called} by model, wording and group of "
-            f"conditions. n counts conditions; {_spread('them')}."
+            f"{section.noun.many}. n counts {section.noun.many}; {_spread('them')}."
         )
         shown = (*_text(*names), _N, *_numbers("mean", "sd", "minimum", "maximum"))
         yield as_table(f"{instrument}-groups", caption, kept.to_dicts(), shown=shown)
@@ -109,7 +109,7 @@ def words_counted(section: Section) -> Iterator[Table]:
 
 def ranked_conditions(section: Section) -> Iterator[Table]:
     """Every condition, the highest first, with its distance from the baseline."""
-    instrument, scores = section.instrument, section.scores
+    instrument, scores, noun = section.instrument, section.scores, section.noun.one
     rows = _level(scores, "condition", section.presentation.quantity).select(
         "model", "condition", "group", "category", "n", "missing", "value", "sd", "low", "high",
         "over", "reason",
@@ -132,14 +132,14 @@ def ranked_conditions(section: Section) -> Iterator[Table]:
         "model",
     )
     caption = (
-        f"{instrument}: every condition, highest first. n counts the values in its mean. The "
-        "interval and p are for the condition minus the baseline."
+        f"{instrument}: every {noun}, highest first. n counts the values in its mean. The "
+        f"interval and p are for the {noun} minus the baseline."
     )
     columns = ("model", "rank", *(name for name in rows.columns if name not in {"model", "rank"}))
     shown = (
         *_text("model"),
         Shown(header="rank", keys=("rank",), form="count"),
-        *_text("condition", "group"),
+        *_text("condition", "group", condition=noun),
         _N,
         *_numbers("mean", "sd"),
         *_TESTED,
@@ -207,10 +207,10 @@ def genders(section: Section) -> Iterator[Table]:
     instrument, scores = section.instrument, section.scores
     keyed = "keyed-disparity" in scores["quantity"]
     quantities = (*_GENDERS, *(("keyed-disparity",) if keyed else ()))
-    whose = ("model", "wording", "variant")
+    whose, many = ("model", "wording", "variant"), section.noun.many
     for levels, names, suffix, what in (
-        (("group", "dimension"), (*whose, "group", "dimension"), "genders", "items × conditions"),
-        (("item",), (*whose, "dimension", "item", "group"), "items", "conditions"),
+        (("group", "dimension"), (*whose, "group", "dimension"), "genders", f"items × {many}"),
+        (("item",), (*whose, "dimension", "item", "group"), "items", many),
         (("condition",), (*whose, "group", "condition"), "conditions", "items"),
     ):
         rows = scores.filter(pl.col("level").is_in(levels), pl.col("group").is_not_null())
@@ -225,7 +225,7 @@ def genders(section: Section) -> Iterator[Table]:
             f"minus male. Means and sd are taken over {what}, which n counts."
         )
         shown = (
-            *_text(*names, variant="words", dimension="subscale"),
+            *_text(*names, variant="words", dimension="subscale", condition=section.noun.one),
             _N,
             *(
                 Shown(header=f"{name} (sd)", keys=(name, f"{name}_sd"), form="mean")

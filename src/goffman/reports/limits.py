@@ -19,5 +19,4 @@ GENERAL = (
         "Many contrasts are tested. Each p-value is corrected over the family of tests named "
         "beside it; each interval is for one contrast alone."
     ),
-    "The lists and sentences are English, and most are of the United States.",
 )

@@ -170,6 +170,11 @@ class AskedInstrument(Record):
     measured: Entry = field(default_factory=dict)
     """The measure and its parameters; empty: none."""
 
+    @property
+    def language(self) -> str:
+        """A BCP 47 tag; an earlier goffman knew English only."""
+        return self.called.language if self.called else ENGLISH
+
 
 @dataclass(frozen=True, kw_only=True)
 class Answered(Record):

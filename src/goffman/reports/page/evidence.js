@@ -170,7 +170,7 @@ async function openEvidence(instrument, condition, model) {
     next.disabled = leaf === leaves - 1;
     where.textContent = found.length
       ? `Prompts ${from + 1}–${Math.min(from + ON_A_LEAF, found.length)} of ${found.length.toLocaleString("en")}`
-      : "No matching prompts";
+      : `No prompts of this ${DATA.nouns[instrument] || "condition"}`;
     body.scrollTop = 0;
   }
   choice.addEventListener("change", () => { who = Number(choice.value); renew(); });
