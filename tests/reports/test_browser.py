@@ -87,7 +87,7 @@ def test_a_condition_is_found_its_evidence_opened_and_the_table_sorted(browser, 
         prompts = sections["care-seeking"].prompts.filter(pl.col("condition") == "depression")
         texts = {text.replace("<mask>", "____") for text in prompts["text"]}
         assert {*dialog.locator(".sentence").all_inner_texts()} <= texts
-        dialog.get_by_role("button", name=re.compile("^All")).first.click()
+        dialog.get_by_role("button", name=re.compile("^Show all")).first.click()
         assert dialog.locator(".prompt table tbody tr").count() == 50
         tab.keyboard.press("Escape")
         assert not tab.locator("#evidence").is_visible()
