@@ -39,7 +39,14 @@ KEY = "sk-goffman-secret-7c4e"
 COMMAND = "from goffman.cli import main; main()"
 SENTENCES = PromptOptions(pairs=6, adjectives=["tough,understanding"])
 PROMPTS = render(load_instrument("coreference"), SENTENCES).prompts
-SMALL = ("--instrument", "coreference", "--pairs", "6", "--adjectives", "tough,understanding")
+SMALL = (
+    "--instrument",
+    "coreference",
+    "--sentence-pairs",
+    "6",
+    "--adjectives",
+    "tough,understanding",
+)
 
 
 def right(prompt, seed):
@@ -436,7 +443,7 @@ def test_sentence_options_without_sentence_pairs_are_refused(tmp_path):
             options=AskOptions(sentences=PromptOptions(pairs=3)),
         )
     assert str(refusal.value) == (
-        "--pairs goes with an instrument of sentence pairs, such as coreference; asked here: "
+        "--sentence-pairs goes with an instrument of sentence pairs, such as coreference; asked here: "
         "social-distance."
     )
 
@@ -532,7 +539,7 @@ def kill_and_go_on(tmp_path, *, times, seed, pairs):
         load_instrument("coreference"), PromptOptions(pairs=pairs, adjectives=["none"])
     ).prompts
     with ChatServer(sooner_or_later) as server:
-        arguments = [f"{server.url}#mini", "--instrument", "coreference", "--pairs", pairs]
+        arguments = [f"{server.url}#mini", "--instrument", "coreference", "--sentence-pairs", pairs]
         arguments += ["--adjectives", "none", "--output", tmp_path, "--concurrency", 16]
         arguments += ["--no-report"]
         asked = {"model": f"{server.url}#mini", "instrument": "coreference"}

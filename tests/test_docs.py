@@ -255,7 +255,7 @@ def made_short(line: Line) -> list[str]:
 
 
 def builtin() -> set[str]:
-    # Sentence pairs are made short by --pairs.
+    # Sentence pairs are made short by --sentence-pairs.
     return {*builtin_names()} - {"coreference"}
 
 

@@ -96,7 +96,7 @@ def list_instruments(*, as_json: Json = False) -> None:
 
 @app.command(cls=Command)
 def validate(path: NameOrPath, *, as_json: Json = False) -> None:
-    """Check an instrument and say every fault of it."""
+    """Check an instrument and list every fault."""
     from goffman.instruments.load import load_instrument
     from goffman.instruments.render import render
     from goffman.records import Fault
@@ -128,9 +128,7 @@ def prompts(
     *,
     style: Annotated[
         Format | None,
-        typer.Option(
-            "--format", help="A table to read; into a file, what its name ends in, or CSV."
-        ),
+        typer.Option("--format", help="Default: a table; for a file, its ending, or CSV."),
     ] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first N prompts.")] = None,
     output: Annotated[Path | None, typer.Option(help="Write to this file.")] = None,
@@ -145,7 +143,7 @@ def prompts(
     pairs: Pairs = None,
     seed: Annotated[int | None, typer.Option(help="Coreference: which pairs are drawn.")] = None,
     pronouns: Annotated[
-        bool, typer.Option("--pronouns", help="Coreference: as models are asked that do not chat.")
+        bool, typer.Option("--pronouns", help="Coreference: the form for models that do not chat.")
     ] = False,
 ) -> None:
     """Print the prompts of an instrument, one row each."""

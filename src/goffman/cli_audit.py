@@ -218,6 +218,7 @@ def audit(
     pair: Annotated[
         list[str] | None,
         typer.Option(
+            "--correlate",
             metavar="BASE=CLASSIFIER",
             help="Correlate a model with the classifier fine-tuned from it; may be repeated.",
             rich_help_panel=_MEASURING,
@@ -413,7 +414,7 @@ def _model_pairs(given: Sequence[str]) -> tuple[tuple[str, str], ...]:
     for base, sign, classifier in pairs:
         if not (base and sign and classifier):
             raise InputError(
-                f"--pair has '{base}{sign}{classifier}'; it is a masked model, =, and the "
-                "classifier that was fine-tuned from it: --pair roberta-base=org/classifier"
+                f"--correlate has '{base}{sign}{classifier}'; it is a masked model, =, and the "
+                "classifier that was fine-tuned from it: --correlate roberta-base=org/classifier"
             )
     return tuple((base, classifier) for base, _, classifier in pairs)

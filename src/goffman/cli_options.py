@@ -10,12 +10,20 @@ import typer
 from typer.core import TyperCommand
 
 from goffman.errors import InputError
+from goffman.terminal import say
 
 LONGEST = 4096
 """Characters of one value: no path is longer."""
 
 LARGEST = 2**63 - 1
 """A whole number that every table can hold."""
+
+RENAMED = {
+    "--pair": "--correlate",
+    "--pairs": "--sentence-pairs",
+    "--placement": "--adjective-placement",
+}
+"""Options that had a name that was easily mixed up with another's."""
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 ASKED = "What to ask"
@@ -44,12 +52,16 @@ Adjectives = Annotated[
 Placement = Annotated[
     str | None,
     typer.Option(
-        help="Where adjectives go: by-stereotype or by-position.", rich_help_panel=SENTENCES
+        "--adjective-placement",
+        help="Where adjectives go: by-stereotype or by-position.",
+        rich_help_panel=SENTENCES,
     ),
 ]
 Pairs = Annotated[
     int | None,
-    typer.Option(help="How many sentence pairs to draw.", rich_help_panel=SENTENCES),
+    typer.Option(
+        "--sentence-pairs", help="How many sentence pairs to draw.", rich_help_panel=SENTENCES
+    ),
 ]
 
 
@@ -70,6 +82,7 @@ class Command(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """What is left of the arguments, as typer has it; InputError names the option."""
+        args = [_renamed(argument) for argument in args]
         # As it was given: an empty path is the current folder once it is converted.
         given, _, _ = self.make_parser(ctx).parse_args(args=list(args))
         for param in self.params:
@@ -81,6 +94,15 @@ class Command(TyperCommand):
         for param in self.params:
             _check_number(_name(param), ctx.params.get(param.name))
         return rest
+
+
+def _renamed(argument: str) -> str:
+    """The argument by the name that its option has now; the user is told."""
+    option, sign, value = argument.partition("=")
+    if option not in RENAMED:
+        return argument
+    say(f"{option} is now called {RENAMED[option]}.")
+    return f"{RENAMED[option]}{sign}{value}"
 
 
 def _name(param: Any) -> str:

@@ -189,7 +189,7 @@ def test_impossible_numbers_of_pairs_are_refused(count: int) -> None:
     with pytest.raises(SentenceError) as caught:
         generate_pairs(CONTENT, count=count, seed=0)
     assert str(caught.value) == (
-        f"--pairs is {count}. Allowed: 1 to 121,600, which is 152 frames with 800 casts of two "
+        f"--sentence-pairs is {count}. Allowed: 1 to 121,600, which is 152 frames with 800 casts of two "
         "occupations each."
     )
 
@@ -240,7 +240,7 @@ def test_options_that_mean_nothing_are_refused() -> None:
     with pytest.raises(InputError, match="--wording does not go with coreference: it has no"):
         render(INSTRUMENT, PromptOptions(wordings=["first"]))
     with pytest.raises(
-        InputError, match="--pairs does not go with care-seeking: it has no sentence pairs"
+        InputError, match="--sentence-pairs does not go with care-seeking: it has no sentence pairs"
     ):
         render(load_instrument("care-seeking"), PromptOptions(pairs=3))
     with pytest.raises(InputError, match="--drop-faulty goes with --winobias alone"):
