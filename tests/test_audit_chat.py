@@ -162,7 +162,7 @@ def test_the_manifest_says_who_was_asked_where_and_how(tmp_path):
     with ChatServer(understands) as server:
         run(server, tmp_path)
     manifest = read_manifest(tmp_path)
-    assert manifest.models[f"{server.url}#mini"] == {
+    assert manifest.models[f"{server.url}#mini"].entry() == {
         "kind": "chat",
         "family": "",
         "revision": None,
@@ -177,8 +177,8 @@ def test_the_manifest_says_who_was_asked_where_and_how(tmp_path):
         "address": server.url,
         "asked_as": "mini",
     }
-    assert manifest.instruments["coreference"]["trials"] == 3
-    assert manifest.lexicons["parser"] == "as-published"
+    assert manifest.instruments["coreference"].trials == 3
+    assert manifest.lexicons.parser == "as-published"
     assert "openai" in manifest.sessions[0].versions
 
 

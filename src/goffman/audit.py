@@ -38,7 +38,7 @@ from goffman.score import load_words
 if TYPE_CHECKING:
     from goffman.lexicons.words import Words
     from goffman.models.base import Fills, Identity
-    from goffman.runs.manifest import Entry
+    from goffman.runs.entries import Entry
 
 
 @dataclass(frozen=True, kw_only=True)

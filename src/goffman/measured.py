@@ -73,6 +73,5 @@ def read_again(folder: Path, *, parser: str, note: Note) -> None:
                 f"run's goffman audit command again, with --parser {parser}: it asks nobody."
             ) from error
         before = run.manifest.measuring
-        pairs = [(base, classifier) for base, classifier in before.get("pairs", ())]
         words = replace(words, parser=parser)
-        measure(run, words, seed=int(before.get("seed", 0)), pairs=pairs, note=note)
+        measure(run, words, seed=before.seed, pairs=before.pairs, note=note)

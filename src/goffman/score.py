@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import polars as pl
 
@@ -14,12 +14,14 @@ from goffman.lexicons.gender import load_gender
 from goffman.lexicons.words import Words
 from goffman.measures.catalogue import measure_from
 from goffman.measures.replies import DEFAULT_PARSER, parser_named
+from goffman.runs.entries import Lexicons
 from goffman.runs.folder import read_prompts
 from goffman.runs.read import read_answers
 from goffman.tables import SCORES, schema
 
 if TYPE_CHECKING:
     from goffman.measures.base import Measure
+    from goffman.records import AnswerTable
     from goffman.runs.manifest import Manifest
 
 
@@ -39,15 +41,14 @@ def load_words(
 def words_of(manifest: Manifest) -> Words:
     """The lexicons that the run was scored with; RunError where they are not here as they were."""
     named = manifest.lexicons
-    files = [Path(one["file"]) for one in named.get("attitudes", ()) if one["file"] != "shipped"]
-    if named.get("gender", {}).get("file", "shipped") != "shipped":
-        given = named["gender"]["file"]
-        raise RunError(f"The gender words are from {given}, which is not known here.")
+    files = [Path(one.file) for one in named.attitudes if one.file != "shipped"]
+    if named.gender and named.gender.file != "shipped":
+        raise RunError(f"The gender words are from {named.gender.file}, which is not known here.")
     try:
-        words = load_words(files, parser=named.get("parser", DEFAULT_PARSER))
+        words = load_words(files, parser=named.parser or DEFAULT_PARSER)
     except (GoffmanError, OSError) as error:
         raise RunError(str(error)) from error
-    if named and words.entry() != named:
+    if named != Lexicons() and Lexicons.of(words.entry()) != named:
         raise RunError("The lexicons have changed since the run was scored.")
     return words
 
@@ -55,7 +56,7 @@ def words_of(manifest: Manifest) -> Words:
 def measures_of(manifest: Manifest) -> dict[str, Measure]:
     """By instrument: what its answers are measured by, where it names anything."""
     found = {
-        instrument: measure_from(entry.get("measured", {}))
+        instrument: measure_from(entry.measured)
         for instrument, entry in sorted(manifest.instruments.items())
     }
     return {instrument: measure for instrument, measure in found.items() if measure is not None}
@@ -86,7 +87,7 @@ def score(
     return pl.concat(tables)
 
 
-def wordings_of(run: Path, manifest: Manifest) -> dict[str, list[str]]:
+def wordings_of(run: Path, manifest: Manifest | None = None) -> dict[str, list[str]]:
     """By instrument: the wordings that were asked, in the instrument's order."""
     order = read_prompts(run, manifest).group_by("instrument", maintain_order=True)
     return dict(order.agg(pl.col("wording").unique(maintain_order=True)).rows())
@@ -97,7 +98,7 @@ def _finished(
 ) -> Iterator[str]:
     """The models that answered the instrument to the end."""
     for model in models:
-        if manifest.answers[model][instrument]["parts"] is None:
+        if manifest.answers[model][instrument].parts is None:
             note(f"{instrument}, {model}: not yet answered to the end, so without scores.")
         else:
             yield model
@@ -116,10 +117,10 @@ def _answers(
     A model whose answers are not all there any more is left out, with a note: the others' are.
     """
     for model in models:
-        table = manifest.answers[model][instrument]["table"]
+        table = cast("AnswerTable", manifest.answers[model][instrument].table)
         try:
             answers = read_answers(run, table, model=model, instrument=instrument)
         except RunError as error:
             note(f"{instrument}, {model}: left out of scores and estimates. {error}")
             continue
-        yield answers, bool(manifest.models[model].get("cased"))
+        yield answers, bool(manifest.models[model].cased)

@@ -27,7 +27,7 @@ def sections_of(
             continue
         measure = measures[instrument]
         asked = prompts.filter(pl.col("instrument") == instrument)
-        asking = manifest.instruments[instrument].get("settings", {})
+        asking = manifest.instruments[instrument].settings
         sections[instrument] = Section(
             instrument=instrument,
             measure=measure.name,
@@ -42,7 +42,7 @@ def sections_of(
             items=_seen(asked, "item"),
             dimensions=_seen(asked, "dimension"),
             prompts=asked,
-            placement=str(asking.get("placement", "before-first")),
+            placement=asking.placement if asking else "before-first",
         )
     return sections
 

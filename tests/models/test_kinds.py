@@ -28,7 +28,8 @@ def fails(name, loading):
 def cannot_say(name):
     return 1 / (name != "toy:7")
 
-FAILS = replace(KIND, name="failing", takes=lambda name: name == "fail:1", load=fails)
+FAILS = replace(KIND, name="failing", takes=lambda name: name == "fail:1", load=fails,
+                check=lambda name, options: None)
 DIVIDES = replace(KIND, name="divides", takes=cannot_say)
 TAKEN = replace(KIND, name="masked")
 NAMELESS = replace(KIND, name="nameless", takes=None)

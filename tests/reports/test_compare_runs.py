@@ -276,7 +276,7 @@ def test_settings_of_a_chat_model_are_paired_over_sentence_pairs(tmp_path):
 def test_other_prompts_are_refused(tmp_path_factory, before):
     few = measured(tmp_path_factory, "before", ("small",), instruments=("care-seeking",), limit=10)
     prompts = [
-        run.manifest.instruments["care-seeking"]["prompts_sha256"][:12] for run in (before, few)
+        run.manifest.instruments["care-seeking"].prompts_sha256[:12] for run in (before, few)
     ]
     with pytest.raises(RunError) as refusal:
         compare([before, few])
@@ -346,7 +346,7 @@ def test_another_lexicon_is_marked_where_it_counts(tmp_path_factory, before):
         ratings=(ratings,),
     )
     marks = {one.instrument: one.verdict.marks for one in compare([before, rated])}
-    shipped, mine = (entry["sha256"][:12] for entry in rated.manifest.lexicons["attitudes"])
+    shipped, mine = (entry.sha256[:12] for entry in rated.manifest.lexicons.attitudes)
     assert marks["people-sentiment"] == ()
     assert marks["social-distance"] == (
         f"the attitudes of words come from shipped ({shipped}…) in {before.folder} and from "

@@ -41,7 +41,7 @@ def test_the_metadata_block_is_what_the_hub_reads(run):
         assert result.task_type == "fill-mask"
         assert result.dataset_type == f"goffman/{one.row['instrument']}"
         entry = run.manifest.instruments[one.row["instrument"]]
-        assert result.dataset_revision == entry["prompts_sha256"]
+        assert result.dataset_revision == entry.prompts_sha256
         low = one.value("low")
         assert ("no interval" if low is None else f"{low:.3g}") in result.metric_name
 
@@ -113,7 +113,7 @@ def test_lm_eval_has_the_keys_that_its_own_results_have(run):
         assert sorted(found[key]) == tasks
     assert {"config", "git_hash", "date", "pretty_env_info", "transformers_version"} <= {*found}
     assert {"model_source", "model_name", "model_name_sanitized", "task_hashes"} <= {*found}
-    prompts = run.manifest.instruments["care-seeking"]["prompts"]
+    prompts = run.manifest.instruments["care-seeking"].prompts
     assert found["n-samples"]["care-seeking"] == {"original": prompts, "effective": prompts}
     for of in found["results"].values():
         for name, value in of.items():

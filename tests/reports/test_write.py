@@ -22,6 +22,7 @@ from goffman.presentation.numbers import number
 from goffman.presentation.shown import names_of, short_names
 from goffman.reports import images
 from goffman.reports.write import write_report
+from goffman.runs.entries import AskedInstrument
 from goffman.runs.files import Folder
 from goffman.runs.manifest import Manifest
 
@@ -200,6 +201,11 @@ def test_models_are_called_by_as_much_of_their_path_as_tells_them_apart():
     assert short_names(["/x\u202e"]) == {"/x\u202e": "x\\u202e"}
 
 
+def asked(**more):
+    entry = {"version": "1", "digest": "d", "prompts": 1, "prompts_sha256": "p", **more}
+    return AskedInstrument.of(entry)
+
+
 def test_names_are_those_of_the_manifest_and_ids_where_it_has_none():
     called = {
         "title": "A <b>title\u202e",
@@ -207,13 +213,13 @@ def test_names_are_those_of_the_manifest_and_ids_where_it_has_none():
         "conditions": {"latina-latino": "Latina/Latino", "one": "Same", "two": "Same"},
         "items": {"rent-room": "rent a room in my home to {who}."},
     }
-    known = names_of(Manifest(instruments={"mine": {"version": "1", "called": called}}))
+    known = names_of(Manifest(instruments={"mine": asked(called=called)}))
     assert known.condition("mine", "latina-latino") == "Latina/Latino"
     assert known.condition("mine", "two") == "Same (two)"
     assert known.condition("mine", "baseline") == "(no condition named)"
     assert known.item("mine", "rent-room") == "rent a room in my home to …"
     assert known.title("mine") == "A <b>title\\u202e"
-    other = names_of(Manifest(instruments={"mine": {"version": "1"}}))
+    other = names_of(Manifest(instruments={"mine": asked()}))
     assert other.condition("mine", "latina-latino") == "latina latino"
     assert other.condition("mine", "non-stigmatized") == "non-stigmatized"
     assert other.title("mine") == "mine"

@@ -43,6 +43,13 @@ def masked(folder: Path, model: str) -> None:
     audit([model], instruments=["care-seeking", "attribution"], output=folder, options=options)
 
 
+def reported(folder: Path, model: str) -> None:
+    """A run whose report is soon written."""
+    from goffman.audit import AskOptions, audit
+
+    audit([model], instruments=["care-seeking"], output=folder, options=AskOptions(limit=4))
+
+
 def chat(folder: Path, model: str) -> None:
     """A chat model behind a real server, many questions at once."""
     from goffman.audit import AskOptions, audit
@@ -259,7 +266,7 @@ def soak(base: Path, server: str, *, kills: int, seed: int) -> None:
     """Raises nothing where every run came through all kills."""
     model, run = base / "model", base / "whole"
     needed = imported_by(made_model, model)
-    needed += imported_by(masked, run, str(model))
+    needed += imported_by(reported, run, str(model))
     needed += imported_by(report, shutil.copytree(run, base / "reported"), "")
     needed += imported_by(chat, base / "first-chat", f"{server}#mini")
     warm_up(needed)

@@ -384,7 +384,7 @@ def test_the_manifest_reads_back_as_it_was_written(undisturbed, tmp_path):
     assert set(session.versions) == {
         *("goffman", "python", "torch", "transformers", "tokenizers", "polars", "numpy", "openai")
     }
-    assert manifest.models[next(iter(manifest.models))]["batches"] == {
+    assert manifest.models[next(iter(manifest.models))].batches.entry() == {
         "max_tokens": LIMITS.max_tokens,
         "max_size": LIMITS.max_size,
         "part_size": LIMITS.part_size,

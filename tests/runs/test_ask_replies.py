@@ -97,7 +97,7 @@ def test_every_prompt_has_its_own_reply_in_every_trial(server, tmp_path):
     check(tmp_path, server, prompts_of(TEXTS))
     assert set(server.answered.values()) == {1}
     assert len(server.answered) == 180
-    entry = read_manifest(tmp_path).answers[f"{server.url}#mini"]["scale"]
+    entry = read_manifest(tmp_path).answers[f"{server.url}#mini"]["scale"].entry()
     assert len(entry.pop("sha256")) == 64
     assert entry == {
         "table": "replies",
@@ -138,7 +138,7 @@ def test_prompts_that_read_the_same_are_one_question(server, tmp_path):
     first, last = (table.filter(pl.col("prompt_id") == prompts[n].id) for n in (0, 4))
     assert first["text"].equals(last["text"])
     assert first["text"].n_unique() == 3, "trials are apart"
-    entry = read_manifest(tmp_path).answers[f"{server.url}#mini"]["scale"]
+    entry = read_manifest(tmp_path).answers[f"{server.url}#mini"]["scale"].entry()
     assert entry["prompt_tokens"] == 12 * 40, "what was paid for, not what was copied"
 
 

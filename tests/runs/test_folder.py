@@ -12,6 +12,7 @@ import pytest
 
 from goffman.errors import RunError
 from goffman.records import Prompt
+from goffman.runs.entries import AskedInstrument
 from goffman.runs.folder import keep_prompts, open_run, read_prompts
 from goffman.runs.manifest import begun, read_manifest, with_answers
 from goffman.tables import prompt_table
@@ -33,8 +34,9 @@ def ask(folder, *instruments):
     """What an audit does with prompts, with an answer to each instrument begun."""
     with open_run(folder) as run:
         for name in instruments:
-            entry = {"prompts": len(prompts(name))}
-            known = {**run.manifest.instruments, name: entry}
+            entry = {"version": "1", "digest": "d", "prompts_sha256": "p"}
+            record = AskedInstrument.of({**entry, "prompts": len(prompts(name))})
+            known = {**run.manifest.instruments, name: record}
             run.manifest = replace(run.manifest, instruments=known)
         for name in instruments:
             keep_prompts(run, name, prompts(name))

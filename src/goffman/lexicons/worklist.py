@@ -116,7 +116,7 @@ def _manifest(run: Path) -> Manifest:
 
 def _instruments_with_fills(manifest: Manifest) -> list[str]:
     entries = [entry for of_model in manifest.answers.values() for entry in of_model.items()]
-    return sorted({name for name, entry in entries if entry["table"] == "fills"})
+    return sorted({name for name, entry in entries if entry.table == "fills"})
 
 
 def _fills(run: Path, instruments: Sequence[str]) -> pl.DataFrame:

@@ -14,7 +14,7 @@ from goffman.records import BASELINE, MASK
 from goffman.terminal import printable
 
 if TYPE_CHECKING:
-    from goffman.runs.manifest import Entry, Manifest
+    from goffman.runs.manifest import Manifest
 
 BLANK = "____"
 """How a mask is shown to people."""
@@ -73,31 +73,26 @@ def names_of(manifest: Manifest) -> Names:
     conditions: dict[tuple[str, str], str] = {}
     items: dict[tuple[str, str], str] = {}
     for instrument, entry in manifest.instruments.items():
-        called = entry.get("called")
+        called = entry.called
         if called is None:
             continue
-        instruments[instrument] = _about(entry)
-        said = {one: printable(name) for one, name in called.get("conditions", {}).items()}
+        instruments[instrument] = About(
+            title=printable(called.title),
+            citation=printable(called.citation),
+            version=printable(entry.version),
+        )
+        said = {one: printable(name) for one, name in called.conditions.items()}
         counts = Counter(said.values())
         for condition, name in said.items():
             own = name if counts[name] == 1 else f"{name} ({condition})"
             conditions[instrument, condition] = own
-        for item, text in called.get("items", {}).items():
+        for item, text in called.items.items():
             items[instrument, item] = _short(text)
     return Names(
         models=short_names(manifest.models),
         instruments=instruments,
         conditions=conditions,
         items=items,
-    )
-
-
-def _about(entry: Entry) -> About:
-    called = entry["called"]
-    return About(
-        title=printable(str(called["title"])),
-        citation=printable(str(called["citation"])),
-        version=printable(str(entry["version"])),
     )
 
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from goffman.reports.run import MeasuredRun
+    from goffman.runs.entries import Lexicons
 
 HARMLESS = ("settings: targets",)
 """Further words whose probability was kept: no measure's top k depends on them."""
@@ -32,7 +33,7 @@ def verdict(
     first: MeasuredRun, second: MeasuredRun, instrument: str, *, models: tuple[str, str]
 ) -> Verdict:
     """Whether the answers of two models to an instrument may be compared."""
-    here, there = (_flat(run.manifest.instruments[instrument]) for run in (first, second))
+    here, there = (_flat(run.manifest.instruments[instrument].entry()) for run in (first, second))
     refusals: list[str] = []
     for name in {**here, **there}:
         if here.get(name) == there.get(name) or name in HARMLESS:
@@ -49,27 +50,27 @@ def _marks(
 ) -> Iterator[str]:
     runs = (first, second)
     entries = [run.manifest.models[model] for run, model in zip(runs, models, strict=True)]
-    precisions = [entry.get("precision") for entry in entries]
+    precisions = [entry.precision for entry in entries]
     if precisions[0] != precisions[1]:
         yield (
             f"{models[0]} was asked in {precisions[0]} in {first.folder} and {models[1]} in "
             f"{precisions[1]} in {second.folder}: a part of the difference may be rounding"
         )
-    measure = measure_from(first.manifest.instruments[instrument].get("measured", {}))
+    measure = measure_from(first.manifest.instruments[instrument].measured)
     words = measure.words if measure else None
     if words == "parser":
-        parsers = [str(run.manifest.lexicons.get("parser")) for run in runs]
+        parsers = [str(run.manifest.lexicons.parser) for run in runs]
         if parsers[0] != parsers[1]:
             yield (
                 f"replies were read by the parser {parsers[0]} in {first.folder} and by "
                 f"{parsers[1]} in {second.folder}: part of the difference may come from that"
             )
     elif words:
-        lexicons = [run.manifest.lexicons.get(words) for run in runs]
+        lexicons = [_files(run.manifest.lexicons, words) for run in runs]
         if lexicons[0] != lexicons[1]:
             yield (
-                f"the {words} of words come from {_files(lexicons[0])} in {first.folder} and from "
-                f"{_files(lexicons[1])} in {second.folder}: a part of the difference may be theirs"
+                f"the {words} of words come from {lexicons[0]} in {first.folder} and from "
+                f"{lexicons[1]} in {second.folder}: a part of the difference may be theirs"
             )
     versions = [_versions(run) for run in runs]
     if versions[0] != versions[1]:
@@ -77,20 +78,15 @@ def _marks(
 
 
 def _versions(run: MeasuredRun) -> str:
-    made = (session.versions.get("goffman", "?") for session in run.manifest.sessions)
+    made = (session.versions["goffman"] for session in run.manifest.sessions)
     return " and ".join(dict.fromkeys(made))
 
 
-def _files(lexicon: object) -> str:
-    """The files of a manifest's entry, with enough of their checksums to tell two apart."""
-    entries = lexicon if isinstance(lexicon, list) else [lexicon]
-    said = []
-    for entry in entries:
-        if not isinstance(entry, dict):
-            return "no file that the manifest names"
-        digest = str(entry.get("sha256", ""))[:12]
-        said.append(f"{entry.get('file', '?')} ({digest}…)" if digest else str(entry.get("file")))
-    return ", ".join(said) or "no file"
+def _files(lexicons: Lexicons, meaning: str) -> str:
+    """The files that say what words mean, with enough of their checksums to tell two apart."""
+    gender = (lexicons.gender,) if lexicons.gender else ()
+    files = lexicons.attitudes if meaning == "attitudes" else gender
+    return ", ".join(f"{one.file} ({one.sha256[:12]}…)" for one in files) or "no file"
 
 
 def _flat(entry: Mapping[str, Any]) -> dict[str, Any]:

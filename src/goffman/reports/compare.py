@@ -102,7 +102,7 @@ def _comparison(
         verdict=said,
         estimates=run.estimates.clear(),
     )
-    measure = measure_from(run.manifest.instruments[instrument].get("measured", {}))
+    measure = measure_from(run.manifest.instruments[instrument].measured)
     if said.refusals or measure is None:
         return about
     both = _both(reference, run, instrument, pair)

@@ -15,6 +15,7 @@ from goffman.terminal import printable
 if TYPE_CHECKING:
     from goffman.presentation.section import Section
     from goffman.reports.run import MeasuredRun
+    from goffman.runs.entries import Lexicons, Model
 
 _MOST = 40
 """More rows than these are left to the files."""
@@ -50,8 +51,8 @@ def about_run(run: MeasuredRun) -> dict[str, Any]:
             "shown": names.model(name),
             "name": printable(name),
             "facts": _model_facts(entry),
-            "notes": [printable(str(note)) for note in entry.get("notes", ())],
-            "deviation": entry.get("deviation"),
+            "notes": [printable(note) for note in entry.notes],
+            "deviation": entry.deviation,
         }
         for name, entry in manifest.models.items()
     ]
@@ -59,7 +60,7 @@ def about_run(run: MeasuredRun) -> dict[str, Any]:
         {
             "id": name,
             "title": part.names.title(name),
-            "version": printable(str(manifest.instruments[name].get("version", ""))),
+            "version": printable(manifest.instruments[name].version),
             "prompts": part.prompts.height,
             "models": part.models(),
         }
@@ -87,17 +88,18 @@ def _who(models: Sequence[str]) -> str:
     return " and ".join([", ".join(models[:-1]), models[-1]] if models[1:] else models)
 
 
-def _model_facts(entry: Mapping[str, Any]) -> list[tuple[str, str]]:
+def _model_facts(entry: Model) -> list[tuple[str, str]]:
     """The entries of a model's manifest that tell it from another, as they are shown."""
     facts = []
     for key, name in FACTS.items():
-        value = entry.get(key)
+        value = getattr(entry, key)
         if isinstance(value, str) and value:
             shown = f"{value[:12]}…" if len(value) >= 40 else value
             facts.append((name, printable(shown)))
-    if entry.get("labels"):
-        facts.append(("classes", printable(", ".join(map(str, entry["labels"])))))
-    for key, value in entry.get("sampling", {}).items():
+    if entry.labels:
+        facts.append(("classes", printable(", ".join(entry.labels))))
+    drawing = entry.sampling.entry() if entry.sampling else {}
+    for key, value in drawing.items():
         if value is not None:
             facts.append((plain(key.replace("_", "-")), printable(str(value))))
     return facts
@@ -105,22 +107,22 @@ def _model_facts(entry: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 def _has_replies(run: MeasuredRun) -> bool:
     asked = [entry for of_model in run.manifest.answers.values() for entry in of_model.values()]
-    return any(entry["table"] == "replies" for entry in asked)
+    return any(entry.table == "replies" for entry in asked)
 
 
-def _lexicons(lexicons: Mapping[str, Any], *, replies: bool) -> list[str]:
+def _lexicons(lexicons: Lexicons, *, replies: bool) -> list[str]:
     said = [
-        f"Attitudes of words: {printable(str(one['file']))}, {one['ratings']:,} ratings "
-        f"(sha256 {one['sha256'][:12]}…)."
-        for one in lexicons.get("attitudes", ())
+        f"Attitudes of words: {printable(one.file)}, {one.ratings:,} ratings "
+        f"(sha256 {one.sha256[:12]}…)."
+        for one in lexicons.attitudes
     ]
-    if gender := lexicons.get("gender"):
+    if gender := lexicons.gender:
         said.append(
-            f"Gender of words: {printable(str(gender['file']))}, {gender['words']:,} words "
-            f"(sha256 {gender['sha256'][:12]}…)."
+            f"Gender of words: {printable(gender.file)}, {gender.words:,} words "
+            f"(sha256 {gender.sha256[:12]}…)."
         )
-    if replies and (parser := lexicons.get("parser")):
-        said.append(f"Replies: read by the parser {printable(str(parser))}.")
+    if replies and lexicons.parser:
+        said.append(f"Replies: read by the parser {printable(lexicons.parser)}.")
     return said
 
 

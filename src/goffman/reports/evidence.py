@@ -13,7 +13,7 @@ import json
 import struct
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import polars as pl
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from goffman.lexicons.words import Words
     from goffman.presentation.section import Section
+    from goffman.records import AnswerTable
     from goffman.reports.run import MeasuredRun
 
 ROWS = 600_000
@@ -89,9 +90,9 @@ def _answers(run: MeasuredRun, section: Section) -> Iterator[Answers]:
     """Model by model, those that answered to the end."""
     for model, asked in run.manifest.answers.items():
         entry = asked.get(section.instrument)
-        if entry is None or entry["parts"] is None:
+        if entry is None or entry.parts is None:
             continue
-        table, cased = entry["table"], bool(run.manifest.models[model].get("cased"))
+        table, cased = cast("AnswerTable", entry.table), bool(run.manifest.models[model].cased)
         frame = read_answers(run.folder, table, model=model, instrument=section.instrument)
         yield Answers(table=table, frame=frame, cased=cased)
 

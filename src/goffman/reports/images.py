@@ -73,7 +73,7 @@ def _written(folder: Folder, stem: str, spec: Spec) -> str:
     import vl_convert
 
     before = {kind: folder.read(f"{stem}.{kind}") or b"" for kind in DRAWN}
-    if folder.read(f"{stem}.vl.json") == _text(spec, before):
+    if before["pdf"] and folder.read(f"{stem}.vl.json") == _text(spec, before):
         return before["svg"].decode()
     svg = svg_of(spec)
     drawn = {
@@ -88,8 +88,11 @@ def _written(folder: Folder, stem: str, spec: Spec) -> str:
 
 
 def _text(spec: Spec, drawn: Mapping[str, bytes]) -> bytes:
-    """The specification's file; it says which drawings are made from it."""
-    sums = {kind: hashlib.sha256(drawn[kind]).hexdigest() for kind in DRAWN}
+    """The specification's file; it says which drawings are made from it.
+
+    But for the PDF, which says when it was drawn: two runs have the same specification.
+    """
+    sums = {kind: hashlib.sha256(drawn[kind]).hexdigest() for kind in ("svg", "png")}
     whole = {**spec, "config": config(), "usermeta": {"sha256": sums}}
     return (json.dumps(whole, ensure_ascii=False, indent=1) + "\n").encode()
 

@@ -114,16 +114,16 @@ def _about_tasks(run: MeasuredRun, results: dict[str, dict[str, Any]]) -> dict[s
                 "dataset_path": "goffman",
                 "dataset_name": task,
                 "num_fewshot": 0,
-                "repeats": entry.get("trials", 1),
-                "metadata": dict(entry),
+                "repeats": entry.trials or 1,
+                "metadata": entry.entry(),
             }
             for task, entry in entries.items()
         },
-        "versions": {task: entry["version"] for task, entry in entries.items()},
+        "versions": {task: entry.version for task, entry in entries.items()},
         "n-shot": dict.fromkeys(results, 0),
         "higher_is_better": {task: dict.fromkeys(names) for task, names in metrics.items()},
         "n-samples": {
-            task: {"original": entry["prompts"], "effective": entry["prompts"]}
+            task: {"original": entry.prompts, "effective": entry.prompts}
             for task, entry in entries.items()
         },
     }
@@ -140,12 +140,12 @@ def _about_model(run: MeasuredRun, model: str) -> dict[str, Any]:
         "config": {
             "model": "goffman",
             "model_args": f"pretrained={name}",
-            "model_revision": entry.get("revision"),
-            "model_sha": entry.get("weights_sha256"),
-            "model_dtype": entry.get("precision"),
-            "batch_size": entry.get("batches", {}).get("max_size"),
+            "model_revision": entry.revision,
+            "model_sha": entry.weights_sha256,
+            "model_dtype": entry.precision,
+            "batch_size": entry.batches.max_size if entry.batches else None,
             "batch_sizes": [],
-            "device": entry.get("device"),
+            "device": entry.device,
             "use_cache": None,
             "limit": None,
             "bootstrap_iters": 9_999,
@@ -163,7 +163,7 @@ def _about_model(run: MeasuredRun, model: str) -> dict[str, Any]:
         "goffman_version": versions.get("goffman", __version__),
         "upper_git_hash": None,
         "task_hashes": {
-            task: of["prompts_sha256"] for task, of in sorted(run.manifest.instruments.items())
+            task: of.prompts_sha256 for task, of in sorted(run.manifest.instruments.items())
         },
         "model_source": "goffman",
         "model_name": name,

@@ -16,7 +16,6 @@ from goffman.presentation.findings import findings_of
 from goffman.presentation.table_text import Shown, as_table, markdown, markdown_text
 from goffman.reports.exported import main_estimates, public_name
 from goffman.reports.limits import GENERAL
-from goffman.runs.manifest import with_kind
 from goffman.terminal import printable
 
 if TYPE_CHECKING:
@@ -34,7 +33,7 @@ def model_card_text(run: MeasuredRun, model: str) -> str:
 
 
 def _metadata(run: MeasuredRun, model: str, found: list[Named]) -> str:
-    row = kinds().get(with_kind(run.manifest.models[model]).get("kind", ""))
+    row = kinds().get(run.manifest.models[model].kind)
     task = row.task if row else "other"
     lines = ["model-index:", f"- name: {_quoted(public_name(model))}", "  results:"]
     for instrument in _instruments(run, model):
@@ -46,14 +45,14 @@ def _metadata(run: MeasuredRun, model: str, found: list[Named]) -> str:
         if not metrics:
             continue
         entry = run.manifest.instruments[instrument]
-        called = f"goffman {instrument}, version {entry['version']}"
+        called = f"goffman {instrument}, version {entry.version}"
         lines += [
             "  - task:",
             f"      type: {_quoted(task)}",
             "    dataset:",
             f"      type: {_quoted(f'goffman/{instrument}')}",
             f"      name: {_quoted(called)}",
-            f"      revision: {_quoted(entry['prompts_sha256'])}",
+            f"      revision: {_quoted(entry.prompts_sha256)}",
             "    metrics:",
         ]
         for one in metrics:
@@ -106,7 +105,7 @@ def _section(run: MeasuredRun, model: str, found: list[Named]) -> str:
     entry = run.manifest.models[model]
     last = run.manifest.sessions[-1] if run.manifest.sessions else None
     made = f"goffman {last.versions.get('goffman', '')} on {last.started[:10]}" if last else ""
-    precision = entry.get("precision")
+    precision = entry.precision
     how = f"in {precision}" if precision else "behind a server"
     asked = f"{public_name(model)} was asked {how}, with {made}."
     lines = [
@@ -120,7 +119,7 @@ def _section(run: MeasuredRun, model: str, found: list[Named]) -> str:
         lines += [
             f"### {markdown(instrument)}",
             "",
-            f"Version {markdown(str(about['version']))}, {about['prompts']:,} prompts.",
+            f"Version {markdown(about.version)}, {about.prompts:,} prompts.",
             "",
         ]
         section = run.sections[instrument]

@@ -152,7 +152,7 @@ def read_prompts(run: Path, manifest: Manifest | None = None) -> pl.DataFrame:
     counts = dict(table.group_by("instrument").len().rows())
     answered = {name for of_model in manifest.answers.values() for name in of_model}
     for name in sorted(answered & {*manifest.instruments}):
-        if counts.get(name, 0) != manifest.instruments[name]["prompts"]:
+        if counts.get(name, 0) != manifest.instruments[name].prompts:
             again = _again(f" with --instrument {name}")
             raise RunError(f"{run / PROMPTS} does not hold the prompts of {name}. {again}")
     return table

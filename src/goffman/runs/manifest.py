@@ -8,7 +8,7 @@ import platform
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -17,6 +17,15 @@ from typing import TYPE_CHECKING, Any
 from goffman import __version__
 from goffman.errors import RunError
 from goffman.records import Questionnaire
+from goffman.runs.entries import (
+    Answered,
+    AskedInstrument,
+    Entry,
+    Lexicons,
+    Measuring,
+    Model,
+    Record,
+)
 from goffman.runs.files import Folder
 
 if TYPE_CHECKING:
@@ -32,12 +41,6 @@ PACKAGES = ("torch", "transformers", "tokenizers", "polars", "numpy", "openai")
 
 REMARKS = ("notes", "deviation", "called")
 """What is said about a model or an instrument beside which it is; it may differ without harm."""
-
-KINDS_BY_USE = {"fill": "masked", "classify": "classifier", "ask": "chat", "score": "causal"}
-"""What a manifest of an earlier goffman says a model was used for → its kind."""
-
-Entry = Mapping[str, Any]
-"""Names and JSON values."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,20 +68,19 @@ class Session:
 class Manifest:
     """Everything needed to run it again, and what ran."""
 
-    models: Mapping[str, Entry] = field(default_factory=dict)
-    """By name: the model's identity, its batches, and remarks."""
-    instruments: Mapping[str, Entry] = field(default_factory=dict)
-    """By id: version, digest, prompts and how they are asked."""
-    answers: Mapping[str, Mapping[str, Entry]] = field(default_factory=dict)
-    """Model → instrument → table, sentences, rows, parts; all three null until it is finished. Then
-    also sha256, of the names of all parts."""
-    lexicons: Mapping[str, Any] = field(default_factory=dict)
-    """By what they say of words: the files, or the words, that the scores were made with."""
-    measuring: Mapping[str, Any] = field(default_factory=dict)
-    """What else scores and estimates were last made with: the seed, pairs of models, goffman."""
+    models: Mapping[str, Model] = field(default_factory=dict)
+    """By name."""
+    instruments: Mapping[str, AskedInstrument] = field(default_factory=dict)
+    """By id."""
+    answers: Mapping[str, Mapping[str, Answered]] = field(default_factory=dict)
+    """Model → instrument → what there is."""
+    lexicons: Lexicons = field(default_factory=Lexicons)
+    measuring: Measuring = field(default_factory=Measuring)
     tables: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """By file, such as scores.parquet: its sha256; two of them while it is written anew."""
     sessions: tuple[Session, ...] = ()
+    more: Entry = field(default_factory=dict)
+    """What another goffman wrote beside these."""
 
     def knows(self, table: str, content: bytes) -> bool:
         """Whether a table's file is as it was written; an earlier goffman did not note how."""
@@ -90,7 +92,21 @@ class Manifest:
             "wall_s": round(sum(session.wall_s for session in self.sessions), 3),
             "cpu_s": round(sum(session.cpu_s for session in self.sessions), 3),
         }
-        return json.dumps({"format": FORMAT, **totals, **asdict(self)}, indent=2) + "\n"
+        told = {
+            "format": FORMAT,
+            **totals,
+            "models": {name: one.entry() for name, one in self.models.items()},
+            "instruments": {name: one.entry() for name, one in self.instruments.items()},
+            "answers": {
+                model: {name: one.entry() for name, one in of_model.items()}
+                for model, of_model in self.answers.items()
+            },
+            "lexicons": self.lexicons.entry(),
+            "measuring": self.measuring.entry(),
+            "tables": dict(self.tables),
+            "sessions": [asdict(session) for session in self.sessions],
+        }
+        return json.dumps({**told, **self.more}, indent=2) + "\n"
 
 
 def read_manifest(run: Path) -> Manifest | None:
@@ -113,21 +129,33 @@ def read_manifest(run: Path) -> Manifest | None:
                 "Use the goffman that wrote it, or give another folder with --output."
             )
             raise RunError(message)
-        return Manifest(
-            models=content["models"],
-            instruments=content["instruments"],
-            answers=content["answers"],
-            lexicons=content.get("lexicons", {}),
-            measuring=content.get("measuring", {}),
-            tables=content.get("tables", {}),
-            sessions=tuple(Session(**session) for session in content["sessions"]),
-        )
-    except (ValueError, KeyError, TypeError) as error:
+        return _manifest(content)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         message = (
             f"{path} is not a manifest that goffman wrote ({type(error).__name__}: {error}). "
             "Put the file back, or give another folder with --output."
         )
         raise RunError(message) from error
+
+
+def _manifest(content: Entry) -> Manifest:
+    """The records of a manifest's content; an error where it is none."""
+    known = {"format", "wall_s", "cpu_s", *(one.name for one in fields(Manifest))}
+    return Manifest(
+        models={name: Model.of(entry) for name, entry in content["models"].items()},
+        instruments={
+            name: AskedInstrument.of(entry) for name, entry in content["instruments"].items()
+        },
+        answers={
+            model: {name: Answered.of(entry) for name, entry in of_model.items()}
+            for model, of_model in content["answers"].items()
+        },
+        lexicons=Lexicons.of(content.get("lexicons", {})),
+        measuring=Measuring.of(content.get("measuring", {})),
+        tables=content.get("tables", {}),
+        sessions=tuple(Session(**session) for session in content["sessions"]),
+        more={name: value for name, value in content.items() if name not in known},
+    )
 
 
 def write_manifest(run: Path, manifest: Manifest) -> None:
@@ -171,11 +199,11 @@ class Clock:
         )
 
 
-def model_entry(identity: Identity, limits: Limits, *, labels: Sequence[str] = ()) -> Entry:
-    """What the manifest says of a model; ``labels``: the meaning of a classifier's classes."""
+def model_entry(identity: Identity, limits: Limits) -> Entry:
+    """What the manifest says of a model of whatever kind; its kind may say more."""
     entry = asdict(identity) | {"notes": list(identity.notes), "batches": asdict(limits)}
     del entry["name"]
-    return entry | ({"labels": list(labels)} if labels else {})
+    return entry
 
 
 def chat_entry(identity: Identity, sampling: Sampling, *, seed: int) -> Entry:
@@ -215,18 +243,11 @@ def _called(instrument: Instrument) -> Entry:
 
 def with_model(manifest: Manifest, run: Path, *, name: str, entry: Entry) -> Manifest:
     """The manifest with this model in it; RunError where another one has its name."""
-    there = manifest.models.get(name)
+    here, there = Model.of(entry), manifest.models.get(name)
     if there is None:
-        return replace(manifest, models={**manifest.models, name: entry})
-    _refuse(run, f"model '{name}'", there=with_kind(there), here=entry)
+        return replace(manifest, models={**manifest.models, name: here})
+    _refuse(run, f"model '{name}'", there=replace(there, use=None), here=here)
     return manifest
-
-
-def with_kind(entry: Entry) -> Entry:
-    """A model's entry with its kind; an earlier goffman wrote what the model was used for."""
-    # Only as it is read: the parts of a run's answers are known by the entry as it was written.
-    rest = {name: value for name, value in entry.items() if name != "use"}
-    return {"kind": KINDS_BY_USE[entry["use"]], **rest} if "use" in entry else entry
 
 
 def with_instrument(
@@ -237,34 +258,34 @@ def with_instrument(
     Other trials are no other instrument where there are more of them, or as long as not all were
     answered: what was answered stays, and the rest is asked. ``models``: who is asked now.
     """
-    there = manifest.instruments.get(name)
+    here, there = AskedInstrument.of(entry), manifest.instruments.get(name)
     if there is None:
-        return replace(manifest, instruments={**manifest.instruments, name: entry})
-    now, then = entry.get("trials", 0), there.get("trials", 0)
+        return replace(manifest, instruments={**manifest.instruments, name: here})
+    now, then = here.trials or 0, there.trials or 0
     of_models = [answers[name] for answers in manifest.answers.values() if name in answers]
-    unfinished = any(answers["parts"] is None for answers in of_models)
+    unfinished = any(answers.parts is None for answers in of_models)
     if now > then or (now < then and unfinished):
-        same = {**there, "trials": now}
-        _refuse(run, f"instrument '{name}'", there=same, here=entry)
-        return _with_trials(manifest, run, name=name, entry=same, models=models)
-    _refuse(run, f"instrument '{name}'", there=there, here=entry)
+        same = replace(there, trials=now)
+        _refuse(run, f"instrument '{name}'", there=same, here=here)
+        return _with_trials(manifest, run, name=name, record=same, models=models)
+    _refuse(run, f"instrument '{name}'", there=there, here=here)
     return manifest
 
 
 def _with_trials(
-    manifest: Manifest, run: Path, *, name: str, entry: Entry, models: Sequence[str]
+    manifest: Manifest, run: Path, *, name: str, record: AskedInstrument, models: Sequence[str]
 ) -> Manifest:
     """The manifest with other trials of an instrument, which no model has finished as yet."""
     answered = [model for model, answers in manifest.answers.items() if name in answers]
     if others := [model for model in answered if model not in models]:
         raise RunError(
-            f"{run} holds {manifest.instruments[name]['trials']} trials of instrument '{name}' by "
+            f"{run} holds {manifest.instruments[name].trials} trials of instrument '{name}' by "
             f"{', '.join(others)}, too: models of one run have equally many. Name them as well to "
-            f"bring all to {entry['trials']}, or give another folder with --output."
+            f"bring all to {record.trials}, or give another folder with --output."
         )
     for model in answered:
         manifest = with_answers(manifest, model=model, instrument=name, entry=begun("replies"))
-    return replace(manifest, instruments={**manifest.instruments, name: entry})
+    return replace(manifest, instruments={**manifest.instruments, name: record})
 
 
 def asker_of(
@@ -274,7 +295,8 @@ def asker_of(
 
     ``settings``: how the masks of the instrument are asked.
     """
-    of_model = manifest.models.get(model, {})
+    record = manifest.models.get(model)
+    of_model = record.entry() if record else {}
     who = {name: value for name, value in of_model.items() if name not in REMARKS}
     told = json.dumps([model, who, instrument, settings], sort_keys=True)
     return hashlib.sha256(told.encode()).hexdigest()[:16]
@@ -282,7 +304,7 @@ def asker_of(
 
 def with_answers(manifest: Manifest, *, model: str, instrument: str, entry: Entry) -> Manifest:
     """The manifest with what there is of a model's answers to an instrument."""
-    of_model = {**manifest.answers.get(model, {}), instrument: entry}
+    of_model = {**manifest.answers.get(model, {}), instrument: Answered.of(entry)}
     return replace(manifest, answers={**manifest.answers, model: of_model})
 
 
@@ -291,15 +313,15 @@ def begun(table: str) -> Entry:
     return {"table": table, "sentences": None, "rows": None, "parts": None}
 
 
-def with_lexicons(manifest: Manifest, lexicons: Mapping[str, Any]) -> Manifest:
+def with_lexicons(manifest: Manifest, lexicons: Entry) -> Manifest:
     """The manifest with the lexicons that the scores are now made with."""
-    return replace(manifest, lexicons=dict(lexicons))
+    return replace(manifest, lexicons=Lexicons.of(lexicons))
 
 
 def with_measuring(manifest: Manifest, *, seed: int, pairs: Sequence[tuple[str, str]]) -> Manifest:
     """The manifest with what else the scores and estimates are now made with."""
-    entry = {"seed": seed, "pairs": [list(pair) for pair in pairs], "goffman": __version__}
-    return replace(manifest, measuring=entry)
+    now = Measuring(seed=seed, pairs=tuple(pairs), goffman=__version__)
+    return replace(manifest, measuring=now)
 
 
 def with_table(manifest: Manifest, table: str, *checksums: str) -> Manifest:
@@ -318,9 +340,9 @@ def with_session(manifest: Manifest, session: Session, *, first: bool = False) -
     return replace(manifest, sessions=(*before, session))
 
 
-def _refuse(run: Path, what: str, *, there: Entry, here: Entry) -> None:
-    """RunError where the two entries differ in more than remarks."""
-    flat_there, flat_here = _flat(there), _flat(here)
+def _refuse(run: Path, what: str, *, there: Record, here: Record) -> None:
+    """RunError where the two differ in more than remarks."""
+    flat_there, flat_here = _flat(there.entry()), _flat(here.entry())
     names = [name for name in {**flat_there, **flat_here} if name not in REMARKS]
     differing = [
         f"{name} is {_shown(flat_there.get(name))} there and {_shown(flat_here.get(name))} here"

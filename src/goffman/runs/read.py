@@ -14,7 +14,7 @@ from goffman.tables import schema
 
 if TYPE_CHECKING:
     from goffman.records import AnswerTable
-    from goffman.runs.manifest import Entry
+    from goffman.runs.entries import Answered
     from goffman.runs.store import Shelf
 
 
@@ -36,7 +36,7 @@ def read_answers(
         for asked in sorted(manifest.answers.get(name, {})):
             entry = manifest.answers[name][asked]
             chosen = model in {None, name} and instrument in {None, asked}
-            if entry["table"] == table and chosen:
+            if entry.table == table and chosen:
                 folder = answers_folder(run, table, model=name, instrument=asked)
                 shelf = sound_parts(folder, model=name, clear=False)
                 _check(shelf, entry, model=name, instrument=asked)
@@ -45,14 +45,14 @@ def read_answers(
     return pl.concat(frames)
 
 
-def _check(shelf: Shelf, entry: Entry, *, model: str, instrument: str) -> None:
+def _check(shelf: Shelf, entry: Answered, *, model: str, instrument: str) -> None:
     """RunError where the parts on disk are not those that the manifest knows."""
     found = len(shelf.parts)
-    if found != entry["parts"]:
-        parts = entry["parts"] or "a yet unknown number of"
+    if found != entry.parts:
+        parts = entry.parts or "a yet unknown number of"
         what = f"holds {found} of {parts} parts{_unsound(shelf)}, so that"
     # An earlier goffman did not note which parts there are.
-    elif entry.get("sha256", shelf.sha256) != shelf.sha256:
+    elif (entry.sha256 or shelf.sha256) != shelf.sha256:
         what = "holds other parts than were written when all was answered:"
     else:
         return

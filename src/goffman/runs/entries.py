@@ -1,0 +1,218 @@
+"""What a manifest says, as records: read once, every field known by its name.
+
+A field that this goffman does not know, because a later one wrote it, is kept in ``more`` and
+written back as it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, field, fields
+from typing import Any, ClassVar, Self
+
+Entry = Mapping[str, Any]
+"""Names and JSON values."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Record:
+    """One entry of a manifest."""
+
+    WITHIN: ClassVar[Mapping[str, type[Record]]] = {}
+    """Fields that are records themselves, or lists of them."""
+    more: Entry = field(default_factory=dict)
+    """What another goffman wrote."""
+
+    @classmethod
+    def of(cls, entry: Entry) -> Self:
+        """The record of an entry; KeyError or TypeError where it is none."""
+        known = {one.name for one in fields(cls)} - {"more"}
+        for one in fields(cls):
+            if one.default is one.default_factory is MISSING and one.name not in entry:
+                raise KeyError(one.name)
+        values = {name: cls._read(name, value) for name, value in entry.items() if name in known}
+        rest = {name: value for name, value in entry.items() if name not in known}
+        return cls(**values, more=rest)
+
+    @classmethod
+    def _read(cls, name: str, value: Any) -> Any:
+        kind = cls.WITHIN.get(name)
+        if kind is None or value is None:
+            return tuple(value) if isinstance(value, list) else value
+        return tuple(map(kind.of, value)) if isinstance(value, list | tuple) else kind.of(value)
+
+    def entry(self) -> dict[str, Any]:
+        """As JSON has it: without what is not set."""
+        told: dict[str, Any] = {}
+        for one in fields(self):
+            value = getattr(self, one.name)
+            if one.name == "more" or (value is None and one.default is None):
+                continue
+            told[one.name] = _json(value)
+        return {**told, **self.more}
+
+
+def _json(value: Any) -> Any:
+    if isinstance(value, Record):
+        return value.entry()
+    if isinstance(value, tuple | list):
+        return [_json(one) for one in value]
+    if isinstance(value, Mapping):
+        return {name: _json(one) for name, one in value.items()}
+    return value
+
+
+@dataclass(frozen=True, kw_only=True)
+class Batches(Record):
+    """How many sentences a model is asked together: see plan.py."""
+
+    max_tokens: int
+    max_size: int
+    part_size: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drawing(Record):
+    """How a chat model draws its replies: see Sampling in models/base.py."""
+
+    temperature: float
+    max_tokens: int
+    top_p: float | None
+
+
+KINDS_BY_USE = {"fill": "masked", "classify": "classifier", "ask": "chat", "score": "causal"}
+"""What an earlier goffman says that a model was used for → the model's kind."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Model(Record):
+    """Which model answered, on what, and how."""
+
+    WITHIN: ClassVar[Mapping[str, type[Record]]] = {"batches": Batches, "sampling": Drawing}
+    kind: str
+    family: str
+    revision: str | None
+    weights: str | None
+    weights_sha256: str | None
+    tokenizer_sha256: str | None
+    precision: str | None
+    """None: behind a server, which does not say."""
+    device: str
+    notes: tuple[str, ...] = ()
+    """What loading repaired or chose; may differ without harm."""
+    batches: Batches | None = None
+    """None: a chat model."""
+    labels: tuple[str, ...] | None = None
+    """What a classifier's classes mean."""
+    cased: bool | None = None
+    """Whether a masked model's words have case."""
+    deviation: Entry | None = None
+    """How far a lower precision is from float32."""
+    sampling: Drawing | None = None
+    seed: int | None = None
+    """Each reply's own is made from it."""
+    use: str | None = None
+    """What an earlier goffman wrote in place of the kind. It stays: the parts of that run's answers
+    are known by it."""
+    address: str | None = None
+    asked_as: str | None = None
+    """The model's name at its address."""
+
+    @classmethod
+    def of(cls, entry: Entry) -> Self:
+        """The record of an entry, also of one that says a use in place of a kind."""
+        kind = {"kind": KINDS_BY_USE[entry["use"]]} if "use" in entry else {}
+        return super().of({**kind, **entry})
+
+    def entry(self) -> dict[str, Any]:
+        """As JSON has it: as it was read, where an earlier goffman wrote it."""
+        told = super().entry()
+        if self.use is not None:
+            del told["kind"]
+        return told
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asking(Record):
+    """How the masks of an instrument are asked: see Settings in plan.py."""
+
+    top_k: int
+    depth: int = 1
+    width: int = 10
+    placement: str = "before-first"
+    targets: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Called(Record):
+    """What things are called in what people read, so that an instrument's files are not needed."""
+
+    title: str
+    citation: str
+    conditions: Mapping[str, str] = field(default_factory=dict)
+    items: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AskedInstrument(Record):
+    """Which instrument was asked, in which version, and how."""
+
+    WITHIN: ClassVar[Mapping[str, type[Record]]] = {"settings": Asking, "called": Called}
+    version: str
+    digest: str
+    """Of its files."""
+    prompts: int
+    prompts_sha256: str
+    called: Called | None = None
+    settings: Asking | None = None
+    """None: it has no masks."""
+    trials: int | None = None
+    """Times each prompt is asked of a chat model."""
+    measured: Entry = field(default_factory=dict)
+    """The measure and its parameters; empty: none."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answered(Record):
+    """What there is of a model's answers to an instrument; null until it is finished."""
+
+    table: str
+    sentences: int | None
+    rows: int | None
+    parts: int | None
+    sha256: str | None = None
+    """Of the names of all parts."""
+    not_one_token: tuple[str, ...] | None = None
+    served_by: tuple[str, ...] | None = None
+    fingerprints: tuple[str, ...] | None = None
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class LexiconFile(Record):
+    """A file that says what words mean."""
+
+    file: str
+    sha256: str
+    ratings: int | None = None
+    words: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lexicons(Record):
+    """What the scores were made with."""
+
+    WITHIN: ClassVar[Mapping[str, type[Record]]] = {"attitudes": LexiconFile, "gender": LexiconFile}
+    attitudes: tuple[LexiconFile, ...] = ()
+    gender: LexiconFile | None = None
+    parser: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measuring(Record):
+    """What else scores and estimates were last made with."""
+
+    seed: int = 0
+    pairs: tuple[tuple[str, str], ...] = ()
+    goffman: str | None = None
