@@ -122,7 +122,9 @@ class ProgressLines:
 
     def note(self, text: str) -> None:
         """The text stands above the bars."""
-        self._bars.console.print(printable(text), markup=False, highlight=False, soft_wrap=True)
+        self._bars.console.print(
+            printable(text), markup=False, emoji=False, highlight=False, soft_wrap=True
+        )
 
     def show(self, progress: Progress) -> None:
         """The progress is shown."""

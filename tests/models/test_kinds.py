@@ -26,9 +26,10 @@ def fails(name, loading):
     raise OSError("the disk is gone")
 
 def cannot_say(name):
-    return 1 / (name != "toy:7")
+    return 1 / (name != "toy:7") < 0
 
-FAILS = replace(KIND, name="failing", takes=lambda name: name == "fail:1", load=fails)
+FAILS = replace(KIND, name="failing", takes=lambda name: name == "fail:1", load=fails,
+                check=lambda name, options: None)
 DIVIDES = replace(KIND, name="divides", takes=cannot_say)
 TAKEN = replace(KIND, name="masked")
 NAMELESS = replace(KIND, name="nameless", takes=None)

@@ -133,7 +133,7 @@ def test_conditions_are_called_what_the_instrument_calls_them():
         (words,) = findings_of(called(noun, of_words))
         assert words.head == (f"No clear difference between stigmatized and non-stigmatized {many}")
         assert f"0.40 for 93 stigmatized {many} and 0.30 for 29 non-stigmatized ones" in words.text
-        assert f"1 of 1 {many} are above the sentence that names none" in words.text
+        assert f"1 of 1 {many} are above the baseline" in words.text
         assert called(noun, of_words).called("baseline") == f"(no {one} named)"
     assert section("coreference-bias", estimates()).noun == Noun(one="setting", many="settings")
 
@@ -149,17 +149,17 @@ def above(name, difference, p):
     [
         (
             [above("a", 1.0, None), above("b", 1.0, None), above("c", 0.5, 1.0)],
-            " 3 of 3 conditions are above the sentence that names none, none of them clearly; only "
+            " 3 of 3 conditions are above the baseline, none of them clearly; only "
             "1 could be tested, because the other answers do not vary.",
         ),
         (
             [above("a", 0.2, 0.01), above("b", 0.3, 0.2), above("c", -0.1, 0.01)],
-            " 2 of 3 conditions are above the sentence that names none, 1 of them clearly; the "
+            " 2 of 3 conditions are above the baseline, 1 of them clearly; the "
             "furthest are a (+0.20).",
         ),
         (
             [above("a", -0.2, 0.01), above("b", 0.0, 1.0)],
-            " None of 2 conditions is above the sentence that names none.",
+            " None of 2 conditions is above the baseline.",
         ),
     ],
 )

@@ -43,7 +43,7 @@ and far less than a wrong head or a padding that is read."""
 
 LEAN = "Asked by goffman's own forward pass; at load it agreed with transformers'."
 NOT_LEAN = "Asked by transformers' forward pass; goffman's own did not agree with it at load."
-SLOWER = "Asked by a slower way: this family's head or padding allows no faster one."
+SLOWER = "Asked by a slower method: this family's head or padding rules out the faster one."
 
 
 class Scorer(Protocol):

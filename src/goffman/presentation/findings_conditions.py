@@ -54,10 +54,10 @@ def _above(section: Section, model: str) -> str:
     tested = rows.filter(pl.col("p_adjusted").is_not_null())
     above = rows.filter(pl.col("difference") > 0)
     if not above.height:
-        return f" None of {rows.height} {noun.many} is above the sentence that names none."
+        return f" None of {rows.height} {noun.many} is above the baseline."
     sure = clear(tested).filter(pl.col("difference") > 0)
     said = (
-        f" {above.height} of {rows.height} {noun.many} are above the sentence that names none, "
+        f" {above.height} of {rows.height} {noun.many} are above the baseline, "
         f"{sure.height or 'none'} of them clearly"
     )
     if tested.height < rows.height:

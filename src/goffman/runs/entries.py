@@ -83,7 +83,7 @@ class Drawing(Record):
 
 
 KINDS_BY_USE = {"fill": "masked", "classify": "classifier", "ask": "chat", "score": "causal"}
-"""What a manifest of an earlier goffman says a model was used for → its kind."""
+"""What an earlier goffman says that a model was used for → the model's kind."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,17 +114,25 @@ class Model(Record):
     sampling: Drawing | None = None
     seed: int | None = None
     """Each reply's own is made from it."""
+    use: str | None = None
+    """What an earlier goffman wrote in place of the kind. It stays: the parts of that run's answers
+    are known by it."""
     address: str | None = None
     asked_as: str | None = None
     """The model's name at its address."""
 
     @classmethod
     def of(cls, entry: Entry) -> Self:
-        """The record of an entry; an earlier goffman wrote what the model was used for."""
-        if "use" not in entry:
-            return super().of(entry)
-        rest = {name: value for name, value in entry.items() if name != "use"}
-        return super().of({"kind": KINDS_BY_USE[entry["use"]], **rest})
+        """The record of an entry, also of one that says a use in place of a kind."""
+        kind = {"kind": KINDS_BY_USE[entry["use"]]} if "use" in entry else {}
+        return super().of({**kind, **entry})
+
+    def entry(self) -> dict[str, Any]:
+        """As JSON has it: as it was read, where an earlier goffman wrote it."""
+        told = super().entry()
+        if self.use is not None:
+            del told["kind"]
+        return told
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -199,11 +199,11 @@ class Clock:
         )
 
 
-def model_entry(identity: Identity, limits: Limits, *, labels: Sequence[str] = ()) -> Entry:
-    """What the manifest says of a model; ``labels``: the meaning of a classifier's classes."""
+def model_entry(identity: Identity, limits: Limits) -> Entry:
+    """What the manifest says of a model of whatever kind; its kind may say more."""
     entry = asdict(identity) | {"notes": list(identity.notes), "batches": asdict(limits)}
     del entry["name"]
-    return entry | ({"labels": list(labels)} if labels else {})
+    return entry
 
 
 def chat_entry(identity: Identity, sampling: Sampling, *, seed: int) -> Entry:
@@ -252,7 +252,7 @@ def with_model(manifest: Manifest, run: Path, *, name: str, entry: Entry) -> Man
     here, there = Model.of(entry), manifest.models.get(name)
     if there is None:
         return replace(manifest, models={**manifest.models, name: here})
-    _refuse(run, f"model '{name}'", there=there, here=here)
+    _refuse(run, f"model '{name}'", there=replace(there, use=None), here=here)
     return manifest
 
 
