@@ -30,7 +30,7 @@ people are shown it.
     plugins.py        the doors for other packages
     agree.py          how far raters agree, and the desk on which the rest is settled
     cli.py            one function a command: parse, call, print
-    cli_audit.py      … the command that asks models: audit
+    cli_audit.py  cli_audit_options.py   … the command that asks models: audit
     cli_models.py     … about who can be audited: models, models get
     cli_ratings.py    … about what words mean: rate, agree
     cli_report.py     … about what people read: report

@@ -7,14 +7,45 @@ import os
 import sys
 from contextlib import contextmanager
 from dataclasses import replace
-from enum import StrEnum
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
+from goffman.cli_audit_options import (
+    AllWordings,
+    BatchSize,
+    Concurrency,
+    Correlate,
+    Device,
+    DryRun,
+    GenderWords,
+    Instruments,
+    KeyEnv,
+    LabelMeanings,
+    Limit,
+    MaxRequestsPerMinute,
+    MaxTokens,
+    Models,
+    NoReport,
+    OutputFolder,
+    ParserName,
+    Precision,
+    PrecisionOption,
+    PriceIn,
+    PriceOut,
+    PrintJson,
+    RatingFiles,
+    Seed,
+    TargetWords,
+    Temperature,
+    Timeout,
+    TopK,
+    TopP,
+    Trials,
+    TrustRemoteCode,
+)
 from goffman.cli_models import models_folder
-from goffman.cli_options import ASKED, Adjectives, DropFaulty, Pairs, Placement, WinoBias
+from goffman.cli_options import Adjectives, DropFaulty, Pairs, Placement, WinoBias
 from goffman.errors import InputError
 from goffman.terminal import printable, say, table_text
 
@@ -26,208 +57,38 @@ if TYPE_CHECKING:
     from goffman.runs.forecast import Prices
 
 
-_MODELS = (
-    "A hub id (id@revision), a folder, openai:NAME or http://HOST/v1#NAME. Default: the bundled "
-    "models."
-)
-
-
-class Precision(StrEnum):
-    """In what numbers a model calculates."""
-
-    FLOAT32 = "float32"
-    BF16 = "bf16"
-    FP16 = "fp16"
-
-
-_MODELS_GROUP = "Models on this machine"
-_CHATS = "Chat models"
-_SERVERS = "Servers"
-_MEASURING = "Measuring"
-_OUTPUT = "Output"
-
-
 def audit(
-    models: Annotated[list[str] | None, typer.Argument(metavar="MODEL …", help=_MODELS)] = None,
+    models: Models = None,
     *,
-    instrument: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="An instrument's name or folder; may be repeated. Default: all.",
-            rich_help_panel=ASKED,
-        ),
-    ] = None,
-    limit: Annotated[
-        int | None,
-        typer.Option(
-            min=1, help="Ask only the first N prompts of each instrument.", rich_help_panel=ASKED
-        ),
-    ] = None,
-    all_wordings: Annotated[
-        bool,
-        typer.Option(
-            "--all-wordings",
-            help="Also ask the wordings that are off by default.",
-            rich_help_panel=ASKED,
-        ),
-    ] = False,
-    dry_run: Annotated[
-        bool,
-        typer.Option("--dry-run", help="Only say how much would be asked.", rich_help_panel=ASKED),
-    ] = False,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            help="Folder of the run. Default: runs/MODEL. The same command resumes it.",
-            rich_help_panel=_OUTPUT,
-        ),
-    ] = None,
-    no_report: Annotated[
-        bool,
-        typer.Option(
-            "--no-report",
-            help="Write answers, scores and estimates, but no report.",
-            rich_help_panel=_OUTPUT,
-        ),
-    ] = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print JSON.", rich_help_panel=_OUTPUT)
-    ] = False,
-    device: Annotated[
-        str, typer.Option(help="auto, cpu, cuda, cuda:1 …", rich_help_panel=_MODELS_GROUP)
-    ] = "auto",
-    precision: Annotated[
-        Precision,
-        typer.Option(help="Precision of weights and sums.", rich_help_panel=_MODELS_GROUP),
-    ] = Precision.FLOAT32,
-    batch_size: Annotated[
-        str,
-        typer.Option(help="Sentences or chats asked together.", rich_help_panel=_MODELS_GROUP),
-    ] = "auto",
-    top_k: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            help="Words kept at each mask. Default: the instrument's.",
-            rich_help_panel=_MODELS_GROUP,
-        ),
-    ] = None,
-    targets: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="WORD,…",
-            help="Words whose probability is kept at any rank; may be repeated.",
-            rich_help_panel=_MODELS_GROUP,
-        ),
-    ] = None,
-    labels: Annotated[
-        str | None,
-        typer.Option(
-            metavar="OWN=MEANING,…",
-            help="What a classifier's labels mean: negative, neutral or positive.",
-            rich_help_panel=_MODELS_GROUP,
-        ),
-    ] = None,
-    trust_remote_code: Annotated[
-        bool,
-        typer.Option(
-            "--trust-remote-code",
-            help="Run Python code that comes with a model.",
-            rich_help_panel=_MODELS_GROUP,
-        ),
-    ] = False,
-    trials: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            help="Times each prompt is asked. Default: the instrument's.",
-            rich_help_panel=_CHATS,
-        ),
-    ] = None,
-    temperature: Annotated[
-        float,
-        typer.Option(
-            min=0,
-            help="Sampling temperature; 0: always the most probable token.",
-            rich_help_panel=_CHATS,
-        ),
-    ] = 1.0,
-    top_p: Annotated[
-        float | None,
-        typer.Option(
-            min=0,
-            max=1,
-            help="Sample only from the tokens that make up this probability.",
-            rich_help_panel=_CHATS,
-        ),
-    ] = None,
-    max_tokens: Annotated[
-        int, typer.Option(min=1, help="Token limit of a reply.", rich_help_panel=_CHATS)
-    ] = 64,
-    concurrency: Annotated[
-        int,
-        typer.Option(
-            min=1, max=1000, help="Requests under way at the same time.", rich_help_panel=_SERVERS
-        ),
-    ] = 16,
-    max_requests_per_minute: Annotated[
-        int | None,
-        typer.Option(min=1, help="Limit of requests a minute.", rich_help_panel=_SERVERS),
-    ] = None,
-    timeout: Annotated[
-        float,
-        typer.Option(min=1, help="Seconds to wait for a reply.", rich_help_panel=_SERVERS),
-    ] = 120.0,
-    key_env: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="Environment variable with the server's key. OpenAI's is OPENAI_API_KEY.",
-            rich_help_panel=_SERVERS,
-        ),
-    ] = None,
-    price_in: Annotated[
-        float | None,
-        typer.Option(min=0, help="Price of a million tokens sent.", rich_help_panel=_SERVERS),
-    ] = None,
-    price_out: Annotated[
-        float | None,
-        typer.Option(min=0, help="Price of a million tokens received.", rich_help_panel=_SERVERS),
-    ] = None,
-    ratings: Annotated[
-        list[Path] | None,
-        typer.Option(
-            help="CSV file of your own ratings of words; may be repeated.",
-            rich_help_panel=_MEASURING,
-        ),
-    ] = None,
-    gender_words: Annotated[
-        Path | None,
-        typer.Option(
-            help="CSV file of gendered words instead of the shipped ones.",
-            rich_help_panel=_MEASURING,
-        ),
-    ] = None,
-    parser: Annotated[
-        str | None,
-        typer.Option(
-            help="Parser that reads replies; as-published is the study's.",
-            rich_help_panel=_MEASURING,
-        ),
-    ] = None,
-    pair: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--correlate",
-            metavar="BASE=CLASSIFIER",
-            help="Correlate a model with the classifier fine-tuned from it; may be repeated.",
-            rich_help_panel=_MEASURING,
-        ),
-    ] = None,
-    seed: Annotated[
-        int,
-        typer.Option(min=0, help="Seed of everything that is drawn.", rich_help_panel=_MEASURING),
-    ] = 0,
+    instrument: Instruments = None,
+    limit: Limit = None,
+    all_wordings: AllWordings = False,
+    dry_run: DryRun = False,
+    output: OutputFolder = None,
+    no_report: NoReport = False,
+    as_json: PrintJson = False,
+    device: Device = "auto",
+    precision: PrecisionOption = Precision.FLOAT32,
+    batch_size: BatchSize = "auto",
+    top_k: TopK = None,
+    targets: TargetWords = None,
+    labels: LabelMeanings = None,
+    trust_remote_code: TrustRemoteCode = False,
+    trials: Trials = None,
+    temperature: Temperature = 1.0,
+    top_p: TopP = None,
+    max_tokens: MaxTokens = 64,
+    concurrency: Concurrency = 16,
+    max_requests_per_minute: MaxRequestsPerMinute = None,
+    timeout: Timeout = 120.0,
+    key_env: KeyEnv = None,
+    price_in: PriceIn = None,
+    price_out: PriceOut = None,
+    ratings: RatingFiles = None,
+    gender_words: GenderWords = None,
+    parser: ParserName = None,
+    pair: Correlate = None,
+    seed: Seed = 0,
     winobias: WinoBias = None,
     drop_faulty: DropFaulty = False,
     adjectives: Adjectives = None,

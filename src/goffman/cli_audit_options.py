@@ -1,0 +1,209 @@
+"""The options of goffman audit, under the headings of its help."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from goffman.cli_options import ASKED
+
+_MODELS = (
+    "A hub id (id@revision), a folder, openai:NAME or http://HOST/v1#NAME. Default: the bundled "
+    "models."
+)
+
+_MODELS_GROUP = "Models on this machine"
+_CHATS = "Chat models"
+_SERVERS = "Servers"
+_MEASURING = "Measuring"
+_OUTPUT = "Output"
+
+
+class Precision(StrEnum):
+    """In what numbers a model calculates."""
+
+    FLOAT32 = "float32"
+    BF16 = "bf16"
+    FP16 = "fp16"
+
+
+Models = Annotated[list[str] | None, typer.Argument(metavar="MODEL …", help=_MODELS)]
+Instruments = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="An instrument's name or folder; may be repeated. Default: all.",
+        rich_help_panel=ASKED,
+    ),
+]
+Limit = Annotated[
+    int | None,
+    typer.Option(
+        min=1, help="Ask only the first N prompts of each instrument.", rich_help_panel=ASKED
+    ),
+]
+AllWordings = Annotated[
+    bool,
+    typer.Option(
+        "--all-wordings",
+        help="Also ask the wordings that are off by default.",
+        rich_help_panel=ASKED,
+    ),
+]
+DryRun = Annotated[
+    bool,
+    typer.Option("--dry-run", help="Only say how much would be asked.", rich_help_panel=ASKED),
+]
+OutputFolder = Annotated[
+    Path | None,
+    typer.Option(
+        help="Folder of the run. Default: runs/MODEL. The same command resumes it.",
+        rich_help_panel=_OUTPUT,
+    ),
+]
+NoReport = Annotated[
+    bool,
+    typer.Option(
+        "--no-report",
+        help="Write answers, scores and estimates, but no report.",
+        rich_help_panel=_OUTPUT,
+    ),
+]
+PrintJson = Annotated[bool, typer.Option("--json", help="Print JSON.", rich_help_panel=_OUTPUT)]
+Device = Annotated[
+    str, typer.Option(help="auto, cpu, cuda, cuda:1 …", rich_help_panel=_MODELS_GROUP)
+]
+PrecisionOption = Annotated[
+    Precision,
+    typer.Option(help="Precision of weights and sums.", rich_help_panel=_MODELS_GROUP),
+]
+BatchSize = Annotated[
+    str,
+    typer.Option(help="Sentences or chats asked together.", rich_help_panel=_MODELS_GROUP),
+]
+TopK = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        help="Words kept at each mask. Default: the instrument's.",
+        rich_help_panel=_MODELS_GROUP,
+    ),
+]
+TargetWords = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="WORD,…",
+        help="Words whose probability is kept at any rank; may be repeated.",
+        rich_help_panel=_MODELS_GROUP,
+    ),
+]
+LabelMeanings = Annotated[
+    str | None,
+    typer.Option(
+        metavar="OWN=MEANING,…",
+        help="What a classifier's labels mean: negative, neutral or positive.",
+        rich_help_panel=_MODELS_GROUP,
+    ),
+]
+TrustRemoteCode = Annotated[
+    bool,
+    typer.Option(
+        "--trust-remote-code",
+        help="Run Python code that comes with a model.",
+        rich_help_panel=_MODELS_GROUP,
+    ),
+]
+Trials = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        help="Times each prompt is asked. Default: the instrument's.",
+        rich_help_panel=_CHATS,
+    ),
+]
+Temperature = Annotated[
+    float,
+    typer.Option(
+        min=0,
+        help="Sampling temperature; 0: always the most probable token.",
+        rich_help_panel=_CHATS,
+    ),
+]
+TopP = Annotated[
+    float | None,
+    typer.Option(
+        min=0,
+        max=1,
+        help="Sample only from the tokens that make up this probability.",
+        rich_help_panel=_CHATS,
+    ),
+]
+MaxTokens = Annotated[
+    int, typer.Option(min=1, help="Token limit of a reply.", rich_help_panel=_CHATS)
+]
+Concurrency = Annotated[
+    int,
+    typer.Option(
+        min=1, max=1000, help="Requests under way at the same time.", rich_help_panel=_SERVERS
+    ),
+]
+MaxRequestsPerMinute = Annotated[
+    int | None,
+    typer.Option(min=1, help="Limit of requests a minute.", rich_help_panel=_SERVERS),
+]
+Timeout = Annotated[
+    float,
+    typer.Option(min=1, help="Seconds to wait for a reply.", rich_help_panel=_SERVERS),
+]
+KeyEnv = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="Environment variable with the server's key. OpenAI's is OPENAI_API_KEY.",
+        rich_help_panel=_SERVERS,
+    ),
+]
+PriceIn = Annotated[
+    float | None,
+    typer.Option(min=0, help="Price of a million tokens sent.", rich_help_panel=_SERVERS),
+]
+PriceOut = Annotated[
+    float | None,
+    typer.Option(min=0, help="Price of a million tokens received.", rich_help_panel=_SERVERS),
+]
+RatingFiles = Annotated[
+    list[Path] | None,
+    typer.Option(
+        help="CSV file of your own ratings of words; may be repeated.",
+        rich_help_panel=_MEASURING,
+    ),
+]
+GenderWords = Annotated[
+    Path | None,
+    typer.Option(
+        help="CSV file of gendered words instead of the shipped ones.",
+        rich_help_panel=_MEASURING,
+    ),
+]
+ParserName = Annotated[
+    str | None,
+    typer.Option(
+        help="Parser that reads replies; as-published is the study's.",
+        rich_help_panel=_MEASURING,
+    ),
+]
+Correlate = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--correlate",
+        metavar="BASE=CLASSIFIER",
+        help="Correlate a model with the classifier fine-tuned from it; may be repeated.",
+        rich_help_panel=_MEASURING,
+    ),
+]
+Seed = Annotated[
+    int,
+    typer.Option(min=0, help="Seed of everything that is drawn.", rich_help_panel=_MEASURING),
+]
