@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: setup demo docs test test-all soak check golden lock sbom bench clean
+.PHONY: setup demo docs test test-kernels test-all soak check golden lock sbom bench clean
 
 setup: $(STAMP)
 
@@ -35,8 +35,21 @@ demo: setup
 docs: setup
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
+# Compiled once, not again by each of the many processes that the tests start.
+test test-kernels test-all: export PYTHONDONTWRITEBYTECODE :=
+
 test: setup
 	$(BIN)/pytest -n 2 -m "not slow"
+
+# Whatever a CPU rounds otherwise, once more with the kernels of one without AVX-512.
+KERNELS := $(addprefix tests/models/test_,bundled.py causal.py chat_local.py classifier.py \
+	forward.py lean.py masked.py precision.py) tests/runs/test_ask.py tests/test_pronouns.py \
+	tests/test_audit.py::test_a_lower_precision_says_how_far_it_is_from_float32 \
+	tests/test_audit.py::test_a_classifier_in_a_lower_precision_says_so_too
+
+test-kernels: setup
+	ATEN_CPU_CAPABILITY=default ONEDNN_MAX_CPU_ISA=AVX2 \
+		$(BIN)/pytest -n 2 -m "not slow" $(KERNELS)
 
 # Everything in `make test`, and the slow tests.
 test-all: test

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import os
 import shutil
 import subprocess
@@ -35,11 +36,16 @@ for threads in ("OMP_NUM_THREADS", "POLARS_MAX_THREADS", "RAYON_NUM_THREADS"):
 
 TOGETHER = {
     "tests/reports/": "reports",
+    "tests/lexicons/test_page.py": "warm",
+    "tests/lexicons/test_rate.py": "warm",
     "tests/runs/test_killed.py": "warm",
     "tests/test_audit_chat.py": "warm",
     "tests/test_docs.py": "warm",
 }
 """What shares more than the fixtures of a file: runs of several models; the server of warm.py."""
+
+# What is imported stays: a tenth of the tests' time would go into looking whether it is garbage.
+gc.disable()
 
 # Cores are shared: how long one example takes says nothing.
 settings.register_profile("shared-cores", deadline=None)
@@ -84,6 +90,11 @@ def without_rights() -> Callable[..., subprocess.CompletedProcess[str]]:
             pytest.skip("root keeps its rights here")
 
     return run
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.hookimpl(optionalhook=True)

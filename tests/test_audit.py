@@ -418,10 +418,10 @@ def test_the_command_says_where_the_answers_lie_and_how_many(masked, tmp_path):
             "--batch-size is 'many'; it is auto or a whole number of at least 1.",
         ),
         (
-            ["--pair", "roberta-base"],
+            ["--correlate", "roberta-base"],
             (
-                "--pair has 'roberta-base'; it is a masked model, =, and the classifier that was "
-                "fine-tuned from it: --pair roberta-base=org/classifier"
+                "--correlate has 'roberta-base'; it is a masked model, =, and the classifier that was "
+                "fine-tuned from it: --correlate roberta-base=org/classifier"
             ),
         ),
         (
@@ -563,7 +563,7 @@ def test_a_pair_of_models_that_are_not_audited_is_refused_before_anyone_is_asked
     with pytest.raises(InputError) as refusal:
         audit([masked], output=tmp_path / "run", measuring=MeasureOptions(pairs=pairs))
     assert str(refusal.value) == (
-        f"--pair names 'other', which is not audited here. Allowed: {masked}."
+        f"--correlate names 'other', which is not audited here. Allowed: {masked}."
     )
     assert not (tmp_path / "run").exists()
 

@@ -39,7 +39,14 @@ KEY = "sk-goffman-secret-7c4e"
 COMMAND = "from goffman.cli import main; main()"
 SENTENCES = PromptOptions(pairs=6, adjectives=["tough,understanding"])
 PROMPTS = render(load_instrument("coreference"), SENTENCES).prompts
-SMALL = ("--instrument", "coreference", "--pairs", "6", "--adjectives", "tough,understanding")
+SMALL = (
+    "--instrument",
+    "coreference",
+    "--sentence-pairs",
+    "6",
+    "--adjectives",
+    "tough,understanding",
+)
 
 
 def right(prompt, seed):
@@ -127,8 +134,7 @@ def test_an_audit_of_a_chat_model_ends_with_scores_that_one_can_recompute(tmp_pa
             pl.col("condition") == setting,
         )
         assert found["value"].to_list() == pytest.approx([bias])
-    assert done.summary[0] == f"coreference, {name}"
-    assert done.summary[1].startswith("  The bias without adjectives is 0.")
+    assert done.summary[0] == "coreference, mini"
     assert "(mean of 3 trials, the smallest 0." in done.summary[1]
     estimates = pl.read_parquet(tmp_path / "estimates.parquet")
     assert estimates.filter(pl.col("kind") == "baseline")["first"].to_list() == [
@@ -145,16 +151,19 @@ def test_a_bias_of_nothing_is_said_with_the_replies_that_it_rests_on(tmp_path):
 
     with ChatServer(babbles) as server:
         done = run(server, tmp_path)
+    why = "all differences are equal: nothing says how much they vary"
+    trials = "neither set varies: nothing says how far the difference is from chance"
     assert done.summary[1:] == (
-        "  The bias without adjectives is 0.000 (mean of 3 trials, the smallest 0.000, the largest "
-        "0.000).",
-        "  Of 72 replies 0.000 name the right person, 0.000 name the other one, 0.000 are unsure, "
-        "1.000 say something else and 0.000 refuse.",
-        "  0 of 1 settings differ from it, over repeated trials of these sentences (p < .05 after "
-        "Holm); 1 of them could not be tested (neither set varies: nothing says how far the "
-        "difference is from chance; all differences are equal: nothing says how much they vary).",
-        "  0 of 1 settings differ from it, over sentence pairs (p < .05 after Holm); 1 of them "
-        "could not be tested (all differences are equal: nothing says how much they vary).",
+        "  No steady difference between the stereotype and its opposite. Without adjectives, "
+        "accuracy on sentences that fit the stereotype minus accuracy on those that do not is 0.00 "
+        "(mean of 3 trials, the smallest 0.00, the largest 0.00). Of the adjectives, none of 1 "
+        f"settings (1 could not be tested: {trials}; {why}) clearly change it.",
+        "  Of 72 replies, 0.00 name the right person, 0.00 name the other one, 0.00 are unsure, "
+        "1.00 say something else and 0.00 refuse.",
+        "  Tested over repeated trials of these sentences, none of 1 settings (1 could not be "
+        f"tested: {trials}; {why}) differ clearly.",
+        f"  Tested over sentence pairs, none of 1 settings (1 could not be tested: {why}) differ "
+        "clearly.",
     )
 
 
@@ -224,7 +233,7 @@ def test_more_trials_are_asked_beside_those_that_are_there(tmp_path):
         with pytest.raises(AskingError):
             run(server, tmp_path / "raised", chats=five)
         unfinished = read_manifest(tmp_path / "raised")
-        assert unfinished.instruments["coreference"]["trials"] == 5
+        assert unfinished.instruments["coreference"].trials == 5
         assert unfinished.answers[name]["coreference"]["parts"] is None
 
         server.behave = understands
@@ -434,7 +443,7 @@ def test_sentence_options_without_sentence_pairs_are_refused(tmp_path):
             options=AskOptions(sentences=PromptOptions(pairs=3)),
         )
     assert str(refusal.value) == (
-        "--pairs goes with an instrument of sentence pairs, such as coreference; asked here: "
+        "--sentence-pairs goes with an instrument of sentence pairs, such as coreference; asked here: "
         "social-distance."
     )
 
@@ -530,7 +539,7 @@ def kill_and_go_on(tmp_path, *, times, seed, pairs):
         load_instrument("coreference"), PromptOptions(pairs=pairs, adjectives=["none"])
     ).prompts
     with ChatServer(sooner_or_later) as server:
-        arguments = [f"{server.url}#mini", "--instrument", "coreference", "--pairs", pairs]
+        arguments = [f"{server.url}#mini", "--instrument", "coreference", "--sentence-pairs", pairs]
         arguments += ["--adjectives", "none", "--output", tmp_path, "--concurrency", 16]
         arguments += ["--no-report"]
         asked = {"model": f"{server.url}#mini", "instrument": "coreference"}
@@ -626,7 +635,7 @@ def test_replies_that_are_there_are_read_by_another_parser_without_asking(tmp_pa
     assert accuracy() == 1
     assert [asked.asked_now for asked in done.asked] == [0]
     assert len(server.asked) == 72
-    assert read_manifest(tmp_path).lexicons["parser"] == "v1"
+    assert read_manifest(tmp_path).lexicons.parser == "v1"
     # The report does it too, with nobody there who could be asked.
     tables = [tmp_path / "scores.parquet", tmp_path / "estimates.parquet"]
     as_v1 = [path.read_bytes() for path in tables]
@@ -634,7 +643,7 @@ def test_replies_that_are_there_are_read_by_another_parser_without_asking(tmp_pa
         result = CliRunner().invoke(app, ["report", str(tmp_path), "--parser", parser])
         assert result.exit_code == 0, result.output
         assert accuracy() == share
-        assert read_manifest(tmp_path).lexicons["parser"] == parser
+        assert read_manifest(tmp_path).lexicons.parser == parser
         assert parser in (tmp_path / "report.html").read_text()
     assert [path.read_bytes() for path in tables] == as_v1
 

@@ -160,7 +160,14 @@ def test_coreference_options(tmp_path: Path) -> None:
     anti = pro.replace("[he]", "[she]") * 19 + pro
     (tmp_path / "anti_stereotyped_type1.txt.dev").write_text(anti)
     arguments = ["prompts", "coreference", "--winobias", tmp_path, "--json"]
-    arguments += ["--adjectives", "old,odd", "--adjectives", "kind,", "--placement", "by-position"]
+    arguments += [
+        "--adjectives",
+        "old,odd",
+        "--adjectives",
+        "kind,",
+        "--adjective-placement",
+        "by-position",
+    ]
     done = in_process.goffman(*arguments)
     rows = json.loads(done.stdout)
     assert len(rows) == 20 * 2 * 3
@@ -168,14 +175,16 @@ def test_coreference_options(tmp_path: Path) -> None:
     assert done.stderr == (
         "kept, but look at it: pro_stereotyped_type1.txt.dev, line 20: pro and anti do not differ.\n"
     )
-    dropped = in_process.goffman(*arguments, "--drop-faulty", "--pairs", "7", "--seed", "3")
+    dropped = in_process.goffman(
+        *arguments, "--drop-faulty", "--sentence-pairs", "7", "--seed", "3"
+    )
     assert len(json.loads(dropped.stdout)) == 7 * 2 * 3
     assert dropped.stderr.startswith("left out: pro_stereotyped_type1.txt.dev, line 20")
 
 
 def test_seeds_give_other_pairs_and_the_same_seed_the_same() -> None:
     one, again, other = (
-        output("prompts", "coreference", "--pairs", "9", "--seed", seed, "--format", "csv")
+        output("prompts", "coreference", "--sentence-pairs", "9", "--seed", seed, "--format", "csv")
         for seed in ("1", "1", "2")
     )
     assert one == again != other
@@ -245,7 +254,10 @@ def test_many_faults_fit_a_screen_but_validate_says_all(own: Path) -> None:
         (["prompts", "atribution"], "Did you mean 'attribution'?"),
         (["prompts", "attribution", "--wording", "frst"], "Did you mean 'first'?"),
         (["prompts", "attribution", "--seed", "1"], "--seed does not go with attribution"),
-        (["prompts", "coreference", "--pairs", "0"], "--pairs is 0. Allowed: 1 to 121,600"),
+        (
+            ["prompts", "coreference", "--sentence-pairs", "0"],
+            "--sentence-pairs is 0. Allowed: 1 to 121,600",
+        ),
         (["prompts", "coreference", "--winobias", "/nowhere"], "--winobias is /nowhere. Allowed:"),
         (["prompts", "coreference", "--limit", "0"], "--limit"),
         (["prompts", "coreference", "--format", "xml"], "xml"),
@@ -530,3 +542,32 @@ told(os.write, os.open("/dev/full", os.O_WRONLY), b"x")
         "fixed/file.csv cannot be written: Read-only file system.",
         "GoffmanError A file cannot be read or written: No space left on device.",
     ]
+
+
+@pytest.mark.parametrize("old", [("--pairs", "2"), ("--pairs=2",)])
+def test_an_old_name_of_an_option_still_works_and_says_the_new_one(old: tuple[str, ...]) -> None:
+    done = goffman("prompts", "coreference", *old, "--format", "csv")
+    assert done.returncode == 0
+    assert done.stderr == "--pairs is now called --sentence-pairs.\n"
+    assert done.stdout == output(
+        "prompts", "coreference", "--sentence-pairs", "2", "--format", "csv"
+    )
+
+
+def test_the_options_of_an_audit_stand_under_headings() -> None:
+    said = output("audit", "--help")
+    headings = [line for line in said.splitlines() if line.endswith(":") and line[0] != " "]
+    assert headings == [
+        "Arguments:",
+        "What to ask:",
+        "Output:",
+        "Models on this machine:",
+        "Chat models:",
+        "Servers:",
+        "Measuring:",
+        "Sentence pairs (coreference):",
+        "Options:",
+    ]
+    # A first audit needs what the first screen has.
+    first = "\n".join(said.splitlines()[:24])
+    assert all(name in first for name in ("MODEL", "--instrument", "--limit", "--output"))

@@ -255,7 +255,7 @@ def made_short(line: Line) -> list[str]:
 
 
 def builtin() -> set[str]:
-    # Sentence pairs are made short by --pairs.
+    # Sentence pairs are made short by --sentence-pairs.
     return {*builtin_names()} - {"coreference"}
 
 
@@ -355,7 +355,7 @@ def test_the_python_of_the_quick_start_runs(here: Path) -> None:
     (code,) = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
     with redirect_stdout(io.StringIO()) as output:
         exec(code, {"__name__": "__main__"})
-    assert "Mental-health, with names" in output.getvalue()
+    assert "Mental health diagnoses, with names" in output.getvalue()
     assert (here / "runs" / "from-python" / "manifest.json").is_file()
 
 

@@ -809,7 +809,7 @@ def test_a_classifiers_share_is_said_by_condition_and_by_sentence():
     ) in said[1]
     assert said[4] == (
         "  Counted by sentence, so that a condition with more forms counts more, 0.75 of 8 "
-        "stigmatized and 0.00 of 4 non-stigmatized sentences are labelled negative."
+        "stigmatized and 0.00 of 4 non-stigmatized sentences are labeled negative."
     )
 
 

@@ -24,7 +24,7 @@ AROUND = {
     "check": (["no-run"], ["--list"]),
     "export": (["no-run"], ["--as", "lm-eval"]),
     "validate": (["care-seeking"], []),
-    "prompts": (["coreference"], ["--pairs", "2", "--limit", "1"]),
+    "prompts": (["coreference"], ["--sentence-pairs", "2", "--limit", "1"]),
     "models get": (["no-model"], []),
 }
 """Arguments and options with which a command asks, fetches, shows and writes nothing."""
@@ -130,8 +130,8 @@ AUDIT = ("audit", "bundled:mini", "--dry-run", "--instrument", "attribution")
             "--labels has 'a' twice, as negative and as positive. Give each label once.",
         ),
         (
-            (*AUDIT, "--pair", "bundled:mini=bundled:mini"),
-            "--pair bundled:mini=bundled:mini does not fit: 'bundled:mini' is a masked model. Give "
+            (*AUDIT, "--correlate", "bundled:mini=bundled:mini"),
+            "--correlate bundled:mini=bundled:mini does not fit: 'bundled:mini' is a masked model. Give "
             "a masked model, =, and the classifier that was fine-tuned from it.",
         ),
         *(
@@ -155,7 +155,7 @@ AUDIT = ("audit", "bundled:mini", "--dry-run", "--instrument", "attribution")
                 (*AUDIT, option, DIGITS),
                 f"{option} is {DIGITS}; at most 9,223,372,036,854,775,807 is allowed.",
             )
-            for option in ("--trials", "--seed", "--top-k", "--limit", "--pairs")
+            for option in ("--trials", "--seed", "--top-k", "--limit", "--sentence-pairs")
         ),
         *(
             ((*AUDIT, option, ""), f"{option} is empty. Give a value, or leave the option out.")
@@ -228,7 +228,14 @@ def test_an_option_that_no_model_can_heed_is_told(run: Callable[..., Said]) -> N
         for option in ("--trials", "--temperature", "--top-p", "--max-tokens")
     ]
     code, said = run(
-        "audit", "http://127.0.0.1:9/v1#m", "--pairs", "1", "--dry-run", "--top-k", "5", *given
+        "audit",
+        "http://127.0.0.1:9/v1#m",
+        "--sentence-pairs",
+        "1",
+        "--dry-run",
+        "--top-k",
+        "5",
+        *given,
     )
     assert code == 0
     assert [line for line in said.splitlines() if "no effect" in line] == [

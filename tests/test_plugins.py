@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import goffman.instruments
+from goffman.instruments.load import builtin_names
 from goffman.measures.catalogue import WHOLE, measures
 from goffman.presentation.base import Claims, Presentation
 
@@ -158,3 +160,127 @@ def test_a_broken_plug_in_is_named_and_takes_nothing_down(tmp_path, audited):
     assert (
         "The plug-in 'half' (goffman.measures) is left out: it lacks reads, words, " in done.stderr
     )
+
+
+TEA = {
+    "instrument.toml": """\
+id = "tea"
+version = "1"
+title = "Would you have tea with …?"
+kind = "fill"
+citation = "Nobody (2026)"
+licence = "CC0-1.0"
+
+[slot]
+name = "someone"
+filled = "someone who is {form}"
+
+[settings]
+measure = "negative-attitude"
+contrast = "odd"
+against = "even"
+""",
+    "items.csv": "item,text\ntea,It is <mask> to have tea with {someone}.\n",
+    "conditions.csv": (
+        "condition,name,group,category,form\ntall,Tall,odd,Body,tall\nsmall,Small,even,Body,small\n"
+    ),
+}
+
+TEAS = """\
+from pathlib import Path
+
+HERE = Path(__file__).parent
+as_text = str(HERE / "tea")
+as_path = HERE / "tea"
+broken = HERE / "broken-tea"
+gone = HERE / "gone"
+number = 7
+
+
+def given():
+    return HERE / "tea"
+
+
+def failing():
+    raise OSError("no tea")
+"""
+
+
+def teas(folder: Path, entries: str) -> Path:
+    """A package that brings an instrument, and others that cannot be used."""
+    folder.mkdir(exist_ok=True)
+    for name, toml in (
+        ("tea", TEA["instrument.toml"]),
+        ("broken-tea", TEA["instrument.toml"].replace('"fill"', '"fil"')),
+    ):
+        (folder / name).mkdir()
+        for file, text in (TEA | {"instrument.toml": toml}).items():
+            (folder / name / file).write_text(text, encoding="utf-8")
+    package(folder, "teas", {"teas.py": TEAS}, instruments=entries)
+    return folder
+
+
+@pytest.mark.parametrize("given", ["as_text", "as_path", "given"])
+def test_an_instrument_of_another_package_is_used_by_its_name(tmp_path, given):
+    folder = teas(tmp_path / "packages", f"tea = teas:{given}")
+    said, warned = goffman_with(folder, "validate", "tea")
+    assert (said, warned) == ("tea is sound: 2 prompts.\n", "")
+
+
+def test_an_instrument_of_another_package_is_listed_printed_and_audited(tmp_path, tiny):
+    folder = teas(tmp_path / "packages", "tea = teas:as_path")
+    said, _ = goffman_with(folder, "ls")
+    assert "tea (plug-in)" in said
+    said, _ = goffman_with(folder, "ls", "--json")
+    listed = {row["instrument"]: row["built_in"] for row in json.loads(said)}
+    assert listed == {**dict.fromkeys(builtin_names(), True), "tea": False}
+    said, _ = goffman_with(folder, "prompts", "tea", "--format", "csv")
+    assert "It is <mask> to have tea with someone who is tall." in said
+    model, run = tiny("roberta"), tmp_path / "run"
+    goffman_with(folder, "audit", model, "--instrument", "tea", "--output", run, "--no-report")
+    assert list(json.loads((run / "manifest.json").read_text())["instruments"]) == ["tea"]
+    # What was not named is not asked.
+    _, said = goffman_with(folder, "audit", model, "--dry-run", "--output", tmp_path / "other")
+    assert "social-distance, " in said
+    assert "tea, " not in said
+    _, said = goffman_with(folder, "prompts", "teas", code=2)
+    assert said.endswith(
+        "nor one of social-distance, people-sentiment, care-seeking, attribution, coreference, "
+        "tea. Did you mean 'tea'?\n"
+    )
+
+
+def test_broken_instruments_of_other_packages_are_named_and_take_nothing_down(tmp_path):
+    entries = {
+        "attribution": "teas:as_path",
+        "broken-tea": "teas:broken",
+        "coffee": "teas:as_path",
+        "failing": "teas:failing",
+        "gone": "teas:gone",
+        "number": "teas:number",
+        "tea": "teas:as_path",
+        "unknown": "teas:nothing",
+    }
+    lines = "\n".join(f"{name} = {what}" for name, what in entries.items())
+    folder = teas(tmp_path / "packages", lines)
+    package(folder, "more", {}, instruments="tea = teas:as_text")
+    said, warned = goffman_with(folder, "ls", "--json")
+    assert [row["instrument"] for row in json.loads(said)] == [*builtin_names(), "tea"]
+    left_out = re.findall(
+        r"The plug-in '([\w-]+)' \(goffman.instruments\) is left out: (.*)", warned
+    )
+    assert sorted(left_out) == [
+        ("attribution", "there is already an instrument of this name."),
+        ("broken-tea", f"{folder / 'broken-tea'} cannot be used: 1 fault."),
+        ("coffee", "its id is 'tea'; give the entry point the same name."),
+        ("failing", "OSError: no tea"),
+        ("gone", f"there is no folder {folder / 'gone'}."),
+        (
+            "number",
+            "it gives int; it must be the path of an instrument's folder, or a function without "
+            "arguments that gives it.",
+        ),
+        ("tea", "there is already an instrument of this name."),
+        ("unknown", "AttributeError: module 'teas' has no attribute 'nothing'"),
+    ]
+    assert "instrument.toml, line 4: kind is 'fil'. Allowed: fill, classify, ask." in warned

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import sys
 import tempfile
 from multiprocessing import forkserver
@@ -21,6 +22,7 @@ SERVER.set_forkserver_preload(
     [
         "goffman.cli",
         "goffman.audit",
+        "goffman.lexicons.rate",
         "goffman.models.masked",
         "goffman.models.chat_remote",
         "goffman.reports.write",
@@ -53,6 +55,7 @@ class Command:
         self._process.start()
         os.close(writing)
         self.pid = self._process.pid
+        self._said = None
 
     @property
     def returncode(self):
@@ -68,13 +71,21 @@ class Command:
         """What was printed, to the output and as errors, once it has ended."""
         self._process.join(timeout)
         assert self.returncode is not None, f"it has not ended within {timeout} s"
-        self._output.seek(0)
-        return self._output.read(), self.stderr.read()
+        if self._said is None:
+            self._output.seek(0)
+            with self.stderr, self._output:
+                self._said = self._output.read(), self.stderr.read()
+        return self._said
+
+    def kill(self):
+        self.send_signal(signal.SIGKILL)
 
     def __enter__(self):
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, failed, *_):
+        if failed and self.poll() is None:
+            self.kill()
         self._process.join()
         self.stderr.close()
         self._output.close()

@@ -18,6 +18,7 @@ people are shown it.
     audit.py          audit(): the whole flow on one screen
     options.py        what an audit may be told
     questions.py      who is asked what, known before anyone is asked
+    languages.py      whether answers are read in the language that they were asked in
     fit.py            whether what an audit is told fits the models that it asks
     chats.py          how an audit asks chat models, and what that will take
     measured.py       a run's answers measured: scores, estimates and sentences
@@ -44,6 +45,7 @@ people are shown it.
     errors.py         the exception tree, and the nearest allowed name
     instruments/      WHAT IS ASKED
       load.py           a folder of TOML and CSV → Instrument
+      about.py          what it says of itself: language, limits, what its conditions are called
       files.py          reading these with every fault noted, by file and line
       questionnaire.py  items × conditions, read and checked
       coreference.py    sentence frames × occupations, read, checked and drawn

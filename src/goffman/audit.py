@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from goffman.chats import ChatQuestion, Chatting
 from goffman.errors import InputError
 from goffman.fit import check_fit, check_names, without_effect
+from goffman.languages import check_languages, readings
 from goffman.measured import measure
 from goffman.measures.catalogue import measure_entry
 from goffman.models.address import address_entry
@@ -28,6 +29,7 @@ from goffman.runs.folder import Run, keep_prompts, open_run
 from goffman.runs.manifest import (
     instrument_entry,
     model_entry,
+    read_manifest,
     with_instrument,
     with_model,
 )
@@ -81,10 +83,10 @@ def audit(
     check_fit(of_models, labels=loading.labels, pairs=measuring.pairs)
     for sentence in without_effect(options, of_models.values()):
         listener.note(sentence)
-    words = load_words(measuring.ratings, measuring.gender_words, parser=measuring.parser)
+    folder = output or default_folder(models)
+    words = _words(pairs, folder, measuring)
     for pair in pairs:
         check(pair.model, kind=pair.kind, options=loading)
-    folder = output or default_folder(models)
     if options.dry_run:
         for pair in pairs:
             for question in pair.questions:
@@ -102,6 +104,15 @@ def audit(
         said = measure(run, words, seed=options.seed, pairs=measuring.pairs, note=note)
         page = _report(work, words) if report else None
     return Audit(folder=folder, asked=tuple(asked), summary=said, report=page)
+
+
+def _words(pairs: Sequence[Asking], folder: Path, measuring: MeasureOptions) -> Words:
+    """What answers are read with: the lexicons that are of the instruments' language."""
+    questions = [question for pair in pairs for question in pair.questions]
+    shipped = check_languages(readings(questions, read_manifest(folder)), measuring)
+    return load_words(
+        measuring.ratings, measuring.gender_words, parser=measuring.parser, shipped=shipped
+    )
 
 
 def default_folder(models: Sequence[str]) -> Path:

@@ -68,15 +68,17 @@ def version(
 @app.command("ls", cls=Command)
 def list_instruments(*, as_json: Json = False) -> None:
     """List the instruments: what can be asked."""
-    from goffman.instruments.load import builtin_names, load_instrument
+    from goffman.instruments.load import builtin_names, load_instrument, plugged_instruments
     from goffman.instruments.render import render
 
     rows: list[dict[str, Any]] = []
-    for name in builtin_names():
+    for name in (*builtin_names(), *plugged_instruments()):
         instrument = load_instrument(name)
         rows.append(
             {
                 "instrument": instrument.id,
+                "built_in": name in builtin_names(),
+                "language": instrument.language,
                 "kind": instrument.kind,
                 "prompts": len(render(instrument).prompts),
                 "version": instrument.version,
@@ -87,12 +89,14 @@ def list_instruments(*, as_json: Json = False) -> None:
     if as_json:
         print(json.dumps(rows, ensure_ascii=False, indent=1))
     else:
+        for row in rows:
+            row["instrument"] += "" if row["built_in"] else " (plug-in)"
         sys.stdout.write(table_text(rows, ("instrument", "kind", "prompts", "title", "citation")))
 
 
 @app.command(cls=Command)
 def validate(path: NameOrPath, *, as_json: Json = False) -> None:
-    """Check an instrument and say every fault of it."""
+    """Check an instrument and list every fault."""
     from goffman.instruments.load import load_instrument
     from goffman.instruments.render import render
     from goffman.records import Fault
@@ -124,9 +128,7 @@ def prompts(
     *,
     style: Annotated[
         Format | None,
-        typer.Option(
-            "--format", help="A table to read; into a file, what its name ends in, or CSV."
-        ),
+        typer.Option("--format", help="Default: a table; for a file, its ending, or CSV."),
     ] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first N prompts.")] = None,
     output: Annotated[Path | None, typer.Option(help="Write to this file.")] = None,
@@ -141,7 +143,7 @@ def prompts(
     pairs: Pairs = None,
     seed: Annotated[int | None, typer.Option(help="Coreference: which pairs are drawn.")] = None,
     pronouns: Annotated[
-        bool, typer.Option("--pronouns", help="Coreference: as models are asked that do not chat.")
+        bool, typer.Option("--pronouns", help="Coreference: the form for models that do not chat.")
     ] = False,
 ) -> None:
     """Print the prompts of an instrument, one row each."""

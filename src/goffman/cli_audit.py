@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from goffman.cli_models import models_folder
-from goffman.cli_options import Adjectives, DropFaulty, Json, Pairs, Placement, WinoBias
+from goffman.cli_options import ASKED, Adjectives, DropFaulty, Pairs, Placement, WinoBias
 from goffman.errors import InputError
 from goffman.terminal import printable, say, table_text
 
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 
 _MODELS = (
-    "A hub id (id@revision), a folder, openai:NAME, or http://HOST/v1#NAME. Default: the bundled "
-    "ones."
+    "A hub id (id@revision), a folder, openai:NAME or http://HOST/v1#NAME. Default: the bundled "
+    "models."
 )
 
 
@@ -40,107 +40,201 @@ class Precision(StrEnum):
     FP16 = "fp16"
 
 
+_MODELS_GROUP = "Models on this machine"
+_CHATS = "Chat models"
+_SERVERS = "Servers"
+_MEASURING = "Measuring"
+_OUTPUT = "Output"
+
+
 def audit(
     models: Annotated[list[str] | None, typer.Argument(metavar="MODEL …", help=_MODELS)] = None,
     *,
     instrument: Annotated[
-        list[str] | None, typer.Option(help="A name or a folder; may be repeated. Default: all.")
-    ] = None,
-    output: Annotated[
-        Path | None, typer.Option(help="The run's folder. Default: runs/MODEL.")
-    ] = None,
-    top_k: Annotated[
-        int | None, typer.Option(min=1, help="Words kept at each mask. Default: the instrument's.")
+        list[str] | None,
+        typer.Option(
+            help="An instrument's name or folder; may be repeated. Default: all.",
+            rich_help_panel=ASKED,
+        ),
     ] = None,
     limit: Annotated[
-        int | None, typer.Option(min=1, help="Only the first N prompts of each instrument.")
+        int | None,
+        typer.Option(
+            min=1, help="Ask only the first N prompts of each instrument.", rich_help_panel=ASKED
+        ),
+    ] = None,
+    all_wordings: Annotated[
+        bool,
+        typer.Option(
+            "--all-wordings",
+            help="Also ask the wordings that are off by default.",
+            rich_help_panel=ASKED,
+        ),
+    ] = False,
+    dry_run: Annotated[
+        bool,
+        typer.Option("--dry-run", help="Only say how much would be asked.", rich_help_panel=ASKED),
+    ] = False,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder of the run. Default: runs/MODEL. The same command resumes it.",
+            rich_help_panel=_OUTPUT,
+        ),
+    ] = None,
+    no_report: Annotated[
+        bool,
+        typer.Option(
+            "--no-report",
+            help="Write answers, scores and estimates, but no report.",
+            rich_help_panel=_OUTPUT,
+        ),
+    ] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print JSON.", rich_help_panel=_OUTPUT)
+    ] = False,
+    device: Annotated[
+        str, typer.Option(help="auto, cpu, cuda, cuda:1 …", rich_help_panel=_MODELS_GROUP)
+    ] = "auto",
+    precision: Annotated[
+        Precision,
+        typer.Option(help="Precision of weights and sums.", rich_help_panel=_MODELS_GROUP),
+    ] = Precision.FLOAT32,
+    batch_size: Annotated[
+        str,
+        typer.Option(help="Sentences or chats asked together.", rich_help_panel=_MODELS_GROUP),
+    ] = "auto",
+    top_k: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Words kept at each mask. Default: the instrument's.",
+            rich_help_panel=_MODELS_GROUP,
+        ),
     ] = None,
     targets: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="WORD,…", help="Words whose probability is kept at any rank; may be repeated."
+            metavar="WORD,…",
+            help="Words whose probability is kept at any rank; may be repeated.",
+            rich_help_panel=_MODELS_GROUP,
         ),
     ] = None,
-    batch_size: Annotated[
-        str, typer.Option(help="Sentences, or chats on this machine, asked together, or auto.")
-    ] = "auto",
-    seed: Annotated[
-        int,
-        typer.Option(min=0, help="Of sentence pairs, replies, and the sample to test a precision."),
-    ] = 0,
-    device: Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:1 …")] = "auto",
-    precision: Annotated[Precision, typer.Option(help="Of weights and sums.")] = Precision.FLOAT32,
     labels: Annotated[
-        str | None, typer.Option(metavar="OWN=MEANING,…", help="What a classifier's labels mean.")
+        str | None,
+        typer.Option(
+            metavar="OWN=MEANING,…",
+            help="What a classifier's labels mean: negative, neutral or positive.",
+            rich_help_panel=_MODELS_GROUP,
+        ),
     ] = None,
     trust_remote_code: Annotated[
-        bool, typer.Option("--trust-remote-code", help="Run Python code that comes with a model.")
-    ] = False,
-    ratings: Annotated[
-        list[Path] | None,
-        typer.Option(help="A CSV file of your own ratings of words; may be repeated."),
-    ] = None,
-    gender_words: Annotated[
-        Path | None, typer.Option(help="A CSV file of gendered words instead of the shipped ones.")
-    ] = None,
-    all_wordings: Annotated[
-        bool, typer.Option("--all-wordings", help="Also wordings that are off by default.")
-    ] = False,
-    pair: Annotated[
-        list[str] | None,
+        bool,
         typer.Option(
-            metavar="BASE=CLASSIFIER",
-            help="Correlate a model with the classifier made from it; may be repeated.",
+            "--trust-remote-code",
+            help="Run Python code that comes with a model.",
+            rich_help_panel=_MODELS_GROUP,
         ),
-    ] = None,
-    winobias: WinoBias = None,
-    drop_faulty: DropFaulty = False,
-    adjectives: Adjectives = None,
-    placement: Placement = None,
-    pairs: Pairs = None,
+    ] = False,
     trials: Annotated[
         int | None,
-        typer.Option(min=1, help="Chats: so often each prompt. Default: the instrument's."),
+        typer.Option(
+            min=1,
+            help="Times each prompt is asked. Default: the instrument's.",
+            rich_help_panel=_CHATS,
+        ),
     ] = None,
-    temperature: Annotated[float, typer.Option(min=0, help="Chats: 0 draws no lots.")] = 1.0,
+    temperature: Annotated[
+        float,
+        typer.Option(
+            min=0,
+            help="Sampling temperature; 0: always the most probable token.",
+            rich_help_panel=_CHATS,
+        ),
+    ] = 1.0,
     top_p: Annotated[
-        float | None, typer.Option(min=0, max=1, help="Chats: draw from so much only.")
+        float | None,
+        typer.Option(
+            min=0,
+            max=1,
+            help="Sample only from the tokens that make up this probability.",
+            rich_help_panel=_CHATS,
+        ),
     ] = None,
-    max_tokens: Annotated[int, typer.Option(min=1, help="Chats: a reply is cut there.")] = 64,
-    parser: Annotated[
-        str | None, typer.Option(help="Chats: what reads replies; as-published: the study's.")
-    ] = None,
+    max_tokens: Annotated[
+        int, typer.Option(min=1, help="Token limit of a reply.", rich_help_panel=_CHATS)
+    ] = 64,
     concurrency: Annotated[
-        int, typer.Option(min=1, max=1000, help="Servers: requests at the same time.")
+        int,
+        typer.Option(
+            min=1, max=1000, help="Requests under way at the same time.", rich_help_panel=_SERVERS
+        ),
     ] = 16,
     max_requests_per_minute: Annotated[
-        int | None, typer.Option(min=1, help="Servers: no more in any minute.")
+        int | None,
+        typer.Option(min=1, help="Limit of requests a minute.", rich_help_panel=_SERVERS),
     ] = None,
     timeout: Annotated[
-        float, typer.Option(min=1, help="Servers: seconds to wait for a reply.")
+        float,
+        typer.Option(min=1, help="Seconds to wait for a reply.", rich_help_panel=_SERVERS),
     ] = 120.0,
     key_env: Annotated[
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Servers: the variable that holds the key; OpenAI's is OPENAI_API_KEY.",
+            help="Environment variable with the server's key. OpenAI's is OPENAI_API_KEY.",
+            rich_help_panel=_SERVERS,
         ),
     ] = None,
     price_in: Annotated[
-        float | None, typer.Option(min=0, help="Servers: of a million tokens of questions.")
+        float | None,
+        typer.Option(min=0, help="Price of a million tokens sent.", rich_help_panel=_SERVERS),
     ] = None,
     price_out: Annotated[
-        float | None, typer.Option(min=0, help="Servers: of a million tokens of replies.")
+        float | None,
+        typer.Option(min=0, help="Price of a million tokens received.", rich_help_panel=_SERVERS),
     ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Ask nobody: only say how much would be asked.")
-    ] = False,
-    no_report: Annotated[
-        bool, typer.Option("--no-report", help="Only answers, scores and estimates.")
-    ] = False,
-    as_json: Json = False,
+    ratings: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="CSV file of your own ratings of words; may be repeated.",
+            rich_help_panel=_MEASURING,
+        ),
+    ] = None,
+    gender_words: Annotated[
+        Path | None,
+        typer.Option(
+            help="CSV file of gendered words instead of the shipped ones.",
+            rich_help_panel=_MEASURING,
+        ),
+    ] = None,
+    parser: Annotated[
+        str | None,
+        typer.Option(
+            help="Parser that reads replies; as-published is the study's.",
+            rich_help_panel=_MEASURING,
+        ),
+    ] = None,
+    pair: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--correlate",
+            metavar="BASE=CLASSIFIER",
+            help="Correlate a model with the classifier fine-tuned from it; may be repeated.",
+            rich_help_panel=_MEASURING,
+        ),
+    ] = None,
+    seed: Annotated[
+        int,
+        typer.Option(min=0, help="Seed of everything that is drawn.", rich_help_panel=_MEASURING),
+    ] = 0,
+    winobias: WinoBias = None,
+    drop_faulty: DropFaulty = False,
+    adjectives: Adjectives = None,
+    placement: Placement = None,
+    pairs: Pairs = None,
 ) -> None:
-    """Ask models, keep every answer, measure, report; the same again goes on where it was."""
+    """Ask models, measure their answers and write a report. The same command resumes a run."""
     from goffman.audit import audit as run_audit
     from goffman.instruments.render import PromptOptions
     from goffman.measures.replies import DEFAULT_PARSER
@@ -320,7 +414,7 @@ def _model_pairs(given: Sequence[str]) -> tuple[tuple[str, str], ...]:
     for base, sign, classifier in pairs:
         if not (base and sign and classifier):
             raise InputError(
-                f"--pair has '{base}{sign}{classifier}'; it is a masked model, =, and the "
-                "classifier that was fine-tuned from it: --pair roberta-base=org/classifier"
+                f"--correlate has '{base}{sign}{classifier}'; it is a masked model, =, and the "
+                "classifier that was fine-tuned from it: --correlate roberta-base=org/classifier"
             )
     return tuple((base, classifier) for base, _, classifier in pairs)

@@ -47,19 +47,19 @@ def compare(
         list[str] | None,
         typer.Option(
             metavar="NAME[=OTHER]",
-            help="A model, and its name in the further runs; may be repeated. Default: same names.",
+            help="A model, and its name in the other runs; may be repeated. Default: same names.",
         ),
     ] = None,
     everything: Annotated[
         bool, typer.Option("--all", help="Also subscales, wordings and single conditions.")
     ] = False,
-    seed: Annotated[int, typer.Option(min=0, help="Of the draws of intervals.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the intervals.")] = 0,
     output: Annotated[
         Path | None, typer.Option(help="Write every row: .csv, .json, .md or .tex.")
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Say what differs between runs, paired by prompt: each further run against the first."""
+    """Compare runs, paired by prompt: each other run with the first."""
     from goffman.reports.compare import compare as compare_runs
     from goffman.reports.compare_text import as_json as json_of
     from goffman.reports.compare_text import comparison_table, screen_of
@@ -130,7 +130,7 @@ def check(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Exit with 1 if a condition on an estimate holds: a gate for continuous integration.
+    """Fail (exit code 1) if a condition on an estimate holds: a gate for CI.
 
     Exit codes: 0 no condition holds; 1 one does, and a line says which; 2 something that was given
     cannot be used, or a value is missing; 3 goffman itself failed, and nothing was decided.
@@ -265,13 +265,13 @@ def _gate_json(run: Path, baseline: Path | None, outcomes: Sequence[Outcome]) ->
 def export(
     run: Annotated[Path, typer.Argument(metavar="RUN", help=RUN_HELP)],
     *,
-    target: Annotated[Export, typer.Option("--as", help="For a model's card, or as lm-eval's.")],
-    model: Annotated[
-        str | None, typer.Option(help="Whose results, where the run has several models.")
-    ] = None,
+    target: Annotated[
+        Export, typer.Option("--as", help="A section for a model card, or lm-eval's JSON.")
+    ],
+    model: Annotated[str | None, typer.Option(help="The model, if the run has several.")] = None,
     output: Output = None,
 ) -> None:
-    """Print a model's results in the form of another place; nothing is uploaded."""
+    """Print a model's results for a model card or for lm-eval; nothing is uploaded."""
     from goffman.output import write_output
     from goffman.reports.exported import the_model
     from goffman.reports.lm_eval import lm_eval_text

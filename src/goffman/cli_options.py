@@ -10,6 +10,7 @@ import typer
 from typer.core import TyperCommand
 
 from goffman.errors import InputError
+from goffman.terminal import say
 
 LONGEST = 4096
 """Characters of one value: no path is longer."""
@@ -17,28 +18,71 @@ LONGEST = 4096
 LARGEST = 2**63 - 1
 """A whole number that every table can hold."""
 
+RENAMED = {
+    "--pair": "--correlate",
+    "--pairs": "--sentence-pairs",
+    "--placement": "--adjective-placement",
+}
+"""Options that had a name that was easily mixed up with another's."""
+
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+ASKED = "What to ask"
+SENTENCES = "Sentence pairs (coreference)"
+
 WinoBias = Annotated[
-    Path | None, typer.Option(help="Coreference: WinoBias's files instead of our sentences.")
+    Path | None,
+    typer.Option(
+        help="Ask WinoBias's sentences, from this file or folder.", rich_help_panel=SENTENCES
+    ),
 ]
 DropFaulty = Annotated[
-    bool, typer.Option("--drop-faulty", help="Coreference: leave out faulty WinoBias pairs.")
+    bool,
+    typer.Option(
+        "--drop-faulty", help="Leave out faulty WinoBias pairs.", rich_help_panel=SENTENCES
+    ),
 ]
 Adjectives = Annotated[
     list[str] | None,
     typer.Option(
-        metavar="MALE,FEMALE", help="Coreference: a setting, 'all' or 'none'; may be repeated."
+        metavar="MALE,FEMALE",
+        help="A pair of adjectives, 'all' or 'none'; may be repeated.",
+        rich_help_panel=SENTENCES,
     ),
 ]
-Placement = Annotated[str | None, typer.Option(help="Coreference: by-stereotype or by-position.")]
-Pairs = Annotated[int | None, typer.Option(help="Coreference: how many pairs to draw.")]
+Placement = Annotated[
+    str | None,
+    typer.Option(
+        "--adjective-placement",
+        help="Where adjectives go: by-stereotype or by-position.",
+        rich_help_panel=SENTENCES,
+    ),
+]
+Pairs = Annotated[
+    int | None,
+    typer.Option(
+        "--sentence-pairs", help="How many sentence pairs to draw.", rich_help_panel=SENTENCES
+    ),
+]
 
 
 class Command(TyperCommand):
     """A command that refuses, before it does anything, what can be the value of no option."""
 
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Options under the headings that they were given, in the order of their declaration."""
+        groups: dict[str, list[tuple[str, str]]] = {}
+        for param in self.get_params(ctx):
+            if record := param.get_help_record(ctx):
+                is_option = str(param.opts[0]).startswith("-")
+                heading = getattr(param, "rich_help_panel", None) or "Options"
+                groups.setdefault(heading if is_option else "Arguments", []).append(record)
+        for heading, records in groups.items():
+            with formatter.section(heading):
+                formatter.write_dl(records)
+
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """What is left of the arguments, as typer has it; InputError names the option."""
+        args = [_renamed(argument) for argument in args]
         # As it was given: an empty path is the current folder once it is converted.
         given, _, _ = self.make_parser(ctx).parse_args(args=list(args))
         for param in self.params:
@@ -50,6 +94,15 @@ class Command(TyperCommand):
         for param in self.params:
             _check_number(_name(param), ctx.params.get(param.name))
         return rest
+
+
+def _renamed(argument: str) -> str:
+    """The argument by the name that its option has now; the user is told."""
+    option, sign, value = argument.partition("=")
+    if option not in RENAMED:
+        return argument
+    say(f"{option} is now called {RENAMED[option]}.")
+    return f"{RENAMED[option]}{sign}{value}"
 
 
 def _name(param: Any) -> str:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from goffman.lexicons.desk import Desk
     from goffman.records import Rating
 
-Port = Annotated[int, typer.Option(min=0, max=65535, help="Of the page. Default: a free one.")]
+Port = Annotated[int, typer.Option(min=0, max=65535, help="Port of the page. Default: a free one.")]
 NoBrowser = Annotated[bool, typer.Option("--no-browser", help="Only print the page's address.")]
 
 
@@ -28,7 +28,7 @@ def rate(
     ] = None,
     instrument: Annotated[
         list[str] | None,
-        typer.Option(help="Whose words; may be repeated. Default: social-distance."),
+        typer.Option(help="Instrument; may be repeated. Default: social-distance."),
     ] = None,
     ratings: Annotated[
         list[Path] | None,
@@ -43,10 +43,11 @@ def rate(
     """Rate the words of a run that no one has rated, on a page for you alone."""
     from goffman.lexicons.attitudes import load_attitudes
     from goffman.lexicons.desk import rating
-    from goffman.lexicons.worklist import words_to_rate
+    from goffman.lexicons.worklist import asked_in_english, words_to_rate
 
-    attitudes = load_attitudes(ratings or ())
-    work = words_to_rate(run, attitudes, instruments=instrument or (), everything=everything)
+    chosen = instrument or ()
+    attitudes = load_attitudes(ratings or (), shipped=asked_in_english(run, chosen))
+    work = words_to_rate(run, attitudes, instruments=chosen, everything=everything)
     with rating(run, work, rater=rater or _login()) as desk:
         _show_page(desk, port=port, browser=not no_browser)
         say(desk.summary())
@@ -71,7 +72,7 @@ def agree(
     no_browser: NoBrowser = False,
     as_json: Json = False,
 ) -> None:
-    """Say how far raters agree, and settle where they do not."""
+    """Measure how far raters agree, and settle their disagreements."""
     from goffman.agree import agreement_text, compare, settled_path, settling
     from goffman.lexicons.ratings import read_raters
 

@@ -17,11 +17,11 @@ def report(
     *,
     all_figures: Annotated[
         bool,
-        typer.Option("--all-figures", help="In figures/ also every choice that the page offers."),
+        typer.Option("--all-figures", help="Also write every choice of every figure to figures/."),
     ] = False,
     parser: Annotated[
         str | None,
-        typer.Option(help="Read a chat model's replies by another parser first; nobody is asked."),
+        typer.Option(help="Read replies with another parser first; no model is asked."),
     ] = None,
     as_json: Json = False,
 ) -> None:

@@ -16,6 +16,7 @@ from goffman.presentation.shown import plain
 if TYPE_CHECKING:
     from goffman.measures.base import Measure
     from goffman.presentation.section import Section
+    from goffman.records import Noun
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,6 +29,8 @@ class Correlation:
     second: Side
     models: tuple[str | None, str | None]
     """As they are shown; None: over all."""
+    noun: Noun
+    """What the conditions are called over which it is."""
 
 
 def correlations(
@@ -54,6 +57,7 @@ def correlations(
                 _shown(known[row["first"]], sections),
                 _shown(known[row["second"]], sections),
             ),
+            noun=sections[known[row["first"]].instrument].noun,
         )
         for row in rows
         if row["first"] in known and row["second"] in known
@@ -110,6 +114,6 @@ def _said(one: Correlation) -> str:
         low, high = row["effect_low"], row["effect_high"]
         interval = f", {row['level']:.0%} interval {ends(low, high)}"
     return (
-        f"Over {row['n']} conditions, {head}: r = {number(row['effect'])}{interval}, "
+        f"Over {row['n']} {one.noun.many}, {head}: r = {number(row['effect'])}{interval}, "
         f"{corrected_said(row)}."
     )

@@ -47,13 +47,13 @@ def check_fit(
         for name, kind in zip(pair, ("masked", "classifier"), strict=True):
             if name not in of_models:
                 raise InputError(
-                    f"--pair names '{name}', which is not audited here. Allowed: "
+                    f"--correlate names '{name}', which is not audited here. Allowed: "
                     f"{', '.join(of_models)}.{did_you_mean(name, of_models)}"
                 )
             if of_models[name] != kind:
                 raise InputError(
-                    f"--pair {'='.join(pair)} does not fit: '{name}' is a {of_models[name]} model. "
-                    "Give a masked model, =, and the classifier that was fine-tuned from it."
+                    f"--correlate {'='.join(pair)} does not fit: '{name}' is a {of_models[name]} "
+                    "model. Give a masked model, =, and the classifier that was fine-tuned from it."
                 )
 
 

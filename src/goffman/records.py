@@ -188,6 +188,30 @@ class SentencePairs:
     """The adjective settings, without the baseline."""
 
 
+ENGLISH = "en"
+"""The language of an instrument that does not say another."""
+
+
+def primary_language(tag: str) -> str:
+    """The language of a BCP 47 tag without its script and region: that of en-GB is en."""
+    return tag.partition("-")[0]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Noun:
+    """What people read for a thing."""
+
+    one: str = "condition"
+    many: str = "conditions"
+
+    @property
+    def headed(self) -> Noun:
+        """With capital letters, as at the start of a heading."""
+        return Noun(
+            one=self.one[:1].upper() + self.one[1:], many=self.many[:1].upper() + self.many[1:]
+        )
+
+
 @dataclass(frozen=True, kw_only=True)
 class Instrument:
     """What is asked: a questionnaire as data."""
@@ -209,6 +233,12 @@ class Instrument:
     content: Questionnaire | SentencePairs
     digest: str = ""
     """sha256 of the files that it was read from."""
+    language: str = ENGLISH
+    """Of its prompts: a BCP 47 tag."""
+    limits: tuple[str, ...] = ()
+    """Sentences about what its lists and prompts leave out."""
+    noun: Noun = Noun()
+    """What its conditions are called."""
 
 
 @dataclass(frozen=True, kw_only=True)

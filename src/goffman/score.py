@@ -26,13 +26,20 @@ if TYPE_CHECKING:
 
 
 def load_words(
-    ratings: Sequence[Path] = (), gender: Path | None = None, *, parser: str = DEFAULT_PARSER
+    ratings: Sequence[Path] = (),
+    gender: Path | None = None,
+    *,
+    parser: str = DEFAULT_PARSER,
+    shipped: bool = True,
 ) -> Words:
-    """The shipped lexicons, the user's ratings over the attitudes, and the user's gender words."""
+    """The shipped lexicons, the user's ratings over the attitudes, and the user's gender words.
+
+    ``shipped``: whether the shipped ratings count, which are English.
+    """
     parser_named(parser)
     return Words(
         parser=parser,
-        attitudes=load_attitudes(ratings),
+        attitudes=load_attitudes(ratings, shipped=shipped),
         gender=load_gender(gender),
         gender_file=gender.name if gender else "shipped",
     )
@@ -41,11 +48,13 @@ def load_words(
 def words_of(manifest: Manifest) -> Words:
     """The lexicons that the run was scored with; RunError where they are not here as they were."""
     named = manifest.lexicons
-    files = [Path(one.file) for one in named.attitudes if one.file != "shipped"]
+    sources = [one.file for one in named.attitudes] or ["shipped"]
+    files = [Path(file) for file in sources if file != "shipped"]
     if named.gender and named.gender.file != "shipped":
         raise RunError(f"The gender words are from {named.gender.file}, which is not known here.")
     try:
-        words = load_words(files, parser=named.parser or DEFAULT_PARSER)
+        parser = named.parser or DEFAULT_PARSER
+        words = load_words(files, parser=parser, shipped="shipped" in sources)
     except (GoffmanError, OSError) as error:
         raise RunError(str(error)) from error
     if named != Lexicons() and Lexicons.of(words.entry()) != named:

@@ -119,15 +119,6 @@ GENDER = (
 )
 """Further columns of fills whose words were looked up in a gender lexicon."""
 
-GENDER_VOCABULARY = (
-    Column("group", "text", "female, male, nonbinary, neutral …"),
-    Column("kind", "text", "pronoun, noun, adjective or name"),
-    Column("words", "int", "words of the lexicon that count"),
-    Column("single_tokens", "int", "those that the model has as one token and so can fill"),
-    Column("common_words", "int", "names that are one token and also common words, counted or not"),
-)
-"""One row a group and kind of a gender lexicon, for one model."""
-
 RATINGS = (
     Column("word", "text", "stripped and case-folded, as words are compared"),
     Column("item", "text", "the item's id that the rating is for; empty: every item"),

@@ -9,6 +9,7 @@ import pytest
 
 from goffman.errors import FaultsError, InputError, InstrumentError
 from goffman.instruments.load import load_instrument
+from goffman.records import Noun
 
 TOML = """\
 id = "tea"
@@ -91,6 +92,21 @@ def test_the_instrument_that_is_broken_below_is_sound(folder: Path) -> None:
     assert load_instrument(folder).id == "tea"
 
 
+def test_what_an_instrument_does_not_say_of_itself_is_english_and_a_condition(folder: Path) -> None:
+    instrument = load_instrument(folder)
+    assert (instrument.language, instrument.limits) == ("en", ())
+    assert instrument.noun == Noun(one="condition", many="conditions")
+
+
+@pytest.mark.parametrize("tag", ["de", "en-GB", "pt-BR", "es-419", "zh-Hant-TW", "haw"])
+def test_what_an_instrument_says_of_itself(folder: Path, tag: str) -> None:
+    at_top(f'language = "{tag}"\nlimits = ["Few items.", "One place."]')(folder)
+    nouns('condition = ["illness", "illnesses"]')(folder)
+    instrument = load_instrument(folder)
+    assert (instrument.language, instrument.limits) == (tag, ("Few items.", "One place."))
+    assert instrument.noun == Noun(one="illness", many="illnesses")
+
+
 IDS = "Allowed: up to 64 lower-case letters, digits and single hyphens, such as 'social-distance'."
 
 BROKEN = {
@@ -121,7 +137,8 @@ BROKEN = {
         [
             "instrument.toml: the key 'licence' is missing.",
             "instrument.toml, line 6: there is no key 'license'. Allowed: id, version, title, kind, "
-            "citation, licence, conditions, slot, fields, wordings, settings. "
+            "citation, licence, language, limits, nouns, conditions, slot, fields, wordings, "
+            "settings. "
             "Did you mean 'licence'?",
         ],
     ),
@@ -510,6 +527,96 @@ BROKEN |= {
 }
 
 
+def at_top(line: str) -> Callable[[Path], None]:
+    """A line after the licence: the seventh."""
+    return toml('licence = "CC0-1.0"', f'licence = "CC0-1.0"\n{line}')
+
+
+def nouns(line: str) -> Callable[[Path], None]:
+    """A line in [nouns]: the nineteenth."""
+    return toml("[settings]", f"[nouns]\n{line}\n\n[settings]")
+
+
+TAGS = "Allowed: a BCP 47 tag such as 'en', 'de' or 'pt-BR'."
+LIMITS = (
+    "instrument.toml, line 7: limits must be a list of sentences, such as "
+    '["All names are from one country."].'
+)
+TWO = (
+    "instrument.toml, line 18: condition in [nouns] must be the singular and the plural, such as "
+    '["diagnosis", "diagnoses"].'
+)
+
+BROKEN |= {
+    "a language by its name": (
+        at_top('language = "German"'),
+        [f"instrument.toml, line 7: language is 'German'. {TAGS}"],
+    ),
+    "a region in small letters": (
+        at_top('language = "en-us"'),
+        [f"instrument.toml, line 7: language is 'en-us'. {TAGS}"],
+    ),
+    "no language after its key": (
+        at_top('language = ""'),
+        ["instrument.toml, line 7: language is empty."],
+    ),
+    "a number for a language": (
+        at_top("language = 1"),
+        ["instrument.toml, line 7: language is 1. It must be text in quotes."],
+    ),
+    "one limit without its list": (at_top('limits = "None of note."'), [LIMITS]),
+    "a number among the limits": (at_top('limits = ["None of note.", 1]'), [LIMITS]),
+    "an empty limit": (
+        at_top('limits = [\n  "None of note.",\n  " ",\n]'),
+        ["instrument.toml, line 7: sentence 2 of limits is empty."],
+    ),
+    "a limit of two lines": (
+        at_top('limits = ["None\\nof note."]'),
+        [
+            "instrument.toml, line 7: sentence 1 of limits has a line break, a special space or "
+            "another sign that is not seen in it."
+        ],
+    ),
+    "a long limit": (
+        at_top(f'limits = ["{"x" * 301}"]'),
+        ["instrument.toml, line 7: sentence 1 of limits has 301 characters. Allowed: up to 300."],
+    ),
+    "many limits": (
+        at_top("limits = [" + '"x",' * 21 + "]"),
+        ["instrument.toml, line 7: limits has 21 sentences. Allowed: up to 20."],
+    ),
+    "nouns outside their table": (
+        at_top('nouns = ["group", "groups"]'),
+        ["instrument.toml, line 7: nouns is a list. It must be a table such as [slot]."],
+    ),
+    "a noun for something else": (
+        nouns('conditon = ["group", "groups"]'),
+        [
+            "instrument.toml, line 18: there is no key 'conditon' in [nouns]. Allowed: condition. "
+            "Did you mean 'condition'?"
+        ],
+    ),
+    "a noun without its plural": (nouns('condition = "group"'), [TWO]),
+    "three nouns": (nouns('condition = ["a", "b", "c"]'), [TWO]),
+    "a number for a noun": (nouns('condition = ["a", 2]'), [TWO]),
+    "an empty plural": (
+        nouns('condition = ["group", ""]'),
+        ["instrument.toml, line 18: the plural in [nouns] is empty."],
+    ),
+    "a singular with a space too many": (
+        nouns('condition = [" group", "groups"]'),
+        [
+            "instrument.toml, line 18: the singular in [nouns] is ' group': there is a space too "
+            "many at its start, end or middle."
+        ],
+    ),
+    "a long noun": (
+        nouns(f'condition = ["{"x" * 41}", "xs"]'),
+        ["instrument.toml, line 18: the singular in [nouns] has 41 characters. Allowed: up to 40."],
+    ),
+}
+
+
 @pytest.mark.parametrize("what", BROKEN)
 def test_every_fault_is_said(folder: Path, what: str) -> None:
     breaks, expected = BROKEN[what]
@@ -748,7 +855,14 @@ BROKEN_PAIRS |= {
         toml("[settings]", '[slot]\nname = "x"\n\n[settings]'),
         [
             "instrument.toml, line 9: there is no key 'slot'. Allowed: id, version, title, kind, "
-            "citation, licence, question, settings."
+            "citation, licence, language, limits, nouns, question, settings."
+        ],
+    ),
+    "sentence pairs in a language without their grammar": (
+        at_top('language = "de"'),
+        [
+            "instrument.toml, line 7: language is 'de'. Sentence pairs can only be English: "
+            "goffman knows the pronouns and articles of no other language."
         ],
     ),
     "an occupation after a": (

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from goffman.instruments.grammar import wrong_articles
+from goffman.instruments.grammar import indefinite_article
 from goffman.instruments.load import builtin_names, load_instrument
 from goffman.instruments.render import PromptOptions, render
-from goffman.records import BASELINE, MASK
+from goffman.records import BASELINE, MASK, Noun
 
 DATA = Path(__file__).parents[2] / "src" / "goffman" / "instruments" / "data"
 
@@ -18,6 +18,23 @@ DATA = Path(__file__).parents[2] / "src" / "goffman" / "instruments" / "data"
 def texts(name: str, **options: object) -> list[str]:
     return [
         prompt.text for prompt in render(load_instrument(name), PromptOptions(**options)).prompts
+    ]
+
+
+def wrong_articles(text: str) -> list[str]:
+    """Every "a" or "an" of a text that does not fit the word after it, with that word."""
+    found = re.finditer(r"\b([Aa]n?) ([A-Za-z][\w'-]*)", text)
+    return [
+        f"{match[1]} {match[2]}"
+        for match in found
+        if match[1].lower() != indefinite_article(match[2])
+    ]
+
+
+def test_wrong_articles_are_found() -> None:
+    assert wrong_articles("He is a undocumented immigrant, an guard, a user and an hour late.") == [
+        "a undocumented",
+        "an guard",
     ]
 
 
@@ -262,3 +279,16 @@ def test_care_seeking_prompts_are_those_the_study_ran(published: Path) -> None:
                 for row in csv.DictReader(file)
             }
     assert set(texts("care-seeking")) == theirs
+
+
+@pytest.mark.parametrize("name", builtin_names())
+def test_every_instrument_says_its_noun_its_language_and_its_limits(name: str) -> None:
+    instrument = load_instrument(name)
+    said = (DATA / name / "instrument.toml").read_text(encoding="utf-8")
+    assert all(key in said for key in ("language = ", "limits = ", "[nouns]"))
+    assert instrument.language == "en"
+    assert "English" in instrument.limits[0]
+    assert all(limit.endswith(".") for limit in instrument.limits)
+    illness = name in {"care-seeking", "attribution"}
+    other = Noun(one="setting", many="settings") if name == "coreference" else Noun()
+    assert instrument.noun == (Noun(one="diagnosis", many="diagnoses") if illness else other)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from goffman.errors import InputError, SentenceError
 from goffman.instruments.coreference import generate_pairs
-from goffman.instruments.grammar import indefinite_article, put_before, wrong_articles
+from goffman.instruments.grammar import indefinite_article, put_before
 from goffman.instruments.load import load_instrument
 from goffman.instruments.render import PromptOptions, render
 from goffman.instruments.sentences import Sentence, parse_setting, with_adjectives
@@ -54,13 +54,6 @@ def test_articles_go_by_sound(phrase: str) -> None:
 )
 def test_the_article_agrees_after_insertion(text: str, at: int, word: str, expected: str) -> None:
     assert put_before(text, at, word) == expected
-
-
-def test_wrong_articles_are_found() -> None:
-    assert wrong_articles("He is a undocumented immigrant, an guard, a user and an hour late.") == [
-        "a undocumented",
-        "an guard",
-    ]
 
 
 SENTENCE = Sentence(
@@ -196,7 +189,7 @@ def test_impossible_numbers_of_pairs_are_refused(count: int) -> None:
     with pytest.raises(SentenceError) as caught:
         generate_pairs(CONTENT, count=count, seed=0)
     assert str(caught.value) == (
-        f"--pairs is {count}. Allowed: 1 to 121,600, which is 152 frames with 800 casts of two "
+        f"--sentence-pairs is {count}. Allowed: 1 to 121,600, which is 152 frames with 800 casts of two "
         "occupations each."
     )
 
@@ -247,7 +240,7 @@ def test_options_that_mean_nothing_are_refused() -> None:
     with pytest.raises(InputError, match="--wording does not go with coreference: it has no"):
         render(INSTRUMENT, PromptOptions(wordings=["first"]))
     with pytest.raises(
-        InputError, match="--pairs does not go with care-seeking: it has no sentence pairs"
+        InputError, match="--sentence-pairs does not go with care-seeking: it has no sentence pairs"
     ):
         render(load_instrument("care-seeking"), PromptOptions(pairs=3))
     with pytest.raises(InputError, match="--drop-faulty goes with --winobias alone"):

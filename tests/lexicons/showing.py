@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-COMMAND = "from goffman.cli import main; main()"
+from warm import Command
 
 
 @dataclass
 class Page:
     """A server that shows a page, as a user has started it."""
 
-    process: subprocess.Popen
+    process: Command | subprocess.Popen
     address: str
     run: Path
 
@@ -69,30 +69,25 @@ class Page:
         self.process.communicate()
 
 
-def goffman(*arguments):
-    """The finished process of a goffman command."""
-    command = [sys.executable, "-c", COMMAND, *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
-
-
 @contextmanager
 def showing(*arguments):
     """The page of a goffman command, in a process of its own."""
-    command = [sys.executable, "-c", COMMAND, *map(str, arguments), "--no-browser"]
-    with _shown(command, run=Path(arguments[1])) as page:
+    process = Command(*arguments, "--no-browser")
+    with _shown(process, run=Path(arguments[1])) as page:
         yield page
 
 
 @contextmanager
 def showing_script(path):
     """The page that a script shows, in a process of its own."""
-    with _shown([sys.executable, str(path)], run=path.parent) as page:
+    command = [sys.executable, str(path)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    with _shown(process, run=path.parent) as page:
         yield page
 
 
 @contextmanager
-def _shown(command, *, run):
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+def _shown(process, *, run):
     try:
         said = ""
         while not (found := re.search(r"http://\S+", said)):

@@ -17,11 +17,10 @@ from goffman.lexicons.gender import (
     KINDS,
     GenderLexicon,
     GenderWord,
-    gender_vocabulary,
     load_gender,
     with_gender,
 )
-from goffman.tables import GENDER, GENDER_VOCABULARY, complaints, schema
+from goffman.tables import GENDER, complaints, schema
 
 DATA = Path(goffman.lexicons.__file__).parent / "data"
 
@@ -318,28 +317,6 @@ def test_the_shipped_lexicon_equals_the_rules_read_one_by_one(lexicon: GenderLex
 
 
 # A model's vocabulary
-
-
-def test_vocabulary_counts_the_words_that_are_one_token() -> None:
-    tokens = ["[MASK]", " she", "She", " guy", " Will", "##son", " Mary", "mary"]
-    table = gender_vocabulary(tokens, GenderLexicon(words=SMALL), cased=True)
-    assert not complaints(table, GENDER_VOCABULARY)
-    assert table.rows() == [
-        ("female", "pronoun", 1, 1, 0),
-        ("male", "noun", 1, 1, 0),
-        ("neutral", "noun", 1, 0, 0),
-        # Will is a token, and left out; Guy is the noun.
-        ("male", "name", 0, 0, 1),
-        # Kim is below the threshold, Rose is no token.
-        ("female", "name", 2, 1, 0),
-        ("flower", "noun", 0, 0, 0),
-    ]
-
-
-def test_vocabulary_without_case_counts_common_words_by_letters() -> None:
-    lexicon = GenderLexicon(words=SMALL, kinds=("name",), common_words=True)
-    table = gender_vocabulary(["will", "mary", "guy"], lexicon, cased=False)
-    assert table.rows() == [("male", "name", 2, 2, 2), ("female", "name", 2, 1, 0)]
 
 
 # What counts is said with the result

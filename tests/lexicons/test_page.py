@@ -6,7 +6,7 @@ import csv
 
 import polars as pl
 import pytest
-from showing import goffman, showing, showing_script
+from showing import showing, showing_script
 
 from contrasts import faint
 from goffman.lexicons.attitudes import ATTITUDES, load_attitudes
@@ -15,6 +15,7 @@ from goffman.lexicons.ratings import read_raters
 from goffman.lexicons.worklist import Entry, Sentence, Worklist
 from goffman.runs.folder import read_prompts
 from goffman.runs.read import read_answers
+from in_process import goffman
 
 KEYS = dict(zip(ATTITUDES, "1234", strict=True))
 
@@ -111,8 +112,8 @@ def test_two_raters_forty_words_a_killed_server_and_a_settled_lexicon(browser, r
         reader.tab.keyboard.press("1")
         reader.tab.wait_for_selector("#alert:not([hidden])")
         assert reader.text("#alert") == (
-            "The last key press was not saved: the server does not answer. Start goffman again in "
-            "the terminal and open the address that it prints; everything before is saved."
+            "The last key press was not saved because the server does not answer. Start goffman "
+            "again in the terminal and open the address it prints. Everything before that is saved."
         )
         assert reader.text("#word") == word
     assert {u.word: v for u, v in read_journal(folder / "anna.jsonl").labels.items()} == anna

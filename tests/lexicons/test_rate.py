@@ -10,12 +10,13 @@ import threading
 import time
 
 import pytest
-from showing import goffman, showing
+from showing import showing
 
 from goffman.lexicons.attitudes import load_attitudes
 from goffman.lexicons.journal import read_journal
 from goffman.lexicons.rate import LARGEST
 from goffman.lexicons.worklist import words_to_rate
+from in_process import goffman
 
 
 @pytest.fixture(scope="module")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import polars as pl
 import pytest
@@ -11,7 +12,8 @@ from goffman.correlations import correlations, correlations_said
 from goffman.measures.catalogue import measures
 from goffman.presentation.findings import findings_of
 from goffman.presentation.section import Section
-from goffman.presentation.shown import Names
+from goffman.presentation.shown import About, Names
+from goffman.records import Noun
 from goffman.tables import CONTRASTS, ESTIMATES, SCORES, schema
 
 NAMES = Names(
@@ -110,7 +112,30 @@ def test_the_sentence_has_p_and_for_how_many_tests_it_is_corrected():
 def test_women_are_not_said_to_be_named_more_where_the_correction_takes_it_away():
     row = gap(0.0044, 0.12, 0.072, tests=2) | {"kind": "genders", "group": "stigmatized"}
     (found,) = findings_of(section("gender-of-subject", estimates(row)))
-    assert found.head == "No clear difference between women and men, for stigmatized diagnoses"
+    assert found.head == "No clear difference between women and men, for stigmatized conditions"
+
+
+def called(noun, one):
+    """The section with an instrument whose conditions are called so."""
+    about = About(title="", citation="", version="", noun=noun)
+    return replace(one, names=replace(NAMES, instruments={"x": about}))
+
+
+def test_conditions_are_called_what_the_instrument_calls_them():
+    row = gap(0.0044, 0.12, 0.072, tests=2)
+    of_women = section("gender-of-subject", estimates(row | {"kind": "genders", "group": "odd"}))
+    of_words = section("negative-attitude", estimates(row, above("tall", 0.2, 0.001)))
+    for one, many in (("diagnosis", "diagnoses"), ("illness", "illnesses")):
+        noun = Noun(one=one, many=many)
+        (women,) = findings_of(called(noun, replace(of_women, contrast="odd")))
+        assert women.head == f"No clear difference between women and men, for odd {many}"
+        assert women.more[0].startswith(f"Odd {many}, all words: female 0.40, male 0.30; ")
+        (words,) = findings_of(called(noun, of_words))
+        assert words.head == (f"No clear difference between stigmatized and non-stigmatized {many}")
+        assert f"0.40 for 93 stigmatized {many} and 0.30 for 29 non-stigmatized ones" in words.text
+        assert f"1 of 1 {many} are above the sentence that names none" in words.text
+        assert called(noun, of_words).called("baseline") == f"(no {one} named)"
+    assert section("coreference-bias", estimates()).noun == Noun(one="setting", many="settings")
 
 
 def above(name, difference, p):

@@ -191,6 +191,17 @@ def test_the_four_comparisons_at_and_beside_the_value(known, comparison):
         assert outcome.failed is wanted[comparison]
 
 
+@pytest.mark.parametrize(
+    ("comparison", "words"),
+    [(">", "not more than"), (">=", "not at least"), ("<", "less than"), ("<=", "at most")],
+)
+def test_a_sentence_puts_the_comparison_in_words(known, comparison, words):
+    (outcome,) = tried(known, f"social-distance.gap[small].p {comparison} 2")
+    verdict = f"passed: {outcome.name} is" if "not" in words else f"failed: {outcome.name} is"
+    link = "" if "not" in words else "which is "
+    assert outcome.sentence == f"{verdict} {outcome.value:.4g}, {link}{words} 2."
+
+
 def test_a_sentence_shows_on_which_side_the_value_is(known):
     (exact,) = tried(known, "social-distance.gap[small] > 1")
     (near,) = tried(known, f"social-distance.gap[small] < {exact.value + 1e-12!r}")
@@ -299,7 +310,8 @@ def test_a_change_is_that_of_the_comparison(tmp_path_factory, known):
     texts = ("social-distance.gap.change > 9", "gap[small].change.high < -9")
     value, high = tried(known, *texts, changes=changes)
     assert (value.value, high.value) == (row["difference"], row["high"])
-    assert "it changed by" in value.sentence
+    assert value.sentence.startswith(f"passed: {value.name} is {row['difference']:.4g} (")
+    assert value.sentence.endswith("), not more than 9.")
     assert value.name == "social-distance.gap[small].change"
 
 
@@ -319,13 +331,14 @@ def test_the_command_passes_with_0_and_fails_with_1_and_the_sentence(run, gap):
     name = "social-distance.gap[small]"
     passed = process("check", run.folder, "--fail-if", f"{name} > {gap + 0.1!r}")
     assert (passed.returncode, passed.stderr) == (0, "")
-    assert passed.stdout.startswith(f"passed: {name} > ")
+    assert passed.stdout.startswith(f"passed: {name} is {gap!r} (95% interval ")
+    assert passed.stdout.endswith(f"), not more than {gap + 0.1!r}.\n")
     failed = process("check", run.folder, "--fail-if", f"{name} > {gap - 0.1!r}", "--json")
     assert failed.returncode == 1
     told = json.loads(failed.stdout)
     assert told["failed"] is True
     assert told["outcomes"][0]["value"] == gap
-    assert told["outcomes"][0]["sentence"].startswith(f"failed: {name} > ")
+    assert told["outcomes"][0]["sentence"].endswith(f"), which is more than {gap - 0.1!r}.")
 
 
 def test_one_of_several_conditions_is_enough(run, gap):

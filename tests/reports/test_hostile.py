@@ -50,7 +50,7 @@ def test_a_condition_s_own_name_and_a_title_are_text_everywhere(browser, own):
         assert tab.locator("img").count() == 0
         assert tab.locator("#i-social-distance h2").inner_text() == HOSTILE
         assert HOSTILE in tab.locator("#i-social-distance .cite").inner_text()
-        tab.get_by_label("Search in all conditions").fill("onerror")
+        tab.get_by_label("Search all conditions").fill("onerror")
         tab.wait_for_function(
             "() => document.querySelectorAll('#conditions tbody tr').length === 1"
         )

@@ -21,6 +21,8 @@ from goffman.presentation.findings import findings_of
 from goffman.presentation.numbers import number
 from goffman.presentation.shown import names_of, short_names
 from goffman.reports import images
+from goffman.reports.model_card import model_card_text
+from goffman.reports.run import read_run
 from goffman.reports.write import write_report
 from goffman.runs.entries import AskedInstrument
 from goffman.runs.files import Folder
@@ -98,6 +100,67 @@ def test_figures_of_before_are_not_left_beside_those_of_now(run):
     write_report(run)
     assert mine.exists()
     assert not list((run / "figures").glob("old-figure*"))
+
+
+def of_instrument(page, name):
+    """The section of an instrument, without its drawings."""
+    section = re.search(rf'<section id="i-{name}".*?</section>', page, re.DOTALL)[0]
+    return html.unescape(re.sub(r"<svg.*?</svg>", "", section, flags=re.DOTALL))
+
+
+def changed_called(run, name, change):
+    """The run as one of an instrument that calls things otherwise."""
+    path = run / "manifest.json"
+    manifest = json.loads(path.read_text())
+    change(manifest["instruments"][name]["called"])
+    path.write_text(json.dumps(manifest))
+
+
+def test_an_instrument_says_its_noun_and_its_limits_on_the_page_and_in_tables(run):
+    page = (run / "report.html").read_text(encoding="utf-8")
+    assert "The sentences are English." in of_instrument(page, "care-seeking")
+    assert '<h2 id="h-find">All conditions</h2>' in page
+    changed_called(
+        run,
+        "care-seeking",
+        lambda called: called.update(
+            nouns={"condition": ["illness", "illnesses"]}, limits=["A few <illnesses> only."]
+        ),
+    )
+    write_report(run)
+    page = (run / "report.html").read_text(encoding="utf-8")
+    assert "A few &lt;illnesses&gt; only." in page
+    section = of_instrument(page, "care-seeking")
+    assert "The sentences are English." not in section
+    for said in (
+        "Mental health illnesses, with names",
+        "By illness",
+        "Means over items and illnesses.",
+    ):
+        assert said in section
+    assert "Mental health diagnoses" not in section
+    assert "diagnoses" in of_instrument(page, "attribution")
+    table = (run / "tables" / "care-seeking-conditions.md").read_text()
+    assert "| illness |" in table
+    assert "over items × illnesses, which" in (run / "tables/care-seeking-genders.md").read_text()
+    read = read_run(run)
+    model = next(name for name, of in read.manifest.answers.items() if "care-seeking" in of)
+    card = model_card_text(read, model)
+    assert "- A few &lt;illnesses&gt; only.\n" in card
+    assert card.count("The sentences are English, and the list of stigmas is of") == 1
+
+
+def test_a_run_of_an_earlier_goffman_speaks_of_conditions_and_has_no_limits(run):
+    def forget(called):
+        for key in ("nouns", "limits", "language"):
+            del called[key]
+
+    for name in ("social-distance", "care-seeking", "attribution", "people-sentiment"):
+        changed_called(run, name, forget)
+    write_report(run)
+    section = of_instrument((run / "report.html").read_text(encoding="utf-8"), "care-seeking")
+    assert "Mental health conditions, with names" in section
+    assert "The sentences are English." not in section
 
 
 def test_a_folder_that_is_no_run_is_refused(tmp_path):

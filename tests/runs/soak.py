@@ -219,10 +219,6 @@ def found_in(run: Path) -> dict[str, object]:
         if path.suffix == ".pdf":
             # It says when it was drawn; torn it would have no end.
             found[name] = path.read_bytes().endswith(b"%%EOF")
-        if name.endswith(".vl.json"):
-            figure = json.loads(path.read_text())
-            del figure["usermeta"]["sha256"]["pdf"]
-            found[name] = figure
         if path.name == "journal":
             found[name] = sorted(path.read_text().splitlines())
         if name == "manifest.json":

@@ -110,8 +110,8 @@ def generate_pairs(content: SentencePairs, *, count: int, seed: int) -> list[Pai
     possible = len(content.frames) * len(cast)
     if not 1 <= count <= possible:
         raise SentenceError(
-            f"--pairs is {count}. Allowed: 1 to {possible:,}, which is {len(content.frames)} "
-            f"frames with {len(cast)} casts of two occupations each."
+            f"--sentence-pairs is {count}. Allowed: 1 to {possible:,}, which is "
+            f"{len(content.frames)} frames with {len(cast)} casts of two occupations each."
         )
     frames = sorted(content.frames, key=lambda frame: _rank(seed, frame.id))
     rounds = -(-count // len(frames))
@@ -127,7 +127,7 @@ def draw(pairs: Sequence[Pair], *, count: int, seed: int) -> list[Pair]:
     """Some of the pairs, in the order in which they are given."""
     if not 1 <= count <= len(pairs):
         raise SentenceError(
-            f"--pairs is {count}. Allowed: 1 to {len(pairs):,}, which is all there are."
+            f"--sentence-pairs is {count}. Allowed: 1 to {len(pairs):,}, which is all there are."
         )
     drawn = set(sorted((pair.id for pair in pairs), key=lambda name: _rank(seed, name))[:count])
     return [pair for pair in pairs if pair.id in drawn]

@@ -47,16 +47,6 @@ def counterparts(one: str, other: str) -> bool:
     return (one, other) in _COUNTERPARTS or (other, one) in _COUNTERPARTS
 
 
-def wrong_articles(text: str) -> list[str]:
-    """Every "a" or "an" of a text that does not fit the word after it, with that word."""
-    found = re.finditer(r"\b([Aa]n?) ([A-Za-z][\w'-]*)", text)
-    return [
-        f"{match[1]} {match[2]}"
-        for match in found
-        if match[1].lower() != indefinite_article(match[2])
-    ]
-
-
 def put_before(text: str, position: int, word: str) -> str:
     """The text with a word put in at a position, the article before it made to agree."""
     before = re.sub(

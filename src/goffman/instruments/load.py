@@ -5,15 +5,18 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from goffman.errors import InputError, InstrumentError, did_you_mean
+from goffman.errors import GoffmanError, InputError, InstrumentError, did_you_mean
 from goffman.inputs import read_plain
+from goffman.instruments.about import ABOUT, read_about
 from goffman.instruments.coreference import read_sentence_pairs
-from goffman.instruments.files import Faults, TomlFile, read_toml
+from goffman.instruments.files import ID, Faults, TomlFile, read_toml
 from goffman.instruments.questionnaire import read_questionnaire
 from goffman.instruments.sentences import PLACEMENTS
+from goffman.plugins import plugged, refuse
 from goffman.records import KINDS, Instrument, Questionnaire, SentencePairs
 
 _BUILT_IN = Path(__file__).parent / "data"
@@ -37,18 +40,66 @@ def builtin_names() -> tuple[str, ...]:
     return ("social-distance", "people-sentiment", "care-seeking", "attribution", "coreference")
 
 
+@cache
+def plugged_instruments() -> Mapping[str, Instrument]:
+    """By name: the instruments that other packages bring; a faulty one is left out, and why said.
+
+    Each is read to the end, so that a fault in one shows before anyone asks for it.
+    """
+    found: dict[str, Instrument] = {}
+    for name, thing in plugged("goffman.instruments"):
+        try:
+            found[name] = _plugged(name, thing, known=(*builtin_names(), *found))
+        except GoffmanError as error:
+            refuse("goffman.instruments", name, str(error))
+        except Exception as error:  # noqa: BLE001 - whatever a stranger's code raises
+            refuse("goffman.instruments", name, f"{type(error).__name__}: {error}")
+    return found
+
+
+def _plugged(name: str, thing: object, *, known: Sequence[str]) -> Instrument:
+    """The instrument of an entry point; its name and the instrument's id are the same."""
+    if name in known:
+        raise InputError("there is already an instrument of this name.")
+    instrument = _load_folder(_folder_of(thing))
+    if instrument.id != name:
+        raise InputError(f"its id is '{instrument.id}'; give the entry point the same name.")
+    return instrument
+
+
+def _folder_of(thing: object) -> Path:
+    """The folder that an entry point is, or gives."""
+    given = thing() if callable(thing) else thing
+    if not isinstance(given, str | os.PathLike):
+        raise InputError(
+            f"it gives {type(given).__name__}; it must be the path of an instrument's folder, or a "
+            "function without arguments that gives it."
+        )
+    folder = Path(given)
+    if not folder.is_dir():
+        raise InputError(f"there is no folder {folder}.")
+    return folder
+
+
 def load_instrument(name_or_path: str | Path) -> Instrument:
-    """The instrument of a built-in name, or of a folder; InstrumentError with every fault of it."""
+    """The instrument of a name, or of a folder; InstrumentError with every fault of it.
+
+    A name is that of a built-in instrument, or of one that another package brings.
+    """
     given = str(name_or_path)
     if given in builtin_names():
         return _load_folder(_BUILT_IN / given)
+    # A path is not looked up, so that no other package's code runs for it.
+    if ID.fullmatch(given) and given in plugged_instruments():
+        return plugged_instruments()[given]
     # os.path.isdir, which says no to names that no system allows, where Path.is_dir fails.
     if given and os.path.isdir(given):  # noqa: PTH112
         return _load_folder(Path(given))
     shown = given if len(given) <= 200 else f"{given[:200]}…"
+    known = (*builtin_names(), *plugged_instruments())
     raise InputError(
         f"There is no instrument '{shown}': it is neither a folder nor one of "
-        f"{', '.join(builtin_names())}.{did_you_mean(given, builtin_names())}"
+        f"{', '.join(known)}.{did_you_mean(given, known)}"
     )
 
 
@@ -65,6 +116,7 @@ def _load_folder(folder: Path) -> Instrument:
     else:
         kind = next((kind for kind in KINDS if kind == header.get("kind")), None)
         content, tables = read_questionnaire(folder, toml, kind=kind, faults=faults)
+    about = read_about(toml, header, faults, of_pairs=of_pairs)
     settings = _read_settings(toml, faults)
     if isinstance(content, Questionnaire):
         _check_contrast(toml, settings, content, faults)
@@ -74,14 +126,14 @@ def _load_folder(folder: Path) -> Instrument:
         raise InstrumentError(str(folder), faults.found)
     texts = {key: header[key] for key in _TEXTS}
     digest = _digest([folder / "instrument.toml", *tables])
-    return Instrument(**texts, settings=settings, content=content, digest=digest)
+    return Instrument(**texts, **about, settings=settings, content=content, digest=digest)
 
 
 def _read_header(toml: TomlFile, faults: Faults, *, of_pairs: bool) -> dict[str, Any]:
     top = toml.top()
     top.require(_TEXTS, faults)
     further = _FOR_SENTENCE_PAIRS if of_pairs else _FOR_QUESTIONNAIRES
-    given = top.take({**dict.fromkeys(_TEXTS, str), **further, "settings": dict}, faults)
+    given = top.take({**dict.fromkeys(_TEXTS, str), **ABOUT, **further, "settings": dict}, faults)
     if "id" in given:
         faults.check_id(toml.name, top.lines.get("id"), what="id", given=given["id"])
     if "kind" in given:

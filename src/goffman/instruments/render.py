@@ -29,10 +29,10 @@ from goffman.records import (
 
 FOR_SENTENCE_PAIRS = {
     "adjectives": "--adjectives",
-    "placement": "--placement",
+    "placement": "--adjective-placement",
     "winobias": "--winobias",
     "drop_faulty": "--drop-faulty",
-    "pairs": "--pairs",
+    "pairs": "--sentence-pairs",
     "seed": "--seed",
 }
 """The options that mean something for sentence pairs alone."""
@@ -141,7 +141,7 @@ def _pairs(instrument: Instrument, content: SentencePairs, options: PromptOption
     if options.pairs is not None:
         return reading.only(draw(reading.pairs, count=options.pairs, seed=seed))
     if options.seed is not None:
-        raise InputError("--seed draws pairs: with --winobias it goes with --pairs alone.")
+        raise InputError("--seed draws pairs: with --winobias it goes with --sentence-pairs alone.")
     return reading
 
 

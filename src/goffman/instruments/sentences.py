@@ -125,6 +125,6 @@ def parse_placement(given: str) -> Placement:
         if given == placement:
             return placement
     raise SentenceError(
-        f"--placement is '{given}'. Allowed: {', '.join(PLACEMENTS)}."
+        f"--adjective-placement is '{given}'. Allowed: {', '.join(PLACEMENTS)}."
         + did_you_mean(given, PLACEMENTS)
     )

@@ -127,7 +127,9 @@ def load_attitudes(extra: Sequence[Path] = (), *, shipped: bool = True) -> Attit
     """
     import polars as pl
 
-    frames, sources = [], []
+    strings = dict.fromkeys(("word", "item", "wording", "label"), pl.String)
+    columns_of = {**strings, "place": pl.Int64}
+    frames, sources = [pl.DataFrame(schema=columns_of)], []
     files = [*([SHIPPED] if shipped else []), *extra]
     for number, path in enumerate(files):
         rows = read_ratings(path)
@@ -138,8 +140,7 @@ def load_attitudes(extra: Sequence[Path] = (), *, shipped: bool = True) -> Attit
             "label": [row["label"] for row in rows],
             "place": [len(LEVELS) * number + _specific(row) for row in rows],
         }
-        strings = dict.fromkeys(("word", "item", "wording", "label"), pl.String)
-        frames.append(pl.DataFrame(columns, schema={**strings, "place": pl.Int64}))
+        frames.append(pl.DataFrame(columns, schema=columns_of))
         name = "shipped" if path == SHIPPED else str(path)
         digest = hashlib.sha256(read_plain(path)).hexdigest()
         sources.append(Source(file=name, sha256=digest, ratings=len(rows)))

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 from goffman.errors import InputError, LexiconError, did_you_mean
 from goffman.instruments.files import ID, Faults, Row, read_table
-from goffman.tables import GENDER, GENDER_VOCABULARY, schema
+from goffman.tables import GENDER, schema
 
 if TYPE_CHECKING:
     import polars as pl
@@ -157,30 +157,6 @@ def with_gender(fills: pl.DataFrame, lexicon: GenderLexicon, *, cased: bool) -> 
         .join(listed, on="word", how="left", maintain_order="left")
         .with_columns(pl.col("common_word").fill_null(value=False))
     )
-
-
-def gender_vocabulary(
-    tokens: Sequence[str], lexicon: GenderLexicon, *, cased: bool
-) -> pl.DataFrame:
-    """How many words of each group and kind a model can fill: the columns GENDER_VOCABULARY.
-
-    ``tokens`` are all of the model's, as text. A word that is several tokens is never filled, and
-    far more men's than women's names are one token: a sum over names is to be read beside this.
-    """
-    import polars as pl
-
-    find = lexicon.finder(cased=cased)
-    filled = {entry for token in tokens if (entry := find(token))}
-    used = [entry for entry in lexicon.words if entry.kind in lexicon.kinds]
-    rows = []
-    for group, kind in dict.fromkeys((entry.group, entry.kind) for entry in used):
-        of_key = [entry for entry in used if (entry.group, entry.kind) == (group, kind)]
-        counted = [entry for entry in of_key if lexicon.counts(entry)]
-        common = [entry for entry in of_key if entry.common_word and entry in filled]
-        rows.append(
-            (group, kind, len(counted), sum(entry in filled for entry in counted), len(common))
-        )
-    return pl.DataFrame(rows, schema=schema(GENDER_VOCABULARY), orient="row")
 
 
 def _folded(word: str) -> str:

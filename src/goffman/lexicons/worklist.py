@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from goffman.errors import InputError, did_you_mean
 from goffman.lexicons.journal import Unit
-from goffman.records import MASK, Attitude
+from goffman.records import ENGLISH, MASK, Attitude, primary_language
 
 if TYPE_CHECKING:
     import polars as pl
@@ -91,10 +91,19 @@ def words_to_rate(
     )
 
 
+def asked_in_english(run: Path, instruments: Sequence[str]) -> bool:
+    """Whether the words are English, as the shipped ratings are."""
+    known = _manifest(run).instruments
+    asked = [known[name] for name in instruments or [INSTRUMENT] if name in known]
+    return all(primary_language(one.language) == ENGLISH for one in asked)
+
+
 def run_key(run: Path) -> str:
     """The same for a run on every day, another for another run: a hash of who was asked what."""
     manifest = _manifest(run)
-    what = json.dumps([manifest.models, manifest.instruments], sort_keys=True, default=dict)
+    asked = [manifest.models, manifest.instruments]
+    entries = [{name: one.entry() for name, one in of.items()} for of in asked]
+    what = json.dumps(entries, sort_keys=True)
     return hashlib.sha256(what.encode()).hexdigest()[:16]
 
 

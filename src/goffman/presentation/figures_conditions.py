@@ -29,7 +29,7 @@ from goffman.presentation.figure import (
 )
 from goffman.presentation.section import Section
 from goffman.presentation.shown import ALL_MODELS, plain
-from goffman.records import BASELINE
+from goffman.records import BASELINE, Noun
 
 BIN = 0.05
 """Width of a histogram's bins."""
@@ -49,18 +49,19 @@ def gaps(section: Section) -> Iterator[Figure]:
         ("low", "Interval from"),
         ("high", "to"),
         ("p_adjusted", "p, corrected"),
-        ("n", "Conditions"),
+        ("n", section.noun.headed.many),
     )
-    ticks = " Thin marks are the single wordings." if dots else ""
+    ticks = " Thin marks show the single wordings." if dots else ""
     names = f"{plain(section.contrast)} minus {plain(section.against)}"
+    many = section.noun.many
     yield figure(
         section,
         "gap",
         title="How far apart the two groups are",
         description=(
-            f"Of each model the mean over {plain(section.contrast)} conditions minus that over "
-            f"{plain(section.against)} ones, with its 95% interval over conditions. Right of 0, "
-            f"the number is higher for {plain(section.contrast)} conditions.{ticks}"
+            f"For each model: the mean over {plain(section.contrast)} {many} minus the mean "
+            f"over {plain(section.against)} {many}, with its 95% interval over {many}. "
+            f"Right of 0, the number is higher for {plain(section.contrast)} {many}.{ticks}"
         ),
         spec=view(
             values,
@@ -108,15 +109,16 @@ def boxes(section: Section) -> Iterator[Figure]:
     wordings = [plain(wording) for wording in section.wordings]
     groups = section.groups()
     baseline = rows.filter(pl.col("condition") == BASELINE).height
-    layers = _boxes(groups, baseline=baseline > 0)
-    said = " A diamond is the same sentence with no condition named." if baseline else ""
+    layers = _boxes(groups, section.noun if baseline else None)
+    said = f" A diamond is the same sentence without a {section.noun.one}." if baseline else ""
     yield figure(
         section,
         "wordings",
         title="By model, wording and group",
         description=(
-            "Each box holds the middle half of a group's conditions, its line the median; whiskers "
-            f"reach 1.5 times as far, and dots lie beyond.{said}"
+            f"Each box covers the middle half of a group's {section.noun.many}, and its line is "
+            "the median. Whiskers reach up to 1.5 times the box's width; dots are "
+            f"{section.noun.many} beyond.{said}"
         ),
         spec=view(
             values,
@@ -132,8 +134,8 @@ def boxes(section: Section) -> Iterator[Figure]:
     )
 
 
-def _boxes(groups: list[str], *, baseline: bool) -> list[Spec]:
-    """A box for each group; a diamond for the sentences that name no condition."""
+def _boxes(groups: list[str], noun: Noun | None) -> list[Spec]:
+    """A box for each group; a diamond for the sentences that name none, where there are any."""
     box: Spec = {
         "transform": [{"filter": f"datum.condition !== '{BASELINE}'"}],
         "mark": {"type": "boxplot", "ticks": False},
@@ -142,13 +144,15 @@ def _boxes(groups: list[str], *, baseline: bool) -> list[Spec]:
             "yOffset": {"field": "group", "type": "nominal", "sort": groups},
         },
     }
-    about = tip(("model", "Model"), ("wording", "Wording"), ("value", "No condition named"))
+    if noun is None:
+        return [box]
+    about = tip(("model", "Model"), ("wording", "Wording"), ("value", f"No {noun.one} named"))
     diamond: Spec = {
         "transform": [{"filter": f"datum.condition === '{BASELINE}'"}],
         "mark": {"type": "point", "style": "baseline", "shape": "diamond"},
         "encoding": {"tooltip": about},
     }
-    return [box, diamond] if baseline else [box]
+    return [box, diamond]
 
 
 def _of_models(section: Section, rows: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
@@ -171,16 +175,19 @@ def categories(section: Section) -> Iterator[Figure]:
     choices = choice("model", "Model", models)
     values = data(rows, "model", "condition", "name", "group", "category", "value", "low", "high")
     about = tip(
-        ("name", "Condition"), ("category", "Category"), ("group", "Group"), ("value", "Value")
+        ("name", section.noun.headed.one),
+        ("category", "Category"),
+        ("group", "Group"),
+        ("value", "Value"),
     )
     order = {"field": "value", "op": "median", "order": "descending"}
     yield figure(
         section,
         "categories",
-        title="Conditions by category",
+        title=f"{section.noun.headed.many} by category",
         description=(
-            "Each mark is one condition, beside its category; categories are in the order of their "
-            "median. Choose a mark to see the prompts behind it."
+            f"Each mark is one {section.noun.one}, in the row of its category. Categories are "
+            "sorted by their median. Select a mark to see the prompts behind it."
         ),
         choices=choices,
         spec=_points(section, values, about, y=axis_y("category", order), step=20, choices=choices),
@@ -226,14 +233,17 @@ def ranked(section: Section) -> Iterator[Figure]:
     rows, models = _of_models(section, rows)
     choices = choice("model", "Model", models)
     values = data(rows, "model", "condition", "name", "group", "value", "n")
-    about = tip(("name", "Condition"), ("group", "Group"), ("value", "Share"), ("n", "Outcomes"))
+    noun = section.noun
+    about = tip(
+        ("name", noun.headed.one), ("group", "Group"), ("value", "Share"), ("n", "Outcomes")
+    )
     order = {"field": "value", "order": "descending"}
     yield figure(
         section,
         "conditions",
-        title="Every condition, in order",
+        title=f"Every {noun.one}, from high to low",
         description=(
-            "The value of every condition, the highest first. Choose a mark to see the prompts "
+            f"The value of every {noun.one}, highest first. Select a mark to see the prompts "
             "behind it."
         ),
         choices=choices,
@@ -250,8 +260,9 @@ def _ranked_against_baseline(section: Section, against: pl.DataFrame) -> Figure:
     )
     choices = choice("model", "Model", section.models())
     columns = ("model", "condition", "name", "group", "difference", "low", "high", "p_adjusted")
+    noun = section.noun
     about = tip(
-        ("name", "Condition"),
+        ("name", noun.headed.one),
         ("group", "Group"),
         ("difference", "Above the baseline"),
         ("low", "Interval from"),
@@ -261,10 +272,10 @@ def _ranked_against_baseline(section: Section, against: pl.DataFrame) -> Figure:
     return figure(
         section,
         "conditions",
-        title="Every condition against the sentence that names none",
+        title=f"Every {noun.one} compared with the baseline",
         description=(
-            "How much higher the number is than for the same sentences with no condition named, "
-            f"{_ends(rows)}. The highest first. Choose a mark to see the prompts behind it."
+            f"How much higher the number is than for the same sentences without a {noun.one}, "
+            f"{_ends(rows, noun)}. Highest first. Select a mark to see the prompts behind it."
         ),
         choices=choices,
         spec=view(
@@ -287,14 +298,14 @@ def _ranked_against_baseline(section: Section, against: pl.DataFrame) -> Figure:
     )
 
 
-def _ends(rows: pl.DataFrame) -> str:
+def _ends(rows: pl.DataFrame, noun: Noun) -> str:
     """What is said of the intervals, which a few sentences do not give."""
     some = rows.height - rows["low"].null_count()
     if not some:
-        return "without intervals, for which a condition has too few sentences or equal answers"
+        return f"without intervals: each {noun.one} has too few sentences, or equal answers"
     if some < rows.height:
-        return "with the 95% interval of each condition alone where there is one"
-    return "with the 95% interval of each condition alone"
+        return f"with the 95% interval of each single {noun.one} where there is one"
+    return f"with the 95% interval of each single {noun.one}"
 
 
 def histograms(section: Section) -> Iterator[Figure]:
@@ -302,15 +313,15 @@ def histograms(section: Section) -> Iterator[Figure]:
     for quantity, title, label, said in (
         (
             "mass",
-            "How much of the probability was seen",
-            "Probability of the words counted, per prompt",
-            "What the words counted have of a prompt's probability; the rest was not looked at.",
+            "How much of the probability is counted",
+            "Probability of the counted words, per prompt",
+            "The share of each prompt's probability that falls on the counted words.",
         ),
         (
             "rated-share",
             "How much of it is rated",
             "Rated share of that probability, per prompt",
-            "How much of that probability lies on words whose attitude is known.",
+            "The share of that probability that falls on words with a known attitude.",
         ),
     ):
         rows = section.rows("prompt", quantity)
@@ -346,7 +357,7 @@ def _histogram(
         section,
         kind,
         title=title,
-        description=f"{said} Counts of prompts, in bins of {BIN:g}.",
+        description=f"{said} Bars count prompts, in bins of {BIN:g}.",
         spec=view(
             data(bins, "model", "from", "to", "count"),
             [{"mark": {"type": "bar", "style": "bars", "binSpacing": 1}}],

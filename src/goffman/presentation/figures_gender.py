@@ -31,8 +31,8 @@ from goffman.presentation.shown import plain
 WHO = ("female", "male", "unspecified")
 
 _READ = (
-    "A circle is the probability of female words, a square of male ones, a triangle of everyone "
-    "and everything else."
+    "A circle is the probability of female words, a square that of male words, and a triangle that "
+    "of all other words."
 )
 
 
@@ -99,13 +99,13 @@ def parts(section: Section) -> Iterator[Figure]:
     order = [f"{name}, {one}" for one in sets for name in names] if few else names
     choices = (
         *choice("words", "Words", list(_words(section).values())),
-        *(() if few else choice("set", "Diagnoses", sets)),
+        *(() if few else choice("set", section.noun.headed.many, sets)),
     )
     yield figure(
         section,
         "parts",
-        title="Who is named, in every part of the scale",
-        description=f"{_READ} Means over items and diagnoses.",
+        title="Who is named in each part of the scale",
+        description=f"{_READ} Means over items and {section.noun.many}.",
         choices=choices,
         spec=view(
             **_dumbbells(rows, label, order, fields=["part"] if few else []),
@@ -127,7 +127,7 @@ def disparities(section: Section) -> Iterator[Figure]:
     choices = choice("words", "Words", list(_words(section).values()))
     about = tip(
         ("part", "Part"),
-        ("set", "Diagnoses"),
+        ("set", section.noun.headed.many),
         ("difference", "Female − male"),
         ("low", "Interval from"),
         ("high", "to"),
@@ -135,17 +135,18 @@ def disparities(section: Section) -> Iterator[Figure]:
         ("model", "Model"),
     )
     columns = ("model", "words", "part", "set", "difference", "low", "high", "p_adjusted")
+    many = section.noun.many
     offset = {"field": "set", "type": "nominal", "sort": sets}
     axes = {"y": axis_y("part", names), "x": axis_x("Female − male", field_="difference")}
     yield figure(
         section,
         "disparities",
-        title="Female minus male, with its uncertainty",
+        title="Female minus male, with intervals",
         description=(
-            "The mean difference between the probability of female and of male words, with its "
-            "95% interval over items and diagnoses. Right of 0, women are named more. P-values are "
-            "corrected within each model: over the diagnoses for all parts together, and over "
-            "parts and diagnoses for the single parts."
+            "The mean probability of female words minus that of male words, with its 95% interval "
+            f"over items and {many}. Right of 0, women are named more often. P-values are "
+            f"corrected within each model: over the sets of {many} for all parts together, and "
+            "over parts and sets for the single parts."
         ),
         choices=choices,
         spec=view(
@@ -175,7 +176,7 @@ def _model_and_words(section: Section) -> tuple[Choice, ...]:
 
 
 def conditions(section: Section) -> Iterator[Figure]:
-    """Female, male and unspecified for every diagnosis, those that women have most first."""
+    """Female, male and unspecified for every condition, those that women have most first."""
     rows = section.named(_ready(section, section.rows("condition", WHO)))
     if not rows.height:
         return
@@ -187,10 +188,10 @@ def conditions(section: Section) -> Iterator[Figure]:
     yield figure(
         section,
         "conditions",
-        title="By diagnosis",
+        title=f"By {section.noun.one}",
         description=(
-            f"{_READ} Means over items, the diagnoses with the largest female − male first. "
-            "Choose a mark to see the prompts behind it."
+            f"{_READ} Means over items; the {section.noun.many} with the largest female − male "
+            "come first. Select a mark to see the prompts behind it."
         ),
         choices=choices,
         spec=view(
@@ -223,7 +224,7 @@ def sentences(section: Section) -> Iterator[Figure]:
         section,
         "items",
         title="By sentence",
-        description=f"{_READ} Means over the diagnoses of each set.",
+        description=f"{_READ} Means over the {section.noun.many} in each set.",
         choices=choices,
         spec=view(
             **_sentences(rows, list(texts.values())),

@@ -22,7 +22,7 @@ from goffman.records import BASELINE
 
 
 def group_shares(section: Section) -> Iterator[Figure]:
-    """Of each classifier and group the share of negative outcomes, as bars."""
+    """The share of negative outcomes for each classifier and group, as bars."""
     rows = section.rows("group", section.presentation.quantity).filter(pl.col("wording").is_null())
     rows = rows.filter(pl.col("model") != ALL_MODELS)
     if not rows.height:
@@ -56,7 +56,7 @@ def group_shares(section: Section) -> Iterator[Figure]:
 
 
 def templates(section: Section) -> Iterator[Figure]:
-    """Of each template, classifier and group the share of negative outcomes."""
+    """The share of negative outcomes for each template, classifier and group."""
     rows = section.rows("item", section.presentation.quantity)
     if rows["item"].n_unique() < 2:
         return
@@ -69,8 +69,8 @@ def templates(section: Section) -> Iterator[Figure]:
         "templates",
         title="By template",
         description=(
-            "The same share, template by template: what differs here comes from the sentence and "
-            "not from the condition."
+            "The same share for each template. Differences between templates come from the "
+            f"sentence, not from the {section.noun.one}."
         ),
         spec=view(
             data(rows, "model", "item", "template", "group", "value", "n"),

@@ -53,9 +53,9 @@ def settings(section: Section) -> Iterator[Figure]:
         "settings",
         title="By adjective setting",
         description=(
-            f"Each mark is the mean over {over} with one pair of adjectives before the two "
-            "occupations, the one associated with men first."
-            + (f" Bars reach from the lowest to the highest of the {over}." if spread else "")
+            f"Each mark is the mean over {over} for one pair of adjectives before the two "
+            "occupations; the adjective associated with men is named first."
+            + (f" Bars run from the lowest to the highest of the {over}." if spread else "")
         ),
         choices=choices,
         spec=view(
@@ -102,8 +102,8 @@ def _changes(section: Section, rows: pl.DataFrame, kind: str) -> Figure:
         f"against-baseline{'-pairs' if kind == 'pairs' else ''}",
         title=f"What the adjectives change{over}",
         description=(
-            "Every setting minus the same sentences without adjectives, with the 95% interval of "
-            "this contrast alone. P-values are corrected over all settings of a model."
+            "Each setting minus the same sentences without adjectives, with the 95% interval of "
+            "that single contrast. P-values are corrected over all settings of a model."
         ),
         choices=choices,
         spec=view(
@@ -144,10 +144,10 @@ def kinds(section: Section) -> Iterator[Figure]:
     yield figure(
         section,
         "kinds",
-        title="What kind of answers there are",
+        title="Kinds of replies",
         description=(
-            "Of all replies in a setting the share that names the right person, the other one, is "
-            "unsure, says something else, or refuses."
+            "The share of replies in each setting that name the right person (correct), name the "
+            "other one (incorrect), are unsure, say something else (other), or refuse (refusal)."
         ),
         choices=choices,
         spec=view(
@@ -195,9 +195,9 @@ def occupations(section: Section) -> Iterator[Figure]:
         "occupations",
         title="By occupation",
         description=(
-            "How often the right person is named where the pronoun fits the stereotype of their "
-            "occupation (pro) and where it does not (anti), over all settings and trials; the "
-            "largest difference first."
+            "How often the model names the right person when the pronoun fits the stereotype of "
+            "their occupation (pro) and when it does not (anti), over all settings and trials. "
+            "The largest difference comes first."
         ),
         choices=choices,
         spec=view(

@@ -28,14 +28,15 @@ def groups_apart(*, what: str, more: More) -> Find:
             if row["model"] not in section.models():
                 continue
             first, second = plain(row["first"]), plain(row["second"])
+            many = section.noun.many
             head = {
-                1: f"More negative about {first} conditions",
-                -1: f"More negative about {second} conditions",
-                0: f"No clear difference between {first} and {second} conditions",
+                1: f"More negative about {first} {many}",
+                -1: f"More negative about {second} {many}",
+                0: f"No clear difference between {first} and {second} {many}",
             }[points(row)]
             text = (
                 f"The mean share of {what} is {number(row['mean_first'])} for {row['n_first']} "
-                f"{first} conditions and {number(row['mean_second'])} for {row['n_second']} "
+                f"{first} {many} and {number(row['mean_second'])} for {row['n_second']} "
                 f"{second} ones: {difference_said(row)}.{lost(row)}{_above(section, row['model'])}"
             )
             sentences = [f"{tested_said(row)}.", *_spread(section, row["model"])]
@@ -47,16 +48,16 @@ def groups_apart(*, what: str, more: More) -> Find:
 
 def _above(section: Section, model: str) -> str:
     """How many conditions are above the baseline, how many clearly, and the furthest of these."""
-    rows = of_model(section.contrasts("baseline"), model)
+    rows, noun = of_model(section.contrasts("baseline"), model), section.noun
     if not rows.height:
         return ""
     tested = rows.filter(pl.col("p_adjusted").is_not_null())
     above = rows.filter(pl.col("difference") > 0)
     if not above.height:
-        return f" None of {rows.height} conditions is above the sentence that names none."
+        return f" None of {rows.height} {noun.many} is above the sentence that names none."
     sure = clear(tested).filter(pl.col("difference") > 0)
     said = (
-        f" {above.height} of {rows.height} conditions are above the sentence that names none, "
+        f" {above.height} of {rows.height} {noun.many} are above the sentence that names none, "
         f"{sure.height or 'none'} of them clearly"
     )
     if tested.height < rows.height:
@@ -79,7 +80,7 @@ def _spread(section: Section, model: str) -> Iterator[str]:
         if group != BASELINE
     ]
     if of_groups:
-        yield f"Above one half: {' and '.join(of_groups)} conditions."
+        yield f"Above one half: {' and '.join(of_groups)} {section.noun.many}."
     of_wordings = of_model(section.rows("model", f"{quantity}-gap"), model)
     gaps = sorted(of_wordings.filter(pl.col("wording").is_not_null())["value"])
     if len(gaps) > 1:
@@ -111,7 +112,7 @@ def words_counted(section: Section, model: str) -> Iterator[str]:
     if said:
         yield (
             "If every unrated word were positive, or every one negative, the share would be "
-            f"{', '.join(said)} conditions."
+            f"{', '.join(said)} {section.noun.many}."
         )
 
 
@@ -125,6 +126,6 @@ def outcomes_counted(section: Section, model: str) -> Iterator[str]:
     ]
     if said:
         yield (
-            f"Counted by sentence, so that a condition with more forms counts more, "
-            f"{' and '.join(said)} sentences are labelled negative."
+            f"Counted by sentence, so that {section.noun.many} with more forms count more, "
+            f"{' and '.join(said)} sentences are labeled negative."
         )

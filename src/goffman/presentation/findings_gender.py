@@ -29,7 +29,7 @@ def women_and_men(section: Section) -> Iterator[Finding]:
         by_model.setdefault(row["model"], {})[row["variant"] or ""] = row
     for variants in by_model.values():
         main = variants.get("with-names") or next(iter(variants.values()))
-        about = f"{plain(main['group'] or 'all')} diagnoses"
+        about = f"{plain(main['group'] or 'all')} {section.noun.many}"
         head = {
             1: f"Women are named more than men, for {about}",
             -1: f"Men are named more than women, for {about}",
@@ -56,7 +56,7 @@ def _against(section: Section, row: Row) -> str:
         keyed = "keyed " if "keyed" in other["quantity"] else ""
         return (
             f" The {keyed}disparity is {more[points(other)]} that for {plain(other['second'])} "
-            f"diagnoses ({difference_said(other)})."
+            f"{section.noun.many} ({difference_said(other)})."
         )
     return ""
 
@@ -64,9 +64,10 @@ def _against(section: Section, row: Row) -> str:
 def _more(section: Section, model: str) -> Iterator[str]:
     genders = of_model(section.contrasts("genders"), model)
     groups = of_model(section.contrasts("groups"), model)
+    many = section.noun.many
     for row in genders.filter(pl.col("dimension").is_null()).iter_rows(named=True):
         yield (
-            f"{plain(row['group']).capitalize()} diagnoses, {_words(row['variant'])}: female "
+            f"{plain(row['group']).capitalize()} {many}, {_words(row['variant'])}: female "
             f"{number(row['mean_first'])}, male {number(row['mean_second'])}; "
             f"{difference_said(row)}; {tested_said(row)}."
         )
@@ -75,7 +76,7 @@ def _more(section: Section, model: str) -> Iterator[str]:
         yield (
             f"{plain(row['quantity']).capitalize()} (female − male{turned}), "
             f"{_words(row['variant'])}: {number(row['mean_first'])} for {plain(row['first'])} and "
-            f"{number(row['mean_second'])} for {plain(row['second'])} diagnoses; "
+            f"{number(row['mean_second'])} for {plain(row['second'])} {many}; "
             f"{difference_said(row)}; {tested_said(row)}."
         )
     yield from _neither(section, model)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from goffman.presentation.shown import setting_name
-from goffman.records import BASELINE
+from goffman.records import BASELINE, Noun
 from goffman.terminal import printable
 
 if TYPE_CHECKING:
@@ -45,6 +45,12 @@ class Section:
         there = self.scores["model"].drop_nulls().unique(maintain_order=True).to_list()
         order = [name for name in self.names.models if name in there]
         return [self.names.model(name) for name in dict.fromkeys([*order, *there])]
+
+    @property
+    def noun(self) -> Noun:
+        """What its conditions are called; as the measure says where the instrument does not."""
+        known = self.names.instruments.get(self.instrument)
+        return (known and known.noun) or Noun(one=self.unit, many=f"{self.unit}s")
 
     def groups(self) -> list[str]:
         """The groups of conditions, the two of the contrast first; the baseline is none."""

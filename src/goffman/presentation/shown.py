@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from goffman.models.address import address_entry, behind_server
-from goffman.records import BASELINE, MASK
+from goffman.records import BASELINE, ENGLISH, MASK, Noun
 from goffman.terminal import printable
 
 if TYPE_CHECKING:
@@ -21,9 +21,6 @@ BLANK = "____"
 
 ALL_MODELS = "all models"
 
-NO_CONDITION = "(no condition named)"
-"""How the baseline of a scale is called."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class About:
@@ -32,6 +29,12 @@ class About:
     title: str
     citation: str
     version: str
+    language: str = ENGLISH
+    """A BCP 47 tag."""
+    limits: tuple[str, ...] = ()
+    """Sentences; none where an earlier goffman did not keep them."""
+    noun: Noun | None = None
+    """What its conditions are called; None: an earlier goffman did not keep it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +57,9 @@ class Names:
     def condition(self, instrument: str, condition: str) -> str:
         """A condition as it is shown; its id where no name is known."""
         if condition == BASELINE:
-            return NO_CONDITION
+            known = self.instruments.get(instrument)
+            noun = (known and known.noun) or Noun()
+            return f"(no {noun.one} named)"
         return self.conditions.get((instrument, condition), plain(condition))
 
     def item(self, instrument: str, item: str) -> str:
@@ -80,6 +85,9 @@ def names_of(manifest: Manifest) -> Names:
             title=printable(called.title),
             citation=printable(called.citation),
             version=printable(entry.version),
+            language=printable(called.language),
+            limits=tuple(printable(limit) for limit in called.limits),
+            noun=_noun(called.nouns),
         )
         said = {one: printable(name) for one, name in called.conditions.items()}
         counts = Counter(said.values())
@@ -94,6 +102,13 @@ def names_of(manifest: Manifest) -> Names:
         conditions=conditions,
         items=items,
     )
+
+
+def _noun(nouns: Mapping[str, Sequence[str]]) -> Noun | None:
+    if "condition" not in nouns:
+        return None
+    one, many = nouns["condition"]
+    return Noun(one=printable(one), many=printable(many))
 
 
 def setting_name(condition: str) -> str:

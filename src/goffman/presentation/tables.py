@@ -63,7 +63,7 @@ def _named(rows: pl.DataFrame, *names: str) -> pl.DataFrame:
 
 
 def _spread(over: str) -> str:
-    return f"sd, minimum and maximum are over {over}"
+    return f"sd, minimum and maximum are taken over {over}"
 
 
 _MEAN = {"value": "mean", "low": "minimum", "high": "maximum"}
@@ -78,7 +78,7 @@ def groups_of_conditions(section: Section) -> Iterator[Table]:
     if kept.height:
         caption = (
             f"{instrument}: {section.presentation.called} by model, wording and group of "
-            f"conditions; n counts conditions, {_spread('them')}."
+            f"{section.noun.many}. n counts {section.noun.many}; {_spread('them')}."
         )
         shown = (*_text(*names), _N, *_numbers("mean", "sd", "minimum", "maximum"))
         yield as_table(f"{instrument}-groups", caption, kept.to_dicts(), shown=shown)
@@ -100,8 +100,8 @@ def words_counted(section: Section) -> Iterator[Table]:
     )
     if kept.height:
         caption = (
-            f"{instrument}: probability of the words counted (mass), the share of it that is "
-            f"rated, and the probability of the last word; {_spread('prompts')}."
+            f"{instrument}: probability of the counted words (mass), the share of it that is "
+            f"rated, and the probability of the last counted word; {_spread('prompts')}."
         )
         shown = (*_text("model", "quantity"), _N, *_numbers("mean", "sd", "minimum", "maximum"))
         yield as_table(f"{instrument}-words", caption, kept.rename(_MEAN).to_dicts(), shown=shown)
@@ -109,7 +109,7 @@ def words_counted(section: Section) -> Iterator[Table]:
 
 def ranked_conditions(section: Section) -> Iterator[Table]:
     """Every condition, the highest first, with its distance from the baseline."""
-    instrument, scores = section.instrument, section.scores
+    instrument, scores, noun = section.instrument, section.scores, section.noun.one
     rows = _level(scores, "condition", section.presentation.quantity).select(
         "model", "condition", "group", "category", "n", "missing", "value", "sd", "low", "high",
         "over", "reason",
@@ -132,14 +132,14 @@ def ranked_conditions(section: Section) -> Iterator[Table]:
         "model",
     )
     caption = (
-        f"{instrument}: every condition, the highest first; n counts what it is the mean of. "
-        "The interval and p are of the condition minus the prompts that name none."
+        f"{instrument}: every {noun}, highest first. n counts the values in its mean. The "
+        f"interval and p are for the {noun} minus the baseline."
     )
     columns = ("model", "rank", *(name for name in rows.columns if name not in {"model", "rank"}))
     shown = (
         *_text("model"),
         Shown(header="rank", keys=("rank",), form="count"),
-        *_text("condition", "group"),
+        *_text("condition", "group", condition=noun),
         _N,
         *_numbers("mean", "sd"),
         *_TESTED,
@@ -189,7 +189,7 @@ def sentiment(section: Section) -> Iterator[Table]:
         if made:
             caption = (
                 f"{instrument}: shares of outcomes by {what}; n counts outcomes. The share of a "
-                "class is of the classifiers that have it."
+                "class is taken over the classifiers that have it."
             )
             shown = (
                 *_text(*names, model="classifier", item="template"),
@@ -207,10 +207,10 @@ def genders(section: Section) -> Iterator[Table]:
     instrument, scores = section.instrument, section.scores
     keyed = "keyed-disparity" in scores["quantity"]
     quantities = (*_GENDERS, *(("keyed-disparity",) if keyed else ()))
-    whose = ("model", "wording", "variant")
+    whose, many = ("model", "wording", "variant"), section.noun.many
     for levels, names, suffix, what in (
-        (("group", "dimension"), (*whose, "group", "dimension"), "genders", "items × conditions"),
-        (("item",), (*whose, "dimension", "item", "group"), "items", "conditions"),
+        (("group", "dimension"), (*whose, "group", "dimension"), "genders", f"items × {many}"),
+        (("item",), (*whose, "dimension", "item", "group"), "items", many),
         (("condition",), (*whose, "group", "condition"), "conditions", "items"),
     ):
         rows = scores.filter(pl.col("level").is_in(levels), pl.col("group").is_not_null())
@@ -222,10 +222,10 @@ def genders(section: Section) -> Iterator[Table]:
             continue
         caption = (
             f"{instrument}: probability of words for women, for men and for neither, and female "
-            f"minus male; means and sd are over {what}, which n counts."
+            f"minus male. Means and sd are taken over {what}, which n counts."
         )
         shown = (
-            *_text(*names, variant="words", dimension="subscale"),
+            *_text(*names, variant="words", dimension="subscale", condition=section.noun.one),
             _N,
             *(
                 Shown(header=f"{name} (sd)", keys=(name, f"{name}_sd"), form="mean")
@@ -245,8 +245,8 @@ def settings(section: Section) -> Iterator[Table]:
     if rows.height:
         rows = _with_baseline(rows.rename({"value": quantity}), section.estimates)
         caption = (
-            f"{instrument}: {quantity} of every adjective setting, and minus that without "
-            f"adjectives; n counts {rows['over'][0]}."
+            f"{instrument}: {quantity} for every adjective setting, and its difference from the "
+            f"baseline without adjectives; n counts {rows['over'][0]}."
         )
         shown = (
             *_text("model", "condition", "group", condition="setting"),
@@ -273,7 +273,7 @@ def answer_kinds(section: Section) -> Iterator[Table]:
     )
     made = _wide(means, REPLY_KINDS, index=names, spread=False)
     if made:
-        caption = f"{instrument}: shares of answers of each kind; n counts replies."
+        caption = f"{instrument}: share of each kind of reply; n counts replies."
         shown = (
             *_text(*names, condition="setting", wording="side"),
             _N,
@@ -285,8 +285,8 @@ def answer_kinds(section: Section) -> Iterator[Table]:
     made = _wide(of_pairs, PAIR_KINDS, index=of, spread=False)
     if made:
         caption = (
-            f"{instrument}: of how many sentence pairs only the pro sentence is understood, only "
-            "the anti one, both, neither; n counts trials."
+            f"{instrument}: share of sentence pairs in which the model resolves only the pro "
+            "sentence, only the anti sentence, both, or neither; n counts trials."
         )
         shown = (*_text(*of, condition="setting"), _N, *_numbers(*PAIR_KINDS))
         yield as_table(f"{instrument}-pairs", caption, made, shown=shown)

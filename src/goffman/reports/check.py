@@ -31,6 +31,8 @@ COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
     "<=": operator.le,
 }
 
+_IN_WORDS = {">": "more than", ">=": "at least", "<": "less than", "<=": "at most"}
+
 EXAMPLE = "social-distance.gap > 0.2"
 
 NAMES_ON_A_SCREEN = 15
@@ -74,9 +76,9 @@ class Outcome:
         """Why the gate fails, or does not."""
         about = self.condition
         value, limit = _digits(self.value, about.limit)
-        verb = "it changed by" if about.change and about.field == "value" else "it is"
-        said = f"{self.name} {about.comparison} {limit}: {verb} {value}{self._doubt()}"
-        return f"{'failed' if self.failed else 'passed'}: {said}."
+        verdict, link = ("failed", "which is") if self.failed else ("passed", "not")
+        said = f"{self.name} is {value}{self._doubt()}"
+        return f"{verdict}: {said}, {link} {_IN_WORDS[about.comparison]} {limit}."
 
     def _doubt(self) -> str:
         """The interval and p of an estimate whose value, or interval, is tried."""

@@ -57,8 +57,8 @@ def comparison_table(found: Sequence[Comparison]) -> Table:
         for row in one.estimates.iter_rows(named=True)
     ]
     caption = (
-        "Runs against a reference run, paired by prompt. Kind runs: the run's number minus the "
-        "reference's. Other kinds: the change of that contrast, over the changes of its prompts."
+        "Runs compared with a reference run, paired by prompt. Kind runs: the run's number minus "
+        "the reference's. Other kinds: how the contrast changed, from the changes in its prompts."
     )
     names = [column.name for column in (*CONTRASTS, *ESTIMATES)]
     columns = tuple(rows[0]) if rows else (*_WHO, "marks", *names)
@@ -123,7 +123,7 @@ def screen_of(one: Comparison, *, everything: bool) -> Screen:
 
 
 def _tests(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """By which test the changes of a number were tried, and those between groups."""
+    """The tests used for the changes in a number, and for those between groups."""
     for kinds, what in ((True, "Each number's change"), (False, "Changes between groups")):
         of = [row["test"] for row in rows if (row["kind"] == "runs") is kinds and row["test"]]
         if of:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def together(
     scores: pl.DataFrame, found: Sequence[Correlation], sections: Mapping[str, Section]
 ) -> Iterator[Figure]:
-    """Of each correlation of two measures the conditions as points."""
+    """For each correlation of two measures: the conditions as points."""
     drawn = [one for one in found if one.row["effect"] is not None]
     for place, one in enumerate(drawn, start=1):
         across, up = (side.values(scores) for side in (one.first, one.second))
@@ -38,9 +38,9 @@ def _scatter(
     low, high = row["effect_low"], row["effect_high"]
     interval = f", 95% interval {ends(low, high)}" if low is not None else ""
     r = number(row["effect"])
-    said = f"{row['effect_name']} = {r}{interval}, over {row['n']} conditions"
-    about = tip(("name", "Condition"), ("group", "Group"), ("value", "Words"))
     one, other = sides
+    said = f"{row['effect_name']} = {r}{interval}, over {row['n']} {one.noun.many}"
+    about = tip(("name", one.noun.headed.one), ("group", "Group"), ("value", "Words"))
     spec = view(
         data(points, "condition", "name", "group", "category", "value", "other"),
         [
@@ -67,11 +67,11 @@ def _scatter(
     return figure(
         one,
         name,
-        title="Words and labels, condition by condition",
+        title=f"Words and labels, {one.noun.one} by {one.noun.one}",
         description=(
-            "Each mark is a condition: across, how negative the words are that masked models fill; "
-            f"up, how often classifiers call sentences about it negative. {said}. The dashed line "
-            "is the least-squares line."
+            f"Each mark is one {one.noun.one}. Horizontal axis: how negative the words are that "
+            "masked models fill in. Vertical axis: how often classifiers call sentences about it "
+            f"negative. {said}. The dashed line is the least-squares fit."
         ),
         spec=spec,
     )

@@ -21,7 +21,7 @@ from goffman.presentation.palette import config
 from goffman.reports.content import about_run, contrast_rows, examples
 from goffman.reports.images import sizes
 from goffman.reports.limits import GENERAL
-from goffman.reports.listing import COLUMNS, listing
+from goffman.reports.listing import columns, listing, noun_of
 
 if TYPE_CHECKING:
     from goffman.presentation.base import Finding
@@ -54,11 +54,14 @@ def page(run: MeasuredRun, drawn: Drawn) -> str:
     own = "\n".join((PAGE / name).read_text(encoding="utf-8") for name in SCRIPTS)
     script = f"(() => {{\n{own}\n}})();"
     scripts = [vega(), script]
+    noun = noun_of(run.sections)
     data = {
         "themes": {"light": config() | {"background": "transparent"}, "dark": config(dark=True)},
         "instruments": {figure.id: figure.instrument for figure in drawn.figures},
-        "columns": COLUMNS,
+        "columns": columns(run.sections),
+        "noun": {"many": noun.many, "heading": noun.headed.many},
         "listing": listing(run.sections),
+        "nouns": {name: one.noun.one for name, one in run.sections.items()},
         "titles": {name: one.names.title(name) for name, one in run.sections.items()},
         "evidence": [one.instrument for one in drawn.evidence],
     }
@@ -79,6 +82,7 @@ def page(run: MeasuredRun, drawn: Drawn) -> str:
         ),
         measures_said=correlations_said(run.correlations),
         general=GENERAL,
+        noun=noun,
         evidence=drawn.evidence,
         notes=drawn.notes,
         version=__version__,

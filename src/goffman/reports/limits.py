@@ -4,21 +4,19 @@ from __future__ import annotations
 
 GENERAL = (
     (
-        "There is no single score. Groups, wordings and models are shown with their spread: a "
-        "model can differ from itself more than from another."
+        "There is no single score. Groups, wordings and models are shown with their spread: one "
+        "model's answers to two wordings can differ more than the answers of two models."
     ),
     (
-        "These are associations in what a model writes or labels. They show what could come out in "
+        "These are associations in what a model writes or labels. They show what could happen in "
         "use; they do not show that anyone was harmed."
     ),
     (
-        "An interval says how far a number could lie elsewhere had other conditions, sentences or "
-        "trials of the same kind been drawn. It does not cover what the instrument itself leaves "
-        "out."
+        "An interval shows where a number could lie with other conditions, sentences or trials of "
+        "the same kind. It does not cover what the instrument itself leaves out."
     ),
     (
-        "Many contrasts are tested. P-values are corrected over the family that stands beside "
-        "them; intervals are each of one contrast alone."
+        "Many contrasts are tested. Each p-value is corrected over the family of tests named "
+        "beside it; each interval is for one contrast alone."
     ),
-    "The lists and sentences are English, and most are of the United States.",
 )

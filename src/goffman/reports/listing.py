@@ -9,13 +9,13 @@ import polars as pl
 
 from goffman.presentation.numbers import ends
 from goffman.presentation.shown import plain
+from goffman.records import Noun
 from goffman.terminal import printable
 
 if TYPE_CHECKING:
     from goffman.presentation.section import Section
 
-COLUMNS = (
-    ("name", "Condition"),
+_COLUMNS = (
     ("instrument", "Instrument"),
     ("group", "Group"),
     ("category", "Category"),
@@ -24,11 +24,22 @@ COLUMNS = (
     ("value", "Value"),
     ("range", "Range"),
 )
-"""Field and heading; the range is that of the values that it is the mean of."""
+"""After the condition's name: field and heading."""
+
+
+def noun_of(sections: Mapping[str, Section]) -> Noun:
+    """What the conditions of all instruments are called; where they differ, conditions."""
+    nouns = {section.noun for section in sections.values()}
+    return nouns.pop() if len(nouns) == 1 else Noun()
+
+
+def columns(sections: Mapping[str, Section]) -> tuple[tuple[str, str], ...]:
+    """Field and heading; the range is that of the values that the value is the mean of."""
+    return (("name", noun_of(sections).headed.one), *_COLUMNS)
 
 
 def listing(sections: Mapping[str, Section]) -> list[list[Any]]:
-    """Rows: the condition's id, then the values of COLUMNS."""
+    """Rows: the condition's id, then the values of ``columns``."""
     rows: list[list[Any]] = []
     for section in sections.values():
         quantity, called = section.presentation.quantity, section.presentation.called

@@ -133,10 +133,17 @@ def _section(run: MeasuredRun, model: str, found: list[Named]) -> str:
             "",
             f"- May be claimed: {markdown(claims.may)}.",
             f"- May not be claimed: {markdown(claims.may_not)}.",
+            *(f"- {markdown(limit)}" for limit in _limits(section)),
             "",
         ]
     lines += ["### Limits", "", *(f"- {markdown(limit)}" for limit in GENERAL)]
     return "\n".join(lines) + "\n"
+
+
+def _limits(section: Section) -> tuple[str, ...]:
+    """What the instrument says of its own limits."""
+    known = section.names.instruments.get(section.instrument)
+    return known.limits if known else ()
 
 
 def _findings(section: Section, model: str) -> Iterator[str]:

@@ -55,14 +55,14 @@ _CORRELATIONS = (
 _ABOUT = """\
 # Tables
 
-Each table is here three times: as CSV with every column and every digit, and as Markdown and LaTeX
-with the columns of a paper, rounded. Missing values are empty in CSV and a dash elsewhere.
+Each table comes in three formats: CSV with every column and every digit, and Markdown and LaTeX
+with the columns a paper needs, rounded. Missing values are empty in CSV and a dash elsewhere.
 
-In CSV a text that begins with = + - or @ has an apostrophe before it, so that no spreadsheet takes
-it for a formula; take it off to have the text. Numbers have none. In every file a sign that cannot
-be seen is written as its escape, such as \\u202e.
+In CSV, text that begins with =, +, - or @ has an apostrophe before it, so that no spreadsheet reads
+it as a formula; remove the apostrophe to get the text. Numbers have none. In every file, invisible
+characters are written as escapes, such as \\u202e.
 
-The LaTeX needs `\\usepackage{booktabs}`, `\\usepackage{longtable}` for tables of many rows, and
+The LaTeX files need `\\usepackage{booktabs}`, `\\usepackage{longtable}` for long tables, and
 `\\usepackage{pdflscape}` for wide ones; the first line of each file says which.
 
 """
@@ -105,8 +105,8 @@ def _contrasts(instrument: str, estimates: pl.DataFrame) -> Iterator[Table]:
     rows = estimates.filter(pl.col("kind") != "baseline").drop("instrument")
     if rows.height:
         caption = (
-            f"{instrument}: contrasts, each first minus second. The interval is of this contrast "
-            "alone; p is corrected over the tests of its kind, measure, variant and model."
+            f"{instrument}: contrasts, each first minus second. Each interval is for that contrast "
+            "alone; p is corrected over the tests of the same kind, measure, variant and model."
         )
         yield as_table(f"{instrument}-contrasts", caption, rows.to_dicts(), shown=_CONTRASTS)
 
@@ -114,5 +114,5 @@ def _contrasts(instrument: str, estimates: pl.DataFrame) -> Iterator[Table]:
 def _correlations(estimates: pl.DataFrame) -> Iterator[Table]:
     rows = estimates.filter(pl.col("kind") == "measures")
     if rows.height:
-        caption = "Two measures over the same conditions."
+        caption = "Correlations of two measures over the same conditions."
         yield as_table("correlations", caption, rows.to_dicts(), shown=_CORRELATIONS)

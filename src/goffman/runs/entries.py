@@ -6,9 +6,11 @@ written back as it was.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
 from typing import Any, ClassVar, Self
+
+from goffman.records import ENGLISH
 
 Entry = Mapping[str, Any]
 """Names and JSON values."""
@@ -90,6 +92,7 @@ class Model(Record):
 
     WITHIN: ClassVar[Mapping[str, type[Record]]] = {"batches": Batches, "sampling": Drawing}
     kind: str
+    """masked, classifier, causal, chat, or one that another package brings."""
     family: str
     revision: str | None
     weights: str | None
@@ -149,6 +152,10 @@ class Called(Record):
 
     title: str
     citation: str
+    language: str = ENGLISH
+    limits: tuple[str, ...] = ()
+    nouns: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """condition → one, many."""
     conditions: Mapping[str, str] = field(default_factory=dict)
     items: Mapping[str, str] = field(default_factory=dict)
 
@@ -170,6 +177,11 @@ class AskedInstrument(Record):
     """Times each prompt is asked of a chat model."""
     measured: Entry = field(default_factory=dict)
     """The measure and its parameters; empty: none."""
+
+    @property
+    def language(self) -> str:
+        """A BCP 47 tag; an earlier goffman knew English only."""
+        return self.called.language if self.called else ENGLISH
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -232,7 +232,13 @@ def instrument_entry(
 
 def _called(instrument: Instrument) -> Entry:
     """What things are called in what people read, so that its files are not needed for it."""
-    called: dict[str, Any] = {"title": instrument.title, "citation": instrument.citation}
+    called: dict[str, Any] = {
+        "title": instrument.title,
+        "citation": instrument.citation,
+        "language": instrument.language,
+        "limits": list(instrument.limits),
+        "nouns": {"condition": [instrument.noun.one, instrument.noun.many]},
+    }
     if isinstance(instrument.content, Questionnaire):
         conditions, items = instrument.content.conditions, instrument.content.items
         called["conditions"] = {one.id: one.name for one in conditions}

@@ -36,8 +36,8 @@ async function ask(path, options) {
     answer = await fetch(path, { cache: "no-store", ...options });
   } catch {
     throw new Error(
-      "The last key press was not saved: the server does not answer. Start goffman again in the " +
-        "terminal and open the address that it prints; everything before is saved.",
+      "The last key press was not saved because the server does not answer. Start goffman again in " +
+        "the terminal and open the address it prints. Everything before that is saved.",
     );
   }
   const told = await answer.json().catch(() => ({}));
@@ -89,7 +89,7 @@ function showEntry(entry) {
   at("context").hidden = !where.some(Boolean);
   const number = state.total - state.left + 1;
   const times = entry.count === 1 ? "once" : `${entry.count.toLocaleString("en")} times`;
-  const filled = entry.count ? ` · filled in ${times}, ${percent(entry.mass)} % of the probability` : "";
+  const filled = entry.count ? ` · filled in ${times}, ${percent(entry.mass)}% of the probability` : "";
   at("place").textContent = `Word ${number} of ${state.total}${filled}`;
   showSentences(entry);
   showGiven(entry);
@@ -106,7 +106,7 @@ function showProgress() {
   at("bar-known").style.width = settling ? "0" : `${100 * known}%`;
   at("bar-here").style.width = `${100 * (settling ? rated : Math.max(here, 0))}%`;
   const open = settling ? `${words(state.left)} to settle` : `${words(state.left)} left`;
-  const mass = settling ? "" : ` · ${percent(left)} % of the probability is unrated`;
+  const mass = settling ? "" : ` · ${percent(left)}% of the probability is unrated`;
   const skipped = state.skipped ? ` · ${state.skipped} skipped` : "";
   at("progress").textContent = open + mass + skipped;
 }
@@ -114,9 +114,9 @@ function showProgress() {
 function showDone() {
   at("done-title").textContent = settling ? "Everything is settled." : "Every word is rated.";
   at("done-text").textContent = settling
-    ? "The settled ratings are written. You can close this tab and press Ctrl-C in the terminal."
-    : "Your ratings are saved. You can close this tab and press Ctrl-C in the terminal; goffman " +
-      "agree compares them with another rater's.";
+    ? "The settled ratings are saved. You can close this tab and press Ctrl-C in the terminal."
+    : "Your ratings are saved. You can close this tab and press Ctrl-C in the terminal. To compare " +
+      "them with another rater's, run goffman agree.";
 }
 
 function show(next, said) {
@@ -190,7 +190,7 @@ function skip() {
 }
 
 function undo() {
-  if (state?.undo) act({ do: "undo" }, `Taken back: ${state.undo}.`);
+  if (state?.undo) act({ do: "undo" }, `Undone: ${state.undo}.`);
 }
 
 function onKey(event) {

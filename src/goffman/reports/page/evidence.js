@@ -19,7 +19,7 @@ function blockOf(instrument) {
 
 async function unpack(place) {
   if (typeof DecompressionStream === "undefined") {
-    throw new Error("This browser cannot unpack the evidence. It is in answers/ in the run's folder; a browser of 2023 or later shows it here.");
+    throw new Error("This browser is too old to show the evidence. Use a browser from 2023 or later, or read answers/ in the run's folder.");
   }
   const text = document.getElementById(`evidence-${place}`).textContent;
   const packed = Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0));
@@ -83,13 +83,13 @@ function promptCard(block, model, prompt) {
   if (!Number.isNaN(value)) where.push(`${block.quantity} ${shown(value)}`);
   const rest = el("div", { hidden: true });
   const more = el("button", { type: "button", class: "link", "aria-expanded": "false" },
-    `All ${rows.length.toLocaleString("en")} as a table`);
+    `Show all ${rows.length.toLocaleString("en")} as a table`);
   more.addEventListener("click", () => {
     rest.hidden = !rest.hidden;
     more.setAttribute("aria-expanded", String(!rest.hidden));
     if (rest.childElementCount) return;
     makeTable(rest, {
-      caption: "What was answered",
+      caption: "Answers",
       columns: [
         { key: "word", title: "Answer" }, { key: "rank", title: "Rank", numeric: true },
         { key: "probability", title: "Probability", numeric: true }, { key: "rating", title: "Rating" },
@@ -100,7 +100,7 @@ function promptCard(block, model, prompt) {
   });
   return el("div", { class: "prompt" },
     sentence(block.prompts[prompt]), el("p", { class: "where" }, where.join(" · ")),
-    words.length ? el("ul", { class: "words" }, ...words.filter((row, at) => at < 10 || ALWAYS.has(row.rating)).map(chip)) : el("p", { class: "note" }, "No answer is kept."),
+    words.length ? el("ul", { class: "words" }, ...words.filter((row, at) => at < 10 || ALWAYS.has(row.rating)).map(chip)) : el("p", { class: "note" }, "No answer was kept."),
     phrases.length ? el("ul", { class: "words", "aria-label": "Phrases that name a gender" }, ...phrases.slice(0, 6).map(chip)) : null,
     words.length > 10 || phrases.length > 6 ? more : null, rest);
 }
@@ -109,7 +109,7 @@ function promptCard(block, model, prompt) {
 function legend(block) {
   const kinds = [...new Set(block.labels.map((label) => label.replace(/ name$/, "")))]
     .filter((label) => SIGNS[label.split(" ")[0]]);
-  return el("ul", { class: "words legend", "aria-label": "Signs" }, ...kinds.map((label) => {
+  return el("ul", { class: "words legend", "aria-label": "Symbols" }, ...kinds.map((label) => {
     const kind = label.split(" ")[0];
     return el("li", { class: `is-${kind}` }, el("span", { class: "sign", "aria-hidden": "true" }, SIGNS[kind]), label);
   }));
@@ -156,7 +156,7 @@ async function openEvidence(instrument, condition, model) {
   const next = el("button", { type: "button", class: "plain", onclick: () => { leaf += 1; renew(); } }, "Next");
   head.append(
     el("p", {}, DATA.titles[instrument] || instrument),
-    el("div", { class: "controls" }, el("label", {}, "Model", choice), el("label", {}, "Search in the prompts", search)));
+    el("div", { class: "controls" }, el("label", {}, "Model", choice), el("label", {}, "Search the prompts", search)));
   body.append(legend(block), cards, el("div", { class: "pager" }, back, next, where));
 
   function renew() {
@@ -170,7 +170,7 @@ async function openEvidence(instrument, condition, model) {
     next.disabled = leaf === leaves - 1;
     where.textContent = found.length
       ? `Prompts ${from + 1}–${Math.min(from + ON_A_LEAF, found.length)} of ${found.length.toLocaleString("en")}`
-      : "No prompt of this condition";
+      : `No prompts of this ${DATA.nouns[instrument] || "condition"}`;
     body.scrollTop = 0;
   }
   choice.addEventListener("change", () => { who = Number(choice.value); renew(); });

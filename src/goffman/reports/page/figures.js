@@ -84,7 +84,7 @@ function showNumbers(id, button, host) {
   }));
   const first = columns.findIndex((one) => one.key === "name");
   if (first > 0) columns.unshift(...columns.splice(first, 1));
-  makeTable(host, { caption: "The numbers of this figure", columns, rows: values, leaf: 25, searchLabel: "Search" });
+  makeTable(host, { caption: "Numbers in this figure", columns, rows: values, leaf: 25, searchLabel: "Search" });
 }
 
 async function save(id, kind) {

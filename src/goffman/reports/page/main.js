@@ -21,8 +21,8 @@ function startConditions() {
   });
   const numeric = new Set(["value"]);
   makeTable(document.getElementById("conditions"), {
-    caption: "Conditions",
-    searchLabel: "Search in all conditions",
+    caption: DATA.noun.heading,
+    searchLabel: `Search all ${DATA.noun.many}`,
     rows,
     sort: { key: "name", way: 1 },
     columns: DATA.columns.map(([key, title]) => ({
