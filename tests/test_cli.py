@@ -571,3 +571,10 @@ def test_the_options_of_an_audit_stand_under_headings() -> None:
     # A first audit needs what the first screen has.
     first = "\n".join(said.splitlines()[:24])
     assert all(name in first for name in ("MODEL", "--instrument", "--limit", "--output"))
+
+
+def test_validate_knows_the_measures(tmp_path: Path) -> None:
+    shutil.copytree(DATA / "care-seeking", tmp_path / "mine")
+    toml = tmp_path / "mine" / "instrument.toml"
+    toml.write_text(toml.read_text().replace("gender-of-subject", "gender-of-subjct"))
+    assert "measure in [settings] is 'gender-of-subjct'" in refusal("validate", tmp_path / "mine")

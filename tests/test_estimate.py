@@ -737,7 +737,8 @@ def test_sentences_carry_their_uncertainty(mei, lin):
     assert said[0] == "distance, a"
     assert ". The mean share of negative words is 0." in said[1]
     assert "95% interval" in said[1]
-    assert said[2].startswith("  Cohen's d, pooled SD = ")
+    assert said[2].startswith("  Cohen's d = ")
+    assert " (pooled SD); " in said[2]
     assert said[2].endswith("Welch's t, one test.")
     assert any(line.startswith("  In the 2 wordings the difference ranges from ") for line in said)
     bounds = "  If every unrated word were positive, or every one negative, the share would be "

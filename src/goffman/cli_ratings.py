@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from goffman.lexicons.desk import Desk
     from goffman.records import Rating
 
-Port = Annotated[int, typer.Option(min=0, max=65535, help="Port of the page. Default: a free one.")]
+Port = Annotated[int, typer.Option(min=0, max=65535, help="Port of the page; 0 picks a free one.")]
 NoBrowser = Annotated[bool, typer.Option("--no-browser", help="Only print the page's address.")]
 
 
@@ -35,12 +35,12 @@ def rate(
         typer.Option(help="A CSV file whose words count as rated too; may be repeated."),
     ] = None,
     everything: Annotated[
-        bool, typer.Option("--all", help="Also the words that the ratings know already.")
+        bool, typer.Option("--all", help="Also show words that already have a rating.")
     ] = False,
     port: Port = 0,
     no_browser: NoBrowser = False,
 ) -> None:
-    """Rate the words of a run that no one has rated, on a page for you alone."""
+    """Rate the words in a run that have no rating yet, on a private page."""
     from goffman.lexicons.attitudes import load_attitudes
     from goffman.lexicons.desk import rating
     from goffman.lexicons.worklist import asked_in_english, words_to_rate
@@ -56,7 +56,9 @@ def rate(
 def agree(
     sources: Annotated[
         list[Path],
-        typer.Argument(metavar="RUN|FILE …", help="Run folders, CSV files or journals."),
+        typer.Argument(
+            metavar="RUN|FILE …", help="Run folders, CSV files, or journals of goffman rate."
+        ),
     ],
     *,
     settle: Annotated[

@@ -28,8 +28,8 @@ def replicate(
     data: Annotated[
         Path | None,
         typer.Option(
-            help="The folder that holds a folder of the authors' files for each study, or STUDY's "
-            "own folder. Default: the download folder."
+            help="Folder with a subfolder for each study, or the folder of the one study that "
+            "you name. Default: the download folder."
         ),
     ] = None,
     download: Annotated[
@@ -37,7 +37,9 @@ def replicate(
     ] = False,
     ratings: Annotated[
         Path | None,
-        typer.Option(help="mei2023: a CSV file with word and label, instead of ours."),
+        typer.Option(
+            help="mei2023: a CSV file of words and labels instead of the shipped ratings."
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:

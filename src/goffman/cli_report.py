@@ -17,7 +17,9 @@ def report(
     *,
     all_figures: Annotated[
         bool,
-        typer.Option("--all-figures", help="Also write every choice of every figure to figures/."),
+        typer.Option(
+            "--all-figures", help="Also write each menu choice of every figure to figures/."
+        ),
     ] = False,
     parser: Annotated[
         str | None,

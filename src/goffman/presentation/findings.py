@@ -43,7 +43,8 @@ def tested_said(row: Row) -> str:
     """The effect size, the test and its correction, and the checks that disagree with it."""
     said = []
     if row["effect"] is not None:
-        said.append(f"{row['effect_name']} = {number(row['effect'])}")
+        name, _, how = row["effect_name"].partition(", ")
+        said.append(f"{name} = {number(row['effect'])}" + (f" ({how})" if how else ""))
     if row["p"] is not None:
         said.append(_test(row))
     said += _disagreeing(row)
