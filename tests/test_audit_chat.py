@@ -234,7 +234,7 @@ def test_more_trials_are_asked_beside_those_that_are_there(tmp_path):
             run(server, tmp_path / "raised", chats=five)
         unfinished = read_manifest(tmp_path / "raised")
         assert unfinished.instruments["coreference"].trials == 5
-        assert unfinished.answers[name]["coreference"]["parts"] is None
+        assert unfinished.answers[name]["coreference"].parts is None
 
         server.behave = understands
         asked = len(server.asked)

@@ -748,10 +748,10 @@ def test_sentences_carry_their_uncertainty(mei, lin):
     starts = [line.split(":")[0] for line in genders[2:6]]
     assert genders[0] == "care, a"
     assert starts == [
-        "  Mental health diagnoses, with names",
-        "  Other diagnoses, with names",
-        "  Mental health diagnoses, without names",
-        "  Other diagnoses, without names",
+        "  Mental health conditions, with names",
+        "  Other conditions, with names",
+        "  Mental health conditions, without names",
+        "  Other conditions, without names",
     ]
 
 
@@ -809,7 +809,7 @@ def test_a_classifiers_share_is_said_by_condition_and_by_sentence():
         "non-stigmatized ones: "
     ) in said[1]
     assert said[4] == (
-        "  Counted by sentence, so that a condition with more forms counts more, 0.75 of 8 "
+        "  Counted by sentence, so that conditions with more forms count more, 0.75 of 8 "
         "stigmatized and 0.00 of 4 non-stigmatized sentences are labeled negative."
     )
 

@@ -105,10 +105,10 @@ def test_ratings_of_ones_own_stand_alone_beside_another_language(german, ratings
     measuring = MeasureOptions(ratings=(ratings,))
     audit([str(tiny("roberta"))], instruments=[str(german)], output=run, measuring=measuring)
     manifest = read_run(run).manifest
-    assert [one["file"] for one in manifest.lexicons["attitudes"]] == [str(ratings)]
+    assert [one.file for one in manifest.lexicons.attitudes] == [str(ratings)]
     words = words_of(manifest)
     assert words.attitudes.table["word"].to_list() == ["schlecht"]
-    assert manifest.instruments["tee"]["called"]["language"] == "de-AT"
+    assert manifest.instruments["tee"].language == "de-AT"
     # What is offered to raters: "die" is not rated, though the English word is.
     assert "die" in load_attitudes().table["word"]
     assert not asked_in_english(run, ["tee"])

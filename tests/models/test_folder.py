@@ -16,7 +16,8 @@ import pytest
 
 from goffman.errors import ModelError
 from goffman.models.base import LoadOptions
-from goffman.models.spec import BUNDLED, check, describe, load
+from goffman.models.local import BUNDLED
+from goffman.models.spec import check, describe, load
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -257,7 +258,7 @@ def test_an_absurd_padding_token(
     folder = shutil.copytree(source, tmp_path / "padded")
     change(folder, pad_token_id=pad)
     with pytest.raises(ModelError) as error:
-        load(str(folder), kind="classifier" if labels else "fill")
+        load(str(folder), kind="classifier" if labels else "masked")
     assert str(error.value) == (
         f"'{folder}' cannot be loaded: Padding_idx must be within num_embeddings"
     )

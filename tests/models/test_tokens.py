@@ -249,7 +249,7 @@ def test_a_classifier_without_its_tokenizer(
 @pytest.mark.parametrize("family", CAUSAL)
 def test_a_causal_or_chat_model_without_its_tokenizer(family: str, tmp_path: Path) -> None:
     folder = only_the_model(make_causal(family, tmp_path / "whole"), tmp_path / "m")
-    assert_refused_early(folder, "prefer")
+    assert_refused_early(folder, "causal")
     (folder / "chat_template.jinja").write_text(TEMPLATE)
     assert describe(str(folder)).kind == "chat"
     assert_refused_early(folder, "chat")

@@ -175,7 +175,7 @@ def test_all_studies_agree_in_under_20_seconds(published: Path) -> None:
     page = (Path(__file__).parents[2] / "docs" / "replication.md").read_text(encoding="utf-8")
     assert (
         f"{sum(agree)} numbers agree ({agree[0]}, {agree[1]} and {agree[2]} in the three studies), "
-        f"{sum(known)} say *see note*, and none differs unexplained"
+        f"{sum(known)} say *see note*, and none differs without an explanation"
     ) in page
 
 

@@ -386,7 +386,7 @@ def test_a_failure_of_goffmans_own_exits_with_3_so_that_no_one_takes_it_for_a_ga
     shutil.copytree(run.folder, broken)
     manifest = json.loads((broken / "manifest.json").read_text())
     # A manifest that passes as one, and that no goffman would write.
-    manifest["instruments"]["social-distance"] = [1]
+    manifest["instruments"]["social-distance"]["measured"] = [1]
     (broken / "manifest.json").write_text(json.dumps(manifest))
     done = process("check", broken, "--fail-if", "social-distance.gap > 9")
     assert done.returncode == 3

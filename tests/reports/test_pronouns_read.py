@@ -134,7 +134,7 @@ def test_the_evidence_has_each_sentence_once_and_says_what_its_signs_mean(browse
         dialog.locator(".prompt").first.wait_for()
         sentences = dialog.locator(".sentence").all_inner_texts()
         assert len(sentences) == len(set(sentences)) == 6
-        legend = dialog.get_by_label("Signs").locator("li").all_inner_texts()
+        legend = dialog.get_by_label("Symbols").locator("li").all_inner_texts()
         assert {*legend} == {"●\nstereotype", "■\nagainst it"}
         for card in dialog.locator(".prompt").all():
             assert card.locator(".is-stereotype").count() >= 1

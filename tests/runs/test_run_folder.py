@@ -116,7 +116,7 @@ EACH = """
 import os, pathlib, shutil, sys
 sys.path[:0] = sys.argv[2:]
 from soak import die_before, ended
-from test_folder import ask, read_prompts
+from test_run_folder import ask, read_prompts
 base = pathlib.Path(sys.argv[1])
 
 def child(do):
