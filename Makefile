@@ -11,10 +11,13 @@ setup: $(STAMP)
 VENV := $(BIN)/python -c "" 2>/dev/null || { rm -rf .venv && $(PYTHON) -m venv .venv; }
 
 # Only files whose sha256 is in the lock are installed, the tool that builds goffman among them.
-# On Linux that is torch's build for CPUs, which is not on PyPI: CONTRIBUTING.md says how to get it.
+LOCKED := $(BIN)/python -m pip install --quiet --require-hashes --requirement requirements.lock
+
+# On Linux torch is the build for CPUs, which PyPI does not have: PyTorch's index is asked for it where
+# pip has been told of no other place.
 $(STAMP): pyproject.toml requirements.lock
 	@$(VENV)
-	$(BIN)/python -m pip install --quiet --require-hashes --requirement requirements.lock
+	$(LOCKED) || $(LOCKED) --retries 1 --extra-index-url https://download.pytorch.org/whl/cpu
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import importlib.metadata
+import json
 import os
+import re
 import subprocess
 import sys
 import zipfile
@@ -10,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+from installed import PROJECT, ROOT, closure
 
 
 def run(*command: str, folder: Path, **environment: str) -> str:
@@ -42,6 +45,33 @@ def test_the_wheel_holds_every_file_of_the_package(wheel: Path) -> None:
     tracked = run("git", "ls-files", "src/goffman", folder=ROOT).split()
     held = {name for name in zipfile.ZipFile(wheel).namelist() if name.startswith("goffman/")}
     assert held == {name.removeprefix("src/") for name in tracked}
+
+
+@pytest.mark.slow
+def test_the_wheel_says_what_it_runs_with(wheel: Path) -> None:
+    """Every package that goffman needs to run, with its version and the hashes of its wheels."""
+    archive = zipfile.ZipFile(wheel)
+    (name,) = [name for name in archive.namelist() if ".dist-info/sboms/" in name]
+    info = f"goffman-{PROJECT['project']['version']}.dist-info"
+    assert name == f"{info}/sboms/goffman.cdx.json"
+    bom = json.loads(archive.read(name))
+    assert (bom["bomFormat"], bom["specVersion"]) == ("CycloneDX", "1.6")
+    metadata = archive.read(f"{info}/METADATA").decode()
+    needed = re.findall(r"^Requires-Dist: (?!.*extra ==)(.*)$", metadata, re.MULTILINE)
+    assert len(needed) == 15
+    components = {component["name"]: component for component in bom["components"]}
+    assert components.keys() == closure(*needed)
+    lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+    for name, component in components.items():
+        version = importlib.metadata.version(name).removesuffix("+cpu")
+        assert component["version"] == version
+        assert component["purl"] == f"pkg:pypi/{name}@{version}"
+        assert component["licenses"]
+        (origin,) = component["externalReferences"]
+        told = [each["content"] for each in origin["hashes"]]
+        entries = re.findall(rf"(?im)^{name.replace('-', '[-_.]')}==((?:.*\\\n)*.*)", lock)
+        assert told == sorted(re.findall(r"sha256:(\w+)", "\n".join(entries)))
+        assert told
 
 
 @pytest.mark.slow

@@ -45,7 +45,10 @@ def main() -> None:
     known = read_lock()
     names = sorted(needed())
     if missing := [name for name in names if name not in pins]:
-        sys.exit(f"Not in constraints.txt, but needed: {', '.join(missing)}. Pin them there first.")
+        sys.exit(
+            f"Not in constraints.txt, but needed: {', '.join(missing)}. Pin them there first. If "
+            "these are CUDA packages, pip found no torch for CPUs: see CONTRIBUTING.md."
+        )
     with ThreadPoolExecutor(8) as threads:
         found = list(threads.map(lambda name: wheels(name, pins[name][1]), names))
     text = HEADER

@@ -13,7 +13,7 @@ from typing import Any
 
 from packaging.requirements import Requirement
 
-from lock import ROOT, normal, read_lock
+from lock import ROOT, Builds, normal, read_lock, read_pins
 
 SBOM = ROOT / "goffman.cdx.json"
 
@@ -28,9 +28,9 @@ def main() -> None:
 def sbom() -> dict[str, Any]:
     """The content of the file, from the lock and the metadata of what is installed."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    lock = read_lock()
+    lock, pins = read_lock(), read_pins()
     needs = _needs(project["dependencies"])
-    versions = {name: min(lock[name]) for name in needs if name != "goffman"}
+    versions = {name: pins[name][1] for name in needs if name != "goffman"}
     refs = {name: f"pkg:pypi/{name}@{version}" for name, version in versions.items()}
     refs["goffman"] = f"pkg:pypi/goffman@{project['version']}"
     own = _component("goffman", project["version"]) | {
@@ -44,9 +44,7 @@ def sbom() -> dict[str, Any]:
         "version": 1,
         "metadata": {"component": own},
         "components": [
-            _component(name, version)
-            | _origin(name, set().union(*lock[name].values()))
-            | _licences(name)
+            _component(name, version) | _origin(name, lock[name]) | _licences(name)
             for name, version in sorted(versions.items())
         ],
         "dependencies": [
@@ -81,8 +79,9 @@ def _component(name: str, version: str) -> dict[str, Any]:
     return {"type": "library", "bom-ref": purl, "name": name, "version": version, "purl": purl}
 
 
-def _origin(name: str, hashes: set[str]) -> dict[str, Any]:
-    wheels = [{"alg": "SHA-256", "content": each} for each in sorted(hashes)]
+def _origin(name: str, builds: Builds) -> dict[str, Any]:
+    hashes = sorted(each for of_build in builds.values() for each in of_build)
+    wheels = [{"alg": "SHA-256", "content": each} for each in hashes]
     page = f"https://pypi.org/simple/{name}/"
     return {"externalReferences": [{"type": "distribution", "url": page, "hashes": wheels}]}
 
