@@ -232,7 +232,7 @@ def test_a_figure_without_intervals_says_so(figures):
     """Two sentences of each condition give no interval; seven items in four wordings do."""
     of_classifiers = figures["people-sentiment-conditions"]
     assert all(row["low"] is None for row in values(of_classifiers))
-    assert "named, without intervals, for which a condition has too few" in (
+    assert "named, without intervals: each condition has too few sentences" in (
         of_classifiers.description
     )
     assert "with the 95% interval of each" in figures["social-distance-conditions"].description
@@ -394,7 +394,7 @@ def test_two_measures_stand_together_by_condition(measured):
     found = estimates(
         scores,
         measures_of(measured.manifest),
-        wordings=wordings_of(measured.folder),
+        wordings=wordings_of(measured.folder, measured.manifest),
         compare=Comparing(draws=199),
     )
     run = replace(measured, scores=scores, estimates=found)
