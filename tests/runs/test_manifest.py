@@ -7,12 +7,13 @@ from dataclasses import replace
 import pytest
 
 from goffman.models.base import Identity, Sampling
+from goffman.runs.entries import Model
 from goffman.runs.manifest import Manifest, asker_of, chat_entry, model_entry
 from goffman.runs.plan import Limits
 
 IDENTITY = Identity(
     name="m",
-    use="classify",
+    kind="classifier",
     family="bert",
     revision=None,
     weights="safetensors",
@@ -25,18 +26,20 @@ LIMITS = Limits(max_tokens=9, max_size=2, part_size=3)
 
 
 def asker(entry, *, model="m", instrument="scale", settings=None):
-    manifest = Manifest(models={model: entry})
+    manifest = Manifest(models={model: Model.of(entry)})
     return asker_of(manifest, model=model, instrument=instrument, settings=settings)
 
 
-ENTRY = model_entry(IDENTITY, LIMITS, labels=("negative", "positive"))
+def classifier(identity=IDENTITY, limits=LIMITS, labels=("negative", "positive")):
+    return {**model_entry(identity, limits), "labels": list(labels)}
+
+
+ENTRY = classifier()
 CHAT = chat_entry(IDENTITY, Sampling(), seed=0)
 
 OTHERS = {
     **{
-        name: lambda name=name, value=value: asker(
-            model_entry(replace(IDENTITY, **{name: value}), LIMITS, labels=("negative", "positive"))
-        )
+        name: lambda name=name, value=value: asker(classifier(replace(IDENTITY, **{name: value})))
         for name, value in {
             "weights_sha256": "c" * 64,
             "tokenizer_sha256": "c" * 64,
@@ -45,10 +48,8 @@ OTHERS = {
             "device": "NVIDIA H200",
         }.items()
     },
-    "labels": lambda: asker(model_entry(IDENTITY, LIMITS, labels=("positive", "negative"))),
-    "batches": lambda: asker(
-        model_entry(IDENTITY, replace(LIMITS, max_size=3), labels=("negative", "positive"))
-    ),
+    "labels": lambda: asker(classifier(labels=("positive", "negative"))),
+    "batches": lambda: asker(classifier(limits=replace(LIMITS, max_size=3))),
     "name": lambda: asker(ENTRY, model="n"),
     "instrument": lambda: asker(ENTRY, instrument="other"),
     "settings": lambda: asker(ENTRY, settings={"top_k": 5}),
@@ -68,5 +69,5 @@ def test_another_asker_is_known_as_another(other):
 
 def test_remarks_change_nothing():
     noted = replace(IDENTITY, notes=("The mask was repaired.",))
-    entry = model_entry(noted, LIMITS, labels=("negative", "positive"))
+    entry = classifier(noted)
     assert asker({**entry, "deviation": {"largest_difference": 0.1}}) == asker(ENTRY)
