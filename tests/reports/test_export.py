@@ -229,3 +229,10 @@ def test_lm_eval_prints_our_results_with_its_own_table(run):
     table = utils.make_table(lm_eval_results(run, "small"))
     assert "social-distance" in table
     assert "gap" in table
+
+
+def test_a_model_behind_a_server_has_no_precision_on_its_card(tmp_path):
+    run = coreference_run(tmp_path, lambda pair, *_: "correct", pairs=2, trials=1)
+    text = model_card_text(run, only_model(run))
+    assert "was asked behind a server, with goffman" in text
+    assert "in None" not in text

@@ -21,6 +21,7 @@ from goffman.presentation.findings import findings_of
 from goffman.presentation.numbers import number
 from goffman.presentation.shown import names_of, short_names
 from goffman.reports import images
+from goffman.reports.content import about_run
 from goffman.reports.model_card import model_card_text
 from goffman.reports.run import read_run
 from goffman.reports.write import write_report
@@ -403,3 +404,12 @@ def test_a_figure_that_was_stopped_half_way_is_not_taken_for_the_one_before(tmp_
             images._written(folder, "figure", spec(1) | {"width": 300})
     assert images._written(folder, "figure", spec(1) | {"width": 100}) == first
     assert (tmp_path / "figure.svg").read_text() == first
+
+
+def test_the_page_says_by_which_weights_and_tokenizer(measured):
+    for model, entry in zip(
+        about_run(measured)["models"], measured.manifest.models.values(), strict=True
+    ):
+        facts = dict(model["facts"])
+        assert facts["weights (sha256)"] == f"{entry.weights_sha256[:12]}…"
+        assert facts["tokenizer (sha256)"] == f"{entry.tokenizer_sha256[:12]}…"
