@@ -58,7 +58,7 @@ def test_the_wheel_says_what_it_runs_with(wheel: Path) -> None:
     assert (bom["bomFormat"], bom["specVersion"]) == ("CycloneDX", "1.6")
     metadata = archive.read(f"{info}/METADATA").decode()
     needed = re.findall(r"^Requires-Dist: (?!.*extra ==)(.*)$", metadata, re.MULTILINE)
-    assert len(needed) == 15
+    assert len(needed) == 16
     components = {component["name"]: component for component in bom["components"]}
     assert components.keys() == closure(*needed)
     lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
