@@ -31,24 +31,17 @@ class Correlation:
     """As they are shown; None: over all."""
     noun: Noun
     """What the conditions are called over which it is."""
+    within: tuple[Mapping[str, Any], ...] = ()
+    """The same within each group of conditions."""
 
 
 def correlations(
-    estimates: pl.DataFrame,
-    sections: Mapping[str, Section],
-    measures: Mapping[str, Measure],
-    *,
-    each: bool = False,
+    estimates: pl.DataFrame, sections: Mapping[str, Section], measures: Mapping[str, Measure]
 ) -> list[Correlation]:
-    """The correlations of two measures, each once; ``measures`` are by instrument.
-
-    ``each``: also those that say the same.
-
-    Where one model answered each of the two, "over all models" says the same as the pair of them.
-    """
-    rows = estimates.filter(pl.col("kind") == "measures").to_dicts()
+    """The correlations of two measures over all conditions; ``measures`` are by instrument."""
     known = _sides(sections, measures)
-    found = [
+    within = estimates.filter(pl.col("kind") == "measures-within").to_dicts()
+    return [
         Correlation(
             row=row,
             first=known[row["first"]],
@@ -58,18 +51,14 @@ def correlations(
                 _shown(known[row["second"]], sections),
             ),
             noun=sections[known[row["first"]].instrument].noun,
+            within=tuple(
+                one
+                for one in within
+                if (one["first"], one["second"]) == (row["first"], row["second"])
+            ),
         )
-        for row in rows
+        for row in estimates.filter(pl.col("kind") == "measures").iter_rows(named=True)
         if row["first"] in known and row["second"] in known
-    ]
-    of_models = {(one.row["n"], one.row["effect"]) for one in found if one.first.model}
-    return [
-        one
-        for one in found
-        if each
-        or one.first.model
-        or one.row["effect"] is None
-        or (one.row["n"], one.row["effect"]) not in of_models
     ]
 
 
@@ -115,5 +104,16 @@ def _said(one: Correlation) -> str:
         interval = f", {row['level']:.0%} interval {ends(low, high)}"
     return (
         f"Over {row['n']} {one.noun.many}, {head}: r = {number(row['effect'])}{interval}, "
-        f"{corrected_said(row)}."
+        f"{corrected_said(row)}.{_within(one)}"
     )
+
+
+def _within(one: Correlation) -> str:
+    """The correlation in each group: that over all may be the groups' being apart."""
+    said = [
+        f"r = {number(row['effect'])} within the {row['n']} {plain(row['group'])} {one.noun.many} "
+        f"({corrected_said(row)})"
+        for row in one.within
+        if row["effect"] is not None
+    ]
+    return f" Within groups: {'; '.join(said)}." if said else ""

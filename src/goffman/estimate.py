@@ -10,13 +10,20 @@ import polars as pl
 
 from goffman.estimates.contrast import Comparing, Contrast
 from goffman.estimates.scored import Scored
+from goffman.estimates.sharing import Sharing
 from goffman.estimates.together import measures_together
+from goffman.estimates.verdict import verdict
 from goffman.stats.correct import adjust
-from goffman.tables import CONTRASTS, ESTIMATES, estimate_table, schema
+from goffman.tables import CONTRASTS, ESTIMATES, VERDICTS, estimate_table, schema
 
 if TYPE_CHECKING:
     from goffman.measures.base import Measure
     from goffman.records import Correction, Estimate
+
+PRIMARY = "primary"
+"""The family of the headline contrasts of a run: one for each instrument and model."""
+
+MAIN_VARIANT = "with-names"
 
 
 def estimates(
@@ -24,16 +31,19 @@ def estimates(
     measures: Mapping[str, Measure],
     *,
     wordings: Mapping[str, Sequence[str]],
+    sharing: Mapping[str, Sharing] | None = None,
     pairs: Sequence[tuple[str, str]] = (),
     compare: Comparing | None = None,
     correction: Correction = "holm",
 ) -> pl.DataFrame:
     """CONTRASTS + ESTIMATES: every contrast that the scores allow, corrected over its family.
 
-    ``measures`` and ``wordings`` are by instrument; ``pairs``: base models and the classifiers
-    that were fine-tuned from them.
+    ``measures``, ``wordings`` and ``sharing`` are by instrument; ``pairs``: base models and the
+    classifiers that were fine-tuned from them. Without what sentence pairs share there is no test
+    of them.
     """
     compare = compare or Comparing()
+    sharing = sharing or {}
     found: list[tuple[Contrast, Estimate]] = []
     for instrument, measure in measures.items():
         for quantity, kinds in measure.contrasts:
@@ -43,12 +53,13 @@ def estimates(
                 measure,
                 quantity,
                 wordings=wordings[instrument],
+                sharing=sharing.get(instrument, Sharing()),
                 compare=compare,
             )
             for kind in kinds:
                 found += kind(scored)
     found += measures_together(scores, measures, pairs, compare)
-    return corrected(found, correction=correction)
+    return corrected(found, measures, correction=correction)
 
 
 def scored_by(
@@ -58,6 +69,7 @@ def scored_by(
     quantity: str,
     *,
     wordings: Sequence[str],
+    sharing: Sharing,
     compare: Comparing,
 ) -> Scored:
     """What the contrasts of one number of an instrument are made from."""
@@ -71,17 +83,22 @@ def scored_by(
         contrast=getattr(measure, "contrast", ""),
         against=getattr(measure, "against", ""),
         wordings=wordings,
+        sharing=sharing,
         compare=compare,
     )
 
 
 def corrected(
-    found: Sequence[tuple[Contrast, Estimate]], *, correction: Correction = "holm"
+    found: Sequence[tuple[Contrast, Estimate]],
+    measures: Mapping[str, Measure],
+    *,
+    correction: Correction = "holm",
 ) -> pl.DataFrame:
-    """CONTRASTS + ESTIMATES, each p corrected over its family."""
+    """CONTRASTS + ESTIMATES + VERDICTS, each p corrected over its family."""
     families: dict[str, list[tuple[Contrast, Estimate]]] = {}
     for contrast, estimate in found:
-        families.setdefault(contrast.family, []).append((contrast, estimate))
+        family = PRIMARY if _is_primary(contrast, measures) else contrast.family
+        families.setdefault(family, []).append((contrast, estimate))
     contrasts: list[Contrast] = []
     adjusted: list[Estimate] = []
     for family, members in families.items():
@@ -89,5 +106,29 @@ def corrected(
         adjusted += adjust([one for _, one in members], family=family, method=correction)
     columns = schema(CONTRASTS)
     what = pl.DataFrame([asdict(contrast) for contrast in contrasts], schema=columns)
-    rows = pl.concat([what, estimate_table(adjusted)], how="horizontal")
-    return rows.select(*columns.names(), *schema(ESTIMATES).names())
+    said = [
+        verdict(one, smallest=_smallest(contrast, measures))
+        for contrast, one in zip(contrasts, adjusted, strict=True)
+    ]
+    judged = pl.DataFrame([asdict(one) for one in said], schema=schema(VERDICTS))
+    rows = pl.concat([what, estimate_table(adjusted), judged], how="horizontal")
+    return rows.select(*columns.names(), *schema(ESTIMATES).names(), *schema(VERDICTS).names())
+
+
+def _is_primary(contrast: Contrast, measures: Mapping[str, Measure]) -> bool:
+    """Whether it is the one contrast of its instrument and model that a heading is about."""
+    measure = measures.get(contrast.instrument or "")
+    return (
+        measure is not None
+        and (contrast.kind, contrast.quantity) == measure.headline
+        and contrast.model is not None
+        and contrast.dimension is None
+        and contrast.group in (None, getattr(measure, "contrast", None))
+        and contrast.variant in (None, MAIN_VARIANT)
+    )
+
+
+def _smallest(contrast: Contrast, measures: Mapping[str, Measure]) -> float | None:
+    """The smallest difference of interest; a correlation is none."""
+    measure = measures.get(contrast.instrument or "")
+    return None if measure is None else measure.smallest

@@ -11,6 +11,7 @@ from goffman.correlations import correlations
 from goffman.errors import RunError
 from goffman.estimate import estimates
 from goffman.estimates.contrast import Comparing
+from goffman.estimates.sharing import sharings
 from goffman.measures.replies import parser_named
 from goffman.runs.files import Folder
 from goffman.runs.folder import Run, open_run, read_prompts
@@ -37,10 +38,12 @@ def measure(
 ) -> tuple[str, ...]:
     """The summary; scores and estimates are on disk, and in the manifest what they rest on."""
     scores = score(run.folder, run.manifest, words, note=note)
+    prompts = read_prompts(run.folder, run.manifest)
     found = estimates(
         scores,
         measures_of(run.manifest),
         wordings=wordings_of(run.folder, run.manifest),
+        sharing=sharings(prompts),
         pairs=pairs,
         compare=Comparing(seed=seed),
     )
@@ -54,7 +57,6 @@ def measure(
         manifest = with_table(manifest, name, checksum(content))
     run.manifest = manifest
     run.keep()
-    prompts = read_prompts(run.folder, manifest)
     sections = sections_of(manifest, prompts=prompts, scores=scores, estimates=found)
     return tuple(summary(sections, correlations(found, sections, measures_of(manifest))))
 

@@ -336,6 +336,12 @@ class Estimate:
     """Of the test: t, W, U or the permuted difference."""
     df: float | None = None
     """Degrees of freedom, where the test has them."""
+    error: float | None = None
+    """The standard error of the difference, where the test has one."""
+    items: int | None = None
+    """How many items it is over, where more of them would lower the error."""
+    lasting: float | None = None
+    """The standard error that would stay however many items were asked."""
     p: float | None = None
     """0 < p ≤ 1, not corrected; one too small to be written is the smallest normal float."""
     p_adjusted: float | None = None

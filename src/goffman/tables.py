@@ -198,6 +198,9 @@ ESTIMATES = (
         "statistic", "float64", "of the test: t, W, U or the permuted difference", nullable=True
     ),
     Column("df", "float64", "degrees of freedom, where the test has them", nullable=True),
+    Column("error", "float64", "the difference's standard error, by the test", nullable=True),
+    Column("items", "int", "items that it is over, if more would lower the error", nullable=True),
+    Column("lasting", "float64", "the error that any number of items would leave", nullable=True),
     Column("p", "float64", "above 0 and at most 1, not corrected", nullable=True),
     Column("p_adjusted", "float64", "corrected over the family", nullable=True),
     Column("correction", "text", "bonferroni, holm or benjamini-hochberg", nullable=True),
@@ -218,6 +221,16 @@ ESTIMATES = (
     Column("check_reason", "text", "why a check has no p", nullable=True),
 )
 """One row a contrast: the fields of an Estimate, by the same names."""
+
+VERDICTS = (
+    Column("smallest", "float64", "the smallest difference that counts as relevant", nullable=True),
+    Column("verdict", "text", "relevant, small, equivalent or undecided", nullable=True),
+    Column("low_90", "float64", "lower end of the 90% interval, by t", nullable=True),
+    Column("high_90", "float64", "upper end of the 90% interval, by t", nullable=True),
+    Column("detectable", "float64", "the difference found in 80 of 100 such audits", nullable=True),
+    Column("items_needed", "int", "items that would make it the smallest", nullable=True),
+)
+"""What an estimate comes to; stands after ESTIMATES in estimates.parquet."""
 
 
 def prompt_rows(prompts: Iterable[Prompt]) -> list[dict[str, str | None]]:

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import polars as pl
 
+CORRELATIONS = ("measures", "measures-within")
+"""Kinds of contrasts that are correlations of two measures: over all conditions, and in a group."""
+
 CLEAR = 0.05
 """A corrected p below this is needed; so is an interval that leaves out 0."""
 
@@ -28,7 +31,7 @@ def side_of_zero(row: Mapping[str, Any]) -> int:
     Of a correlation the interval is that of the coefficient.
     """
     low, high = (row["low"], row["high"])
-    if row["kind"] == "measures":
+    if row["kind"] in CORRELATIONS:
         low, high = (row["effect_low"], row["effect_high"])
     return 0 if low is None else int(low > 0) - int(high < 0)
 

@@ -3,36 +3,60 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
 
 import polars as pl
 
-from goffman.estimates.contrast import in_order, table
-from goffman.estimates.scored import Found, Scored, joined, of_group, values
+from goffman.estimates.contrast import Contrast, cube, in_order, table
+from goffman.estimates.scored import Found, Scored, of_group, values
 from goffman.records import BASELINE
 
 
 def groups_of_conditions(scored: Scored) -> Found:
-    """In each model, and over all: the conditions of one group against those of the other."""
+    """In each model, and over all: the conditions of one group against those of the other.
+
+    Conditions, items and wordings are all taken as sampled.
+    """
+    for says, rows in _groups(scored, "groups", "prompt"):
+        ids = {name: in_order(pl.concat(rows), name) for name in ("item", "wording")}
+        tables = [cube(of, {"condition": in_order(of, "condition"), **ids}) for of in rows]
+        yield says, scored.compare.sampled(says, tables)
+
+
+def groups_as_asked(scored: Scored) -> Found:
+    """The same as the study reads it: conditions alone are sampled, the sentences are given."""
+    for says, rows in _groups(scored, "groups-as-asked", "condition"):
+        first, second = (values(of) for of in rows)
+        yield says, scored.compare.apart(says, first, second, over="conditions")
+
+
+def _groups(
+    scored: Scored, kind: str, level: str
+) -> Iterator[tuple[Contrast, tuple[pl.DataFrame, pl.DataFrame]]]:
+    """Of each model, and over all, the scores of both groups; those of prompts are averaged."""
     models = scored.models()
     for model in [*models, None] if len(models) > 1 else models:
-        rows = scored.rows("condition", model=model)
+        everyone = model is None and level == "prompt"
+        rows = scored.rows(level) if everyone else scored.rows(level, model=model)
         first, second = (of_group(rows, group) for group in (scored.contrast, scored.against))
         if first.height and second.height:
-            says = scored.says("groups", model=model, first=scored.contrast, second=scored.against)
-            yield says, scored.compare.apart(says, values(first), values(second), over="conditions")
+            about = {"model": model, "first": scored.contrast, "second": scored.against}
+            yield scored.says(kind, **about), (first, second)
 
 
 def models_over_conditions(scored: Scored) -> Found:
-    """In each group: every two models, on the same conditions."""
-    rows = scored.rows("condition")
+    """In each group: every two models, on the same conditions, items and wordings."""
+    rows = scored.rows("prompt")
     for group in (scored.contrast, scored.against):
         chosen = of_group(rows, group)
         for one, other in itertools.combinations(scored.models(), 2):
-            says = scored.says("models", group=group, first=one, second=other)
-            sides = joined(chosen, "model", (one, other), on=["condition"])
-            if sides.height:
-                pairs = sides["first"].to_list(), sides["second"].to_list()
-                yield says, scored.compare.paired(says, *pairs, over="conditions")
+            sides = [chosen.filter(pl.col("model") == model) for model in (one, other)]
+            if all(side.height for side in sides):
+                names = ("condition", "item", "wording")
+                ids = {name: in_order(pl.concat(sides), name) for name in names}
+                says = scored.says("models", group=group, first=one, second=other)
+                tables = [cube(side, ids) for side in sides]
+                yield says, scored.compare.sampled(says, tables, shared=True)
 
 
 def conditions_against_baseline(scored: Scored) -> Found:
@@ -60,33 +84,17 @@ def conditions_against_baseline(scored: Scored) -> Found:
                 )
 
 
-def outcomes_against_baseline(scored: Scored) -> Found:
-    """In each model, and over all: every condition against the sentences that name none.
-
-    A classifier has an outcome a sentence, which is few; over all of them it is items × models.
-    """
-    yield from conditions_against_baseline(scored)
-    models = scored.models()
-    if len(models) < 2:
-        return
-    rows = scored.rows("prompt")
-    items = in_order(rows, "item")
-    tables = {
-        str(name): table(of, down=items, across=models, names=("item", "model"))
-        for (name,), of in rows.partition_by("condition", as_dict=True).items()
-    }
-    for condition in sorted(set(tables) - {BASELINE}) if BASELINE in tables else ():
-        says = scored.says("baseline", first=condition, second=BASELINE)
-        sides = tables[condition], tables[BASELINE]
-        yield says, scored.compare.crossed(says, *sides, shared="both", over=("items", "models"))
-
-
 def wordings_over_conditions(scored: Scored) -> Found:
-    """In each model: every other wording against the first, on the same conditions."""
+    """In each model: every other wording against the first, on the same items and conditions."""
     for model, wording in itertools.product(scored.models(), scored.wordings[1:]):
-        rows = scored.rows("wording", model=model).filter(pl.col("condition") != BASELINE)
-        says = scored.says("wordings", model=model, first=wording, second=scored.wordings[0])
-        sides = joined(rows, "wording", (wording, scored.wordings[0]), on=["condition"])
-        if sides.height:
-            pairs = sides["first"].to_list(), sides["second"].to_list()
-            yield says, scored.compare.paired(says, *pairs, over="conditions")
+        rows = scored.rows("prompt", model=model).filter(pl.col("condition") != BASELINE)
+        names = (wording, scored.wordings[0])
+        sides = [rows.filter(pl.col("wording") == name) for name in names]
+        if all(side.height for side in sides):
+            ids = {name: in_order(rows, name) for name in ("item", "condition")}
+            tables = [
+                table(side, down=ids["item"], across=ids["condition"], names=("item", "condition"))
+                for side in sides
+            ]
+            says = scored.says("wordings", model=model, first=names[0], second=names[1])
+            yield says, scored.compare.crossed(says, *tables, shared="both")

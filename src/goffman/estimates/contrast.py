@@ -1,17 +1,18 @@
 """One contrast: what it is about, and how its two sets become an estimate.
 
-The interval is over what was sampled: conditions or sentence pairs, drawn again; or items and
-conditions crossed, by a t for both at random. Lin et al. (2022) take cells that share an item or a
-condition as independent; their p-values are smaller than these.
+The interval is over everything that was sampled: conditions, items and wordings crossed, by a t for
+all at random; sentence pairs, clustered by what they share; conditions alone, drawn again, where
+the sentences are taken as given. Lin et al. (2022) take cells that share an item or a condition as
+independent; their p-values are smaller than these.
 
-Beside each test stand its checks. Cells of a table cannot be ranked or permuted one by one, since
-they share items and conditions: there the checks are over conditions, each with its mean over the
-items, which are then taken as given.
+Beside each test stand its checks. Values that share items cannot be ranked or permuted one by one:
+there the checks are over conditions, each with its mean over the sentences, which are then taken as
+given. They ask another question than the test, and a smaller p of theirs is no better evidence.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
@@ -19,6 +20,8 @@ import numpy as np
 import polars as pl
 
 from goffman.estimates.checks import Relation, checked
+from goffman.estimates.clear import CORRELATIONS
+from goffman.stats.clustered import clustered_t
 from goffman.stats.compare import independent_t, paired_t
 from goffman.stats.correlate import pearson
 from goffman.stats.crossed import GAPS, Shared, crossed_t
@@ -29,6 +32,8 @@ from goffman.stats.resample import (
     pairs_bootstrap,
     units_bootstrap,
 )
+from goffman.stats.sampled import sampled_t, whole
+from goffman.stats.samples import apart, in_pairs, numbers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -36,6 +41,15 @@ if TYPE_CHECKING:
     from goffman.records import Estimate
     from goffman.stats.effects import Effect
     from goffman.stats.samples import Values
+
+
+GIVEN = {
+    "groups-as-asked": "these sentences taken as given",
+    "trials": "over trials of these sentences",
+}
+"""Kinds of contrasts that repeat another with something taken as given, and what."""
+
+GIVEN_SENTENCES = "conditions, with these sentences taken as given"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,9 +72,9 @@ class Contrast:
         """What is compared, in words; the same for no other contrast."""
         about = [self.instrument, self.measure, self.quantity, self.variant, self.model]
         about += [self.group, self.dimension]
-        # The same two settings are also compared over trials.
-        about += ["over sentence pairs"] if self.kind == "pairs" else []
-        sign = "with" if self.kind == "measures" else "−"
+        # The same two sets are also compared over all that was sampled.
+        about += [GIVEN[self.kind]] if self.kind in GIVEN else []
+        sign = "with" if self.kind in CORRELATIONS else "−"
         return f"{', '.join(part for part in about if part)}: {self.first} {sign} {self.second}"
 
     @property
@@ -124,6 +138,9 @@ class Comparing:
             drawn = crossed_bootstrap(
                 first, second, contrast=text, rng=self._rng(), shared=shared, draws=self.draws
             )
+            fewest = min(*first.shape, *second.shape)
+            if fewest < FEW:
+                drawn = replace(drawn, low=None, high=None)
             ends = {"low": drawn.low, "high": drawn.high, "draws": drawn.draws, "seed": drawn.seed}
             tested = replace(tested, method=drawn.method, **ends)  # type: ignore[arg-type]
         how = tested.method.replace("rows and columns", " and ".join(over))
@@ -139,6 +156,71 @@ class Comparing:
         means = [table.mean(axis=1 if units == "rows" else 0) for table in (first, second)]
         what = f"{mine}, means over {others}"
         return self._checked(found, *means, kind=kind, over=what)
+
+    def sampled(
+        self, contrast: Contrast, tables: Sequence[NDArray[np.float64]], *, shared: bool = False
+    ) -> Estimate:
+        """Two tables of conditions × items × wordings: t and interval for all three at random.
+
+        ``shared``: they are of the same conditions, so that their differences are one table.
+        """
+        if shared:
+            first, second = tables
+            gap = np.isnan(first) | np.isnan(second)
+            tables = [np.where(gap, np.nan, table) for table in tables]
+        kept, left_out = whole(tables)
+        left_out = left_out // 2 if shared else left_out
+        means = [table.mean(axis=(1, 2)) for table in kept]
+        how = "interval and p: t after Satterthwaite"
+        compared = (paired_t if shared else independent_t)(*means, contrast=contrast.text)
+        base = (in_pairs if shared else apart)(*means)
+        about = base.estimate(contrast=contrast.text, method=how, reason=base.absence)
+        tested = sampled_t(about, [kept[0] - kept[1]] if shared else kept)
+        over = _of_shape(kept[0].shape)
+        tested = replace(
+            _of_difference(tested, compared),
+            left_out=left_out,
+            unit="conditions",
+            interval_over=None if tested.low is None else over,
+            method=f"{how}, {over}; effects of condition means, their SD taken as known",
+        )
+        kind: Relation = "pairs" if shared else "sets"
+        return self._checked(tested, *means, kind=kind, over=GIVEN_SENTENCES)
+
+    def clustered(
+        self,
+        contrast: Contrast,
+        first: Values,
+        second: Values,
+        *,
+        clusters: Sequence[Sequence[str]],
+        signs: NDArray[np.float64] | None = None,
+    ) -> Estimate:
+        """The same sentence pairs twice, or with zeros once: t for clusters that pairs share."""
+        samples = in_pairs(first, second)
+        there = ~np.isnan(numbers(first) - numbers(second))
+        over = "sentence pairs, clustered by frame and both occupations"
+        how = f"interval and p: {over}"
+        about = samples.estimate(contrast=contrast.text, method=how, reason=samples.absence)
+        if not clusters and about.reason is None:
+            about = replace(about, reason="what the sentence pairs share is not known")
+        ways = [[cluster for cluster, has in zip(way, there, strict=True) if has] for way in clusters]
+        sides = None if signs is None else signs[there]
+        tested = clustered_t(about, samples.differences, ways, signs=sides)
+        compared = paired_t(first, second, contrast=contrast.text)
+        if not samples.second.any():
+            # Against 0 there is one set, which has no SD to pool.
+            compared = replace(
+                compared, effect=compared.second_effect, effect_name=compared.second_effect_name
+            )
+            compared = replace(compared, second_effect=None, second_effect_name=None)
+        tested = replace(
+            _of_difference(tested, compared),
+            unit="sentence pairs",
+            interval_over=None if tested.low is None else over,
+            method=f"{how}; effects of pairs, their SD taken as known",
+        )
+        return self._checked(tested, first, second, kind="pairs", over="sentence pairs, as if apart")
 
     def correlated(self, contrast: Contrast, first: Values, second: Values) -> Estimate:
         """Two measures of the same conditions: Pearson's r, and an interval over conditions."""
@@ -157,7 +239,10 @@ class Comparing:
     def trials(
         self, contrast: Contrast, trials: tuple[Values, Values], pairs: tuple[Values, Values]
     ) -> Estimate:
-        """Two settings: Welch's t of the trials' values, and an interval over sentence pairs."""
+        """Two settings: Welch's t of the trials' values, and an interval over sentence pairs.
+
+        It says how far the model's sampling moves the difference on these very sentences.
+        """
         tested = independent_t(*trials, contrast=contrast.text)
         drawn = pairs_bootstrap(*pairs, contrast=contrast.text, rng=self._rng(), draws=self.draws)
         found = _both(tested, drawn, unit="trials", over="sentence pairs")
@@ -194,6 +279,26 @@ def _enough(drawn: Estimate, *, over: str) -> Estimate:
         return drawn
     reason = f"{least} {over} are too few to draw an interval from: it takes {FEW}"
     return replace(drawn, low=None, high=None, reason=reason)
+
+
+def _of_shape(shape: tuple[int, ...]) -> str:
+    """What an interval is over, of a table of this shape."""
+    factors = ["conditions", *["items"] * (shape[1] > 1), *["wordings"] * (shape[2] > 1)]
+    if len(factors) == 1:
+        return GIVEN_SENTENCES
+    return f"{', '.join(factors[:-1])} and {factors[-1]}, crossed"
+
+
+def _of_difference(tested: Estimate, compared: Estimate) -> Estimate:
+    """The test with the effect sizes of ``compared``, each in proportion to the difference."""
+    sizes = {}
+    for name in ("effect", "second_effect"):
+        value, difference = getattr(compared, name), compared.difference
+        sizes |= {name: value, f"{name}_name": getattr(compared, f"{name}_name")}
+        if value and difference and tested.low is not None and tested.high is not None:
+            ratio = value / difference
+            sizes |= {f"{name}_low": tested.low * ratio, f"{name}_high": tested.high * ratio}
+    return replace(tested, **sizes)
 
 
 def _both(tested: Estimate, drawn: Estimate, *, unit: str, over: str) -> Estimate:
@@ -245,6 +350,17 @@ def table(
     for one, other, value in means.rows():
         if value is not None:
             found[place[one], along[other]] = value
+    return found
+
+
+def cube(rows: pl.DataFrame, ids: Mapping[str, Sequence[str]]) -> NDArray[np.float64]:
+    """The values of SCORES by these three ids; forms and models are averaged, gaps are NaN."""
+    means = rows.group_by(*ids).agg(pl.col("value").mean())
+    places = [{key: number for number, key in enumerate(keys)} for keys in ids.values()]
+    found = np.full([len(keys) for keys in ids.values()], np.nan)
+    for *keys, value in means.rows():
+        if value is not None:
+            found[tuple(place[key] for place, key in zip(places, keys, strict=True))] = value
     return found
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 import polars as pl
 
 from goffman.estimates.contrast import Comparing, Contrast, in_order
+from goffman.estimates.sharing import Sharing
 
 if TYPE_CHECKING:
     from goffman.records import Estimate
@@ -30,6 +31,8 @@ class Scored:
     wordings: Sequence[str]
     """In the instrument's order."""
     compare: Comparing
+    sharing: Sharing = field(default_factory=Sharing)
+    """What its sentence pairs have in common."""
 
     def rows(self, level: str, quantity: str | None = None, **ids: str | None) -> pl.DataFrame:
         """The scores of a level and quantity with these ids; None: only where it is null."""

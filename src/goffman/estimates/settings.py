@@ -1,7 +1,8 @@
-"""Contrasts between adjective settings, on the same sentence pairs: Briegel & Chen (2023).
+"""Levels, and contrasts between adjective settings on the same sentence pairs.
 
-Trials say how far a difference would come out again on these sentences, as in the study; sentence
-pairs, whether it would on others.
+Briegel & Chen (2023) count trials, which say how far a difference would come out again on these
+sentences. Whether it would on others is said by sentence pairs, clustered by what they share: the
+frame, the referent's occupation and the other one.
 """
 
 from __future__ import annotations
@@ -10,15 +11,26 @@ import itertools
 
 import polars as pl
 
-from goffman.estimates.contrast import in_order
+from goffman.estimates.contrast import Contrast, in_order
 from goffman.estimates.scored import Found, Scored, joined, of_group, values
-from goffman.records import BASELINE
+from goffman.records import BASELINE, Estimate
 
-OVER = "sentence pairs"
+NOTHING = "zero"
+"""What a level is set against."""
+
+
+def levels(scored: Scored) -> Found:
+    """In each model: the number without adjectives against 0."""
+    for model in scored.models():
+        rows = _of_pairs(scored, model)
+        rows = rows.filter(pl.col("condition") == BASELINE).sort("item")
+        if rows.height:
+            says = scored.says("level", model=model, first=BASELINE, second=NOTHING)
+            yield says, _clustered(scored, says, rows.select("item", first="value", second=0.0))
 
 
 def settings_by_trials(scored: Scored) -> Found:
-    """In each model: every adjective setting against the baseline, over trials.
+    """In each model: every adjective setting against the baseline, over trials, as in the study.
 
     Only the interval is over sentence pairs.
     """
@@ -28,7 +40,7 @@ def settings_by_trials(scored: Scored) -> Found:
         for setting in in_order(trials, "condition"):
             if setting == BASELINE:
                 continue
-            says = scored.says("baseline", model=model, first=setting, second=BASELINE)
+            says = scored.says("trials", model=model, first=setting, second=BASELINE)
             sides = [trials.filter(pl.col("condition") == name) for name in (setting, BASELINE)]
             pairs = joined(of_pairs, "condition", (setting, BASELINE), on=["item"])
             yield (
@@ -43,16 +55,13 @@ def settings_by_trials(scored: Scored) -> Found:
 
 def settings_by_pairs(scored: Scored) -> Found:
     """In each model: every adjective setting against the baseline, over sentence pairs."""
-    # Where there are trials, these are the rows of the kind baseline.
-    kind = "pairs" if scored.scores["trial"].count() else "baseline"
     for model in scored.models():
         rows = _of_pairs(scored, model)
         for setting in in_order(rows, "condition"):
             pairs = joined(rows, "condition", (setting, BASELINE), on=["item"])
             if setting != BASELINE and pairs.height:
-                says = scored.says(kind, model=model, first=setting, second=BASELINE)
-                sides = pairs["first"].to_list(), pairs["second"].to_list()
-                yield says, scored.compare.paired(says, *sides, over=OVER)
+                says = scored.says("baseline", model=model, first=setting, second=BASELINE)
+                yield says, _clustered(scored, says, pairs)
 
 
 def pairs_against_singles(scored: Scored) -> Found:
@@ -69,7 +78,7 @@ def pairs_against_singles(scored: Scored) -> Found:
             continue
         means = [_mean_of_settings(side, side["condition"].n_unique()) for side in sides]
         says = scored.says("groups", model=model, first=first, second=second)
-        yield says, scored.compare.paired(says, *_side_by_side(*means), over=OVER)
+        yield says, _clustered(scored, says, _side_by_side(*means))
 
 
 def models_over_pairs(scored: Scored) -> Found:
@@ -84,7 +93,7 @@ def models_over_pairs(scored: Scored) -> Found:
         settings = pl.concat(sides)["condition"].n_unique()
         means = [_mean_of_settings(side, settings) for side in sides]
         says = scored.says("models", group=group, first=one, second=other)
-        yield says, scored.compare.paired(says, *_side_by_side(*means), over=OVER)
+        yield says, _clustered(scored, says, _side_by_side(*means))
 
 
 def models_in_each_setting(scored: Scored) -> Found:
@@ -96,16 +105,27 @@ def models_in_each_setting(scored: Scored) -> Found:
             of = both.filter(pl.col("condition") == setting)
             sides = joined(of, "model", (one, other), on=["item"])
             says = scored.says("models", group=setting, first=one, second=other)
-            pairs = sides["first"].to_list(), sides["second"].to_list()
-            yield says, scored.compare.paired(says, *pairs, over=OVER)
+            yield says, _clustered(scored, says, sides)
 
 
-def _side_by_side(
-    first: pl.DataFrame, second: pl.DataFrame
-) -> tuple[list[float | None], list[float | None]]:
+def _clustered(scored: Scored, says: Contrast, pairs: pl.DataFrame) -> Estimate:
+    """The columns first and second of the sentence pairs in ``item``."""
+    items = pairs["item"].to_list()
+    # A preference has a sign: in it the more frequent pronoun would count as a stereotype.
+    signed = scored.quantity != "bias"
+    return scored.compare.clustered(
+        says,
+        pairs["first"].to_list(),
+        pairs["second"].to_list(),
+        clusters=scored.sharing.clusters(items),
+        signs=scored.sharing.sides(items) if signed else None,
+    )
+
+
+def _side_by_side(first: pl.DataFrame, second: pl.DataFrame) -> pl.DataFrame:
     """The values of the same sentence pairs; null where one side has none."""
     both = first.join(second, on="item", how="full", coalesce=True).sort("item")
-    return both["value"].to_list(), both["value_right"].to_list()
+    return both.select("item", first="value", second="value_right")
 
 
 def _mean_of_settings(rows: pl.DataFrame, settings: int) -> pl.DataFrame:

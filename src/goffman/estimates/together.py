@@ -98,18 +98,32 @@ def measures_together(
     pairs: Sequence[tuple[str, str]],
     compare: Comparing,
 ) -> Found:
-    """Over conditions: two measures, of all models and of each pair of models."""
+    """Over conditions, and over those of each group: two measures, of all models and of each pair.
+
+    Two groups that are far apart on both make a correlation by themselves; within a group it is of
+    conditions. Where one model answered each of the two, all models are that pair, tested once.
+    """
     for one, other in sides(measures, [(None, None), *pairs]):
-        both = one.values(scores).join(
-            other.values(scores).select("condition", other="value"), on="condition"
-        )
-        says = Contrast(
-            kind="measures",
-            instrument=None,
-            measure=None,
-            quantity=one.quantity,
-            first=one.text(),
-            second=other.text(),
-        )
-        both = both.sort("condition")
-        yield says, compare.correlated(says, both["value"].to_list(), both["other"].to_list())
+        if one.model is None and pairs and _alone(scores, one) and _alone(scores, other):
+            continue
+        values = other.values(scores).select("condition", other="value")
+        both = one.values(scores).join(values, on="condition").sort("condition")
+        groups = sorted(both["group"].drop_nulls().unique())
+        for group in [None, *(groups if len(groups) > 1 else ())]:
+            says = Contrast(
+                kind="measures" if group is None else "measures-within",
+                instrument=None,
+                measure=None,
+                quantity=one.quantity,
+                group=group,
+                first=one.text(),
+                second=other.text(),
+            )
+            of = both if group is None else both.filter(pl.col("group") == group)
+            yield says, compare.correlated(says, of["value"].to_list(), of["other"].to_list())
+
+
+def _alone(scores: pl.DataFrame, side: Side) -> bool:
+    """Whether one model alone answered the side's instrument."""
+    asked = scores.filter(pl.col("instrument") == side.instrument)
+    return asked["model"].drop_nulls().n_unique() == 1

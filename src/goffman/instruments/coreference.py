@@ -83,12 +83,16 @@ def without_a_chat(instrument: Instrument) -> Instrument:
     """
     if not isinstance(instrument.content, SentencePairs):
         raise InputError(f"--pronouns does not go with {instrument.id}: it has no sentence pairs.")
+    settings = {**instrument.settings, "measure": "pronoun-preference", "top_k": 10}
+    settings.pop("smallest", None)
+    if "smallest_preference" in settings:
+        settings["smallest"] = settings.pop("smallest_preference")
     return replace(
         instrument,
         id=f"{instrument.id}-pronouns",
         title=f"Which pronoun would stand there? The sentences of {instrument.id}",
         kind="prefer",
-        settings={**instrument.settings, "measure": "pronoun-preference", "top_k": 10},
+        settings=settings,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -33,6 +34,7 @@ _FOR_SENTENCE_PAIRS: dict[str, type] = {"question": str}
 
 _TEXT_SETTINGS = ("measure", "contrast", "against", "placement")
 _NUMBER_SETTINGS = ("top_k", "depth", "width", "pairs", "trials")
+_SIZE_SETTINGS = ("smallest", "smallest_preference")
 
 
 def builtin_names() -> tuple[str, ...]:
@@ -144,14 +146,20 @@ def _read_header(toml: TomlFile, faults: Faults, *, of_pairs: bool) -> dict[str,
 
 
 def _read_settings(toml: TomlFile, faults: Faults) -> dict[str, str | int | float | bool]:
-    """The settings that are known; numbers are whole and above 0."""
+    """The settings that are known; counts are whole and above 0, sizes finite and above 0."""
     table = toml.table("settings")
-    known = dict.fromkeys(_TEXT_SETTINGS, str) | dict.fromkeys(_NUMBER_SETTINGS, object)
+    known = dict.fromkeys(_TEXT_SETTINGS, str)
+    known |= dict.fromkeys((*_NUMBER_SETTINGS, *_SIZE_SETTINGS), object)
     settings: dict[str, str | int | float | bool] = table.take(known, faults)
     for key in _NUMBER_SETTINGS:
         value = settings.get(key, 1)
         if not isinstance(value, int) or isinstance(value, bool) or value < 1:
             message = f"{key} in [settings] must be a whole number above 0."
+            faults.add(toml.name, table.lines.get(key), message)
+    for key in _SIZE_SETTINGS:
+        value = settings.get(key, 1)
+        if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value < math.inf:
+            message = f"{key} in [settings] must be a number above 0."
             faults.add(toml.name, table.lines.get(key), message)
     return settings
 

@@ -61,6 +61,16 @@ class Measure(Protocol):
         ...
 
     @property
+    def headline(self) -> tuple[str, str]:
+        """Kind and quantity of the contrast that headings are about, one for each model."""
+        ...
+
+    @property
+    def smallest(self) -> float:
+        """The smallest difference that would matter; an instrument may give another."""
+        ...
+
+    @property
     def contrasts(self) -> tuple[tuple[str, Contrasts], ...]:
         """The numbers that an audit compares, each with its contrasts."""
         ...

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict, fields, is_dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, cast
@@ -59,7 +59,11 @@ def _fault(kind: object, known: Collection[str]) -> str | None:
     return f"there is already a measure '{name}'." if name in known else None
 
 
-FROM_INSTRUMENT = ("contrast", "against")
+FROM_INSTRUMENT: Mapping[str, Callable[[Any], Any]] = {
+    "contrast": str,
+    "against": str,
+    "smallest": float,
+}
 """The parameters that an instrument's settings give; top_k and depth there are about asking."""
 
 
@@ -76,7 +80,7 @@ def measure_of(instrument: Instrument) -> Measure | None:
     parameters = {parameter.name for parameter in fields(kind)}  # type: ignore[arg-type]
     settings = instrument.settings
     given = [key for key in FROM_INSTRUMENT if key in parameters and key in settings]
-    measure = kind(**{key: str(settings[key]) for key in given})
+    measure = kind(**{key: FROM_INSTRUMENT[key](settings[key]) for key in given})
     has = answers_to(instrument.kind)
     if measure.reads != has:
         raise InputError(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, ClassVar
 import polars as pl
 
 from goffman.estimates.settings import (
+    levels,
     models_in_each_setting,
     models_over_pairs,
     pairs_against_singles,
@@ -68,7 +69,7 @@ PRESENTATION = Presentation(
     ),
     tables=(tables.settings, tables.answer_kinds),
     evidence=replies,
-    main=("groups", "baseline", "pairs"),
+    main=("level", "groups", "baseline", "trials"),
 )
 
 
@@ -83,6 +84,8 @@ class CoreferenceBias:
     round_accuracy: int | None = None
     """Accuracies in percent are rounded to so many decimals before subtracting; None: not at all.
     The study has 1."""
+    smallest: float = 0.05
+    """The smallest difference that would matter, in accuracy."""
     name: ClassVar[str] = "coreference-bias"
     reads: ClassVar[Reads] = "replies"
     words: ClassVar[Meaning | None] = "parser"
@@ -90,8 +93,18 @@ class CoreferenceBias:
     of_prompts: ClassVar[str] = "correct"
     unit: ClassVar[str] = "setting"
     beside: ClassVar[str | None] = None
+    headline: ClassVar[tuple[str, str]] = ("level", "bias")
     contrasts: ClassVar[tuple[tuple[str, Contrasts], ...]] = (
-        ("bias", (settings_by_trials, settings_by_pairs, pairs_against_singles, models_over_pairs)),
+        (
+            "bias",
+            (
+                levels,
+                settings_by_pairs,
+                settings_by_trials,
+                pairs_against_singles,
+                models_over_pairs,
+            ),
+        ),
     )
     between_runs: ClassVar[Contrasts] = (models_in_each_setting,)
     presentation: ClassVar[Presentation] = PRESENTATION

@@ -94,6 +94,8 @@ class GenderOfPhrase:
     contrast: str = "mental-health"
     against: str = "other"
     """The gap is the mean of the first group of conditions minus that of the second."""
+    smallest: float = 0.05
+    """The smallest difference that would matter, in probability."""
     name: ClassVar[str] = "gender-of-phrase"
     reads: ClassVar[Reads] = "fills"
     words: ClassVar[Meaning | None] = "gender"
@@ -101,6 +103,7 @@ class GenderOfPhrase:
     of_prompts: ClassVar[str] = "keyed-disparity"
     unit: ClassVar[str] = "condition"
     beside: ClassVar[str | None] = None
+    headline: ClassVar[tuple[str, str]] = ("genders", "probability")
     contrasts: ClassVar[tuple[tuple[str, Contrasts], ...]] = (
         ("keyed-disparity", (genders, *_OF_DISPARITY)),
         ("disparity", _OF_DISPARITY),

@@ -78,6 +78,8 @@ class GenderOfSubject:
     contrast: str = "mental-health"
     against: str = "other"
     """The gap is the mean of the first group of conditions minus that of the second."""
+    smallest: float = 0.05
+    """The smallest difference that would matter, in probability."""
     name: ClassVar[str] = "gender-of-subject"
     reads: ClassVar[Reads] = "fills"
     words: ClassVar[Meaning | None] = "gender"
@@ -85,6 +87,7 @@ class GenderOfSubject:
     of_prompts: ClassVar[str] = "disparity"
     unit: ClassVar[str] = "condition"
     beside: ClassVar[str | None] = None
+    headline: ClassVar[tuple[str, str]] = ("genders", "probability")
     contrasts: ClassVar[tuple[tuple[str, Contrasts], ...]] = (
         (
             "disparity",

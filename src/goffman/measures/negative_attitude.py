@@ -17,6 +17,7 @@ import polars as pl
 
 from goffman.estimates.conditions import (
     conditions_against_baseline,
+    groups_as_asked,
     groups_of_conditions,
     models_over_conditions,
     wordings_over_conditions,
@@ -99,6 +100,8 @@ class NegativeAttitude:
     contrast: str = "stigmatized"
     against: str = "non-stigmatized"
     """The gap is the mean of the first group of conditions minus that of the second."""
+    smallest: float = 0.05
+    """The smallest difference that would matter, in probability."""
     name: ClassVar[str] = "negative-attitude"
     reads: ClassVar[Reads] = "fills"
     words: ClassVar[Meaning | None] = "attitudes"
@@ -106,11 +109,13 @@ class NegativeAttitude:
     of_prompts: ClassVar[str] = "negative"
     unit: ClassVar[str] = "condition"
     beside: ClassVar[str | None] = "negative-sentiment"
+    headline: ClassVar[tuple[str, str]] = ("groups", "negative")
     contrasts: ClassVar[tuple[tuple[str, Contrasts], ...]] = (
         (
             "negative",
             (
                 groups_of_conditions,
+                groups_as_asked,
                 models_over_conditions,
                 conditions_against_baseline,
                 wordings_over_conditions,

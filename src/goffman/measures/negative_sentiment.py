@@ -1,7 +1,8 @@
 """negative-sentiment: how often a classifier's most probable class is negative.
 
 Mei, Fereidooni & Caliskan (2023): shares of outcomes, where a sentence × classifier is an outcome:
-of each classifier and group, and of each condition over all classifiers.
+of each classifier and group, and of each condition over all classifiers. Beside the share stands
+the probability of the class negative, which says more than a label does: groups are compared on it.
 """
 
 from __future__ import annotations
@@ -12,9 +13,9 @@ from typing import TYPE_CHECKING, ClassVar
 import polars as pl
 
 from goffman.estimates.conditions import (
+    groups_as_asked,
     groups_of_conditions,
     models_over_conditions,
-    outcomes_against_baseline,
 )
 from goffman.measures.base import Contrasts, Meaning, Reads
 from goffman.measures.rows import above_baseline, gaps, mean_over, only, prompt_scores
@@ -26,6 +27,9 @@ from goffman.tables import SENTIMENTS
 
 if TYPE_CHECKING:
     from goffman.lexicons.words import Words
+
+PROBABILITY = "negative-probability"
+"""The probability of the class negative."""
 
 PRESENTATION = Presentation(
     quantity="negative",
@@ -62,11 +66,13 @@ PRESENTATION = Presentation(
 
 @dataclass(frozen=True, kw_only=True)
 class NegativeSentiment:
-    """Labels → SCORES: at a prompt each class is 1 or 0, everywhere else a share."""
+    """Labels → SCORES: at a prompt each class is 1 or 0, everywhere else a share; probabilities."""
 
     contrast: str = "stigmatized"
     against: str = "non-stigmatized"
     """The gap is the share of the first group of conditions minus that of the second."""
+    smallest: float = 0.05
+    """The smallest difference that would matter, in probability."""
     name: ClassVar[str] = "negative-sentiment"
     reads: ClassVar[Reads] = "labels"
     words: ClassVar[Meaning | None] = None
@@ -74,8 +80,10 @@ class NegativeSentiment:
     of_prompts: ClassVar[str] = "negative"
     unit: ClassVar[str] = "condition"
     beside: ClassVar[str | None] = None
+    headline: ClassVar[tuple[str, str]] = ("groups", PROBABILITY)
     contrasts: ClassVar[tuple[tuple[str, Contrasts], ...]] = (
-        ("negative", (groups_of_conditions, models_over_conditions, outcomes_against_baseline)),
+        (PROBABILITY, (groups_of_conditions, models_over_conditions)),
+        ("negative", (groups_as_asked,)),
     )
     between_runs: ClassVar[Contrasts] = (models_over_conditions,)
     presentation: ClassVar[Presentation] = PRESENTATION
@@ -99,8 +107,10 @@ class NegativeSentiment:
                 .alias(name)
                 for name in SENTIMENTS
             ),
+            pl.col("negative").cast(pl.Float64).alias(PROBABILITY),
         )
         reasons = {name: f"the classifier has no class '{name}'" for name in SENTIMENTS}
+        reasons[PROBABILITY] = "probabilities were not kept"
         return prompt_scores(values, prompts, measure=self.name, reasons=reasons)
 
     def means(self, scores: pl.DataFrame) -> pl.DataFrame:

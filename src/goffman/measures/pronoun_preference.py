@@ -7,12 +7,14 @@ another construct than coreference-bias and never stands in one column with it.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import polars as pl
 
 from goffman.estimates.settings import (
+    levels,
     models_in_each_setting,
     models_over_pairs,
     pairs_against_singles,
@@ -52,7 +54,7 @@ PRESENTATION = Presentation(
     figures=(figures_settings.settings, figures_settings.against_baseline),
     tables=(tables.settings,),
     evidence=pronouns,
-    main=("groups", "baseline", "pairs"),
+    main=("level", "groups", "baseline"),
 )
 
 
@@ -65,6 +67,8 @@ class PronounPreference:
     out: its value is null.
     """
 
+    smallest: float = math.log(1.25)
+    """The smallest preference that would matter: one pronoun a quarter more probable."""
     name: ClassVar[str] = "pronoun-preference"
     reads: ClassVar[Reads] = "fills"
     words: ClassVar[Meaning | None] = None
@@ -72,8 +76,9 @@ class PronounPreference:
     of_prompts: ClassVar[str] = "preference"
     unit: ClassVar[str] = "setting"
     beside: ClassVar[str | None] = None
+    headline: ClassVar[tuple[str, str]] = ("level", "preference")
     contrasts: ClassVar[tuple[tuple[str, Contrasts], ...]] = (
-        ("preference", (settings_by_pairs, pairs_against_singles, models_over_pairs)),
+        ("preference", (levels, settings_by_pairs, pairs_against_singles, models_over_pairs)),
     )
     between_runs: ClassVar[Contrasts] = (models_in_each_setting,)
     presentation: ClassVar[Presentation] = PRESENTATION

@@ -80,5 +80,5 @@ class Presentation:
     """In the order of the page."""
     tables: tuple[Tabulate, ...]
     evidence: Show
-    main: tuple[str, ...] = ("groups",)
+    main: tuple[str, ...] = ("groups", "groups-as-asked")
     """The kinds of contrasts that the page lists and exports carry."""

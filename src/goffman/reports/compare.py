@@ -23,6 +23,7 @@ import polars as pl
 from goffman.errors import InputError, RunError, did_you_mean
 from goffman.estimate import corrected, estimates, scored_by
 from goffman.estimates.contrast import Comparing, Contrast
+from goffman.estimates.sharing import Sharing, sharing_of
 from goffman.measures.catalogue import measure_from
 from goffman.reports.comparable import Verdict, verdict
 
@@ -106,11 +107,12 @@ def _comparison(
     if said.refusals or measure is None:
         return about
     both = _both(reference, run, instrument, pair)
-    wordings = run.prompts.filter(pl.col("instrument") == instrument)["wording"]
+    asked = run.prompts.filter(pl.col("instrument") == instrument)
     work = _Work(
         instrument=instrument,
         measure=measure,
-        wordings=wordings.unique(maintain_order=True).to_list(),
+        wordings=asked["wording"].unique(maintain_order=True).to_list(),
+        sharing=sharing_of(asked),
         compare=Comparing(seed=seed),
     )
     labels = _labels(reference, run, pair)
@@ -172,6 +174,7 @@ class _Work:
     instrument: str
     measure: Measure
     wordings: list[str]
+    sharing: Sharing
     compare: Comparing
 
     def changes(self, both: pl.DataFrame, model: str) -> pl.DataFrame:
@@ -196,17 +199,23 @@ class _Work:
                 self.measure,
                 quantity,
                 wordings=self.wordings,
+                sharing=self.sharing,
                 compare=self.compare,
             )
             for kind in self.measure.between_runs:
                 found += kind(scored)
         names = {_RUN: labels[1], _REFERENCE: labels[0]}
-        return corrected([(_between_runs(says, names), one) for says, one in found])
+        measures = {self.instrument: self.measure}
+        return corrected([(_between_runs(says, names), one) for says, one in found], measures)
 
     def _estimates(self, scores: pl.DataFrame) -> pl.DataFrame:
-        wordings = {self.instrument: self.wordings}
-        measures = {self.instrument: self.measure}
-        return estimates(scores, measures, wordings=wordings, compare=self.compare)
+        return estimates(
+            scores,
+            {self.instrument: self.measure},
+            wordings={self.instrument: self.wordings},
+            sharing={self.instrument: self.sharing},
+            compare=self.compare,
+        )
 
 
 def _scores(both: pl.DataFrame, value: pl.Expr, model: str) -> pl.DataFrame:

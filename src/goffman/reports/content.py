@@ -21,11 +21,13 @@ _MOST = 40
 """More rows than these are left to the files."""
 
 TITLES = {
+    "level": "Against zero",
     "groups": "Between groups",
+    "groups-as-asked": "Between groups, these sentences taken as given",
     "genders": "Female against male",
     "models": "Between models",
     "baseline": "Against the baseline",
-    "pairs": "Against the baseline, over sentence pairs",
+    "trials": "Against the baseline, over trials of these sentences",
 }
 """The kinds of contrasts in the order of the page, as they are headed there."""
 
@@ -167,7 +169,7 @@ def _contrast(row: Mapping[str, Any], section: Section, *, several: bool) -> dic
     call: Callable[[str], str] = plain
     if row["kind"] == "models":
         call = section.names.model
-    elif row["kind"] in {"baseline", "pairs"}:
+    elif row["kind"] in {"baseline", "trials", "level"}:
         call = section.called
     effect = "–"
     if row["effect"] is not None:

@@ -2,14 +2,17 @@
 
 INSTRUMENT.WHAT[.GROUP][.PART][MODEL, VARIANT], such as social-distance.gap[roberta-base]:
 
-    gap             the group that the instrument is about minus the other group
+    gap             the group that the instrument is about minus the other group;
+                    gap-as-asked: the same with the sentences taken as given
+    level           the number without adjectives, against 0
     disparity       female minus male, for the group that it is about; disparity.other: for another
     above-baseline  a condition, or an adjective setting, minus the prompts without one;
-                    above-baseline-over-pairs: the same settings, tested over sentence pairs
+                    above-baseline-over-trials: the same settings, tested over trials
     models          one model minus another, [ONE vs OTHER]
     subscales       the disparity in one subscale minus another
     wordings        another wording minus the first
-    correlation     of two measures over conditions, [ONE with OTHER]; it has no instrument
+    correlation     of two measures over conditions, [ONE with OTHER]; it has no instrument;
+                    correlation-within.GROUP: the same within a group of conditions
 
 Of a number that is not the one by which the measure is known, gap-of-NUMBER, models-of-NUMBER …
 """
@@ -20,6 +23,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from goffman.estimates.clear import CORRELATIONS
 from goffman.score import measures_of
 
 if TYPE_CHECKING:
@@ -32,13 +36,16 @@ if TYPE_CHECKING:
 
 WHAT = {
     "groups": "gap",
+    "groups-as-asked": "gap-as-asked",
+    "level": "level",
     "genders": "disparity",
     "baseline": "above-baseline",
-    "pairs": "above-baseline-over-pairs",
+    "trials": "above-baseline-over-trials",
     "models": "models",
     "dimensions": "subscales",
     "wordings": "wordings",
     "measures": "correlation",
+    "measures-within": "correlation-within",
 }
 """The kind of a contrast → its word in a name."""
 
@@ -59,6 +66,7 @@ FIELDS = {
     "mean_first": "mean_first",
     "mean_second": "mean_second",
     "n": "n",
+    "detectable": "detectable",
 }
 """What can be asked of an estimate → its column; value is what a name alone stands for."""
 
@@ -85,7 +93,7 @@ class Named:
 
     def value(self, field: str) -> float | None:
         """A field of FIELDS; of a correlation the value is r, and the interval that of r."""
-        columns = FIELDS | (_OF_CORRELATION if self.row["kind"] == "measures" else {})
+        columns = FIELDS | (_OF_CORRELATION if self.row["kind"] in CORRELATIONS else {})
         found = self.row[columns[field]]
         return None if found is None else float(found)
 
@@ -111,7 +119,7 @@ def _path(row: Mapping[str, Any], measure: Measure | None, *, groups: set[str]) 
     if group is not None and (group != about or dimension in groups):
         parts.append(group)
     parts.append(dimension)
-    if row["kind"] in {"baseline", "pairs"}:
+    if row["kind"] in {"baseline", "trials"}:
         parts.append(row["first"])
     if row["kind"] in {"dimensions", "wordings"}:
         parts.append(f"{row['first']}-vs-{row['second']}")
@@ -122,14 +130,15 @@ def _what(row: Mapping[str, Any], measure: Measure | None) -> str:
     """The kind of contrast, and of which number where it is not the measure's own."""
     what = WHAT.get(row["kind"], row["kind"])
     known = measure is None or row["quantity"] == measure.quantity
-    plain = known or row["kind"] in {"genders", "measures"}
+    known = known or (row["kind"], row["quantity"]) == measure.headline
+    plain = known or row["kind"] in {"genders", *CORRELATIONS}
     return what if plain else f"{what}-of-{row['quantity']}"
 
 
 def _whose(row: Mapping[str, Any]) -> str | None:
     if row["kind"] == "models":
         return f"{row['first']} vs {row['second']}"
-    if row["kind"] == "measures":
+    if row["kind"] in CORRELATIONS:
         return f"{row['first']} with {row['second']}"
     return row["model"] or EVERY_MODEL
 

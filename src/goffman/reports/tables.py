@@ -78,7 +78,7 @@ def tables_of(run: MeasuredRun) -> list[Table]:
     found += _correlations(run.estimates)
     # Models, and sides of correlations, by their short names.
     names = short_names(run.manifest.models)
-    for one in correlations(run.estimates, run.sections, measures_of(run.manifest), each=True):
+    for one in correlations(run.estimates, run.sections, measures_of(run.manifest)):
         for side, model in zip((one.first, one.second), one.models, strict=True):
             names[side.text()] = side.text(model=model)
     return [replace(table, names=names) for table in found]

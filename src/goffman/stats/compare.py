@@ -214,6 +214,7 @@ def by_t(
         alternative=alternative,
         level=level,
         df=df,
+        error=error,
         p=t_tail(centre / error, df=df, alternative=alternative),
     )
 

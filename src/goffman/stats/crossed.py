@@ -65,7 +65,9 @@ def crossed_t(
         parts = [rows, *_column_parts(one), *_column_parts(other)]
     variance = _variance(parts)
     df = variance**2 / sum(part**2 / degrees for part, degrees in parts)
-    return by_t(
+    # More rows lower only their own part, in which the cells' is contained.
+    lasting = float(np.sqrt(max(variance - parts[0][0], 0.0)))
+    tested = by_t(
         estimate,
         float(one.mean() - other.mean()),
         error=float(np.sqrt(variance)),
@@ -73,6 +75,7 @@ def crossed_t(
         alternative=alternative,
         level=level,
     )
+    return tested if shared == "columns" else replace(tested, items=len(one), lasting=lasting)
 
 
 def crossed_error(table: NDArray[np.float64]) -> float | None:

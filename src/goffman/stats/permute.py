@@ -2,7 +2,8 @@
 
 Pairs: under the null hypothesis each difference is as likely with the other sign; sets: each value
 is as likely in the other set (Fisher 1935; Pitman 1937). The statistic is the difference of means,
-two-sided its size. Correlation: each value of the second measure is as likely beside any of the
+two-sided its size; of sets it is Welch's t, so that unequal variances are no evidence either
+(Janssen 1997). Correlation: each value of the second measure is as likely beside any of the
 first; the statistic is Pearson's r. Where all arrangements are at most draws + 1 they are
 enumerated and p is the share that is at least as extreme, the observed one among them; else
 p = (1+b)/(1+m), b of the m random ones (Phipson & Smyth 2010). So p is never 0.
@@ -11,6 +12,7 @@ p = (1+b)/(1+m), b of the m random ones (Phipson & Smyth 2010). So p is never 0.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import combinations, permutations
 from typing import TYPE_CHECKING, get_args
@@ -76,7 +78,7 @@ def permutation(
     alternative: Alternative = "two-sided",
     draws: int = 9_999,
 ) -> Estimate:
-    """The permutation test of two independent sets' difference of means, as a check."""
+    """The permutation test of two independent sets' means by Welch's t, as a check."""
     check_choice("alternative", alternative, allowed=get_args(Alternative))
     samples = apart(first, second)
     n1, n = len(samples.first), len(samples.first) + len(samples.second)
@@ -96,16 +98,10 @@ def permutation(
     values = values - values.mean()
     exact = math.comb(n, n1) <= draws + 1
     seed = None if exact else seed_of(rng)
-    sums = _every_sum(values, n1) if exact else _random_sums(values, n1, rng=rng, draws=draws)
-    share = 1 / n1 + 1 / (n - n1)
-    total, observed = values.sum() / (n - n1), values[:n1].sum() * share
-    return _tested(
-        estimate,
-        sums * share - total,
-        observed=observed - total,
-        scale=np.abs(values).max(),
-        seed=seed,
-    )
+    chosen = _every_choice(values, n1) if exact else _random_choices(values, n1, rng, draws)
+    permuted = np.concatenate([_welch(some, values) for some in chosen])
+    observed = float(_welch(values[None, :n1], values)[0])
+    return _tested(estimate, permuted, observed=observed, scale=abs(observed), seed=seed)
 
 
 def correlation_permutation(
@@ -190,18 +186,31 @@ def _random_signs(
     return np.concatenate(means)
 
 
-def _every_sum(values: NDArray[np.float64], size: int) -> NDArray[np.float64]:
-    """The sum of every choice of this many values."""
-    chosen = np.array(list(combinations(range(len(values)), size)))
-    return np.asarray(values[chosen].sum(axis=1))
-
-
-def _random_sums(
-    values: NDArray[np.float64], size: int, *, rng: np.random.Generator, draws: int
-) -> NDArray[np.float64]:
-    """The sum of random choices of this many values."""
-    sums = [
-        rng.permuted(np.tile(values, (count, 1)), axis=1)[:, :size].sum(axis=1)
-        for count in blocks(draws, len(values))
+def _welch(chosen: NDArray[np.float64], values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Welch's t of each choice of values against the rest; the values' mean is 0."""
+    n1 = chosen.shape[1]
+    n2 = len(values) - n1
+    sums, squares = chosen.sum(axis=1), (chosen**2).sum(axis=1)
+    # The rest is what the choice leaves of all.
+    means = sums / n1, (values.sum() - sums) / n2
+    within = squares - n1 * means[0] ** 2, (values**2).sum() - squares - n2 * means[1] ** 2
+    errors = [
+        np.maximum(part, 0.0) / (max(size - 1, 1) * size)
+        for part, size in zip(within, (n1, n2), strict=True)
     ]
-    return np.concatenate(sums)
+    # Of sets that do not vary the mean difference alone decides, as larger than any t.
+    least = np.finfo(np.float64).eps * float((values**2).mean()) / len(values)
+    return np.asarray((means[0] - means[1]) / np.sqrt(np.maximum(sum(errors), least)))
+
+
+def _every_choice(values: NDArray[np.float64], size: int) -> Iterator[NDArray[np.float64]]:
+    """Every choice of this many values."""
+    yield values[np.array(list(combinations(range(len(values)), size)))]
+
+
+def _random_choices(
+    values: NDArray[np.float64], size: int, rng: np.random.Generator, draws: int
+) -> Iterator[NDArray[np.float64]]:
+    """Random choices of this many values."""
+    for count in blocks(draws, len(values)):
+        yield rng.permuted(np.tile(values, (count, 1)), axis=1)[:, :size]

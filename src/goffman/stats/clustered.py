@@ -1,0 +1,84 @@
+"""A mean, or a regression's coefficient, of values that share what they are made from.
+
+Sentence pairs that have a frame or an occupation in common are alike; a test that takes them as
+independent finds too much. The variance of least squares is estimated cluster by cluster and, for
+several ways of clustering, by inclusion and exclusion: those of each way added, those of every two
+taken off, that of all three added again (Cameron, Gelbach & Miller 2011). Each part is multiplied
+by G/(G−1) of its G clusters, and the whole is not let fall below the largest of the single ways.
+The degrees of freedom are those of the way with the fewest clusters, less two.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Hashable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from goffman.stats.compare import by_t
+from goffman.stats.samples import CONSTANT_DIFFERENCES, varies
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from goffman.records import Estimate
+
+LEAST = 6
+"""Clusters that every way must have: fewer say too little of how they vary."""
+
+
+def clustered_t(
+    estimate: Estimate,
+    values: NDArray[np.float64],
+    ways: Sequence[Sequence[Hashable]],
+    *,
+    signs: NDArray[np.float64] | None = None,
+    level: float = 0.95,
+) -> Estimate:
+    """The estimate with t, interval and p of the values' mean against 0.
+
+    ``ways``: of each value its cluster, one sequence a way. With ``signs`` (±1) the values times
+    their sign are regressed on 1 and the sign, and the coefficient of the sign is tested: what is
+    common to both signs, such as the more frequent pronoun, then has no part in it.
+    """
+    estimate = replace(estimate, test="clustered t", alternative="two-sided", level=level)
+    if estimate.reason:
+        return estimate
+    coded = [np.unique(np.array(way, dtype=str), return_inverse=True)[1] for way in ways]
+    fewest = min((int(codes.max()) + 1 for codes in coded), default=0)
+    if fewest < LEAST:
+        reason = f"the sentences share too few frames or occupations to test: {fewest}, not {LEAST}"
+        return replace(estimate, reason=reason)
+    if not varies(values):
+        return replace(estimate, reason=CONSTANT_DIFFERENCES)
+    if signs is not None and len(np.unique(signs)) == 1:
+        signs = None
+    design = np.ones((len(values), 1)) if signs is None else np.column_stack([signs, signs**0])
+    wanted = values if signs is None else values * signs
+    bread = np.linalg.inv(design.T @ design)
+    coefficients = bread @ design.T @ wanted
+    influence = (design * (wanted - design @ coefficients)[:, None]) @ bread[0]
+    return by_t(
+        estimate,
+        float(coefficients[0]),
+        error=float(np.sqrt(_variance(influence, coded))),
+        df=float(fewest - 2),
+        alternative="two-sided",
+        level=level,
+    )
+
+
+def _variance(influence: NDArray[np.float64], ways: Sequence[NDArray[np.int64]]) -> float:
+    """By inclusion and exclusion over the ways of clustering."""
+    total, single = 0.0, 0.0
+    for size in range(1, len(ways) + 1):
+        for some in itertools.combinations(ways, size):
+            # Those that agree in all of these ways are one cluster.
+            codes = np.unique(np.stack(some), axis=1, return_inverse=True)[1].ravel()
+            sums = np.bincount(codes, weights=influence)
+            part = float((sums**2).sum()) * len(sums) / (len(sums) - 1)
+            total += part if size % 2 else -part
+            single = max(single, part) if size == 1 else single
+    return max(total, single)
