@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -31,6 +31,8 @@ class Correlation:
     """As they are shown; None: over all."""
     noun: Noun
     """What the conditions are called over which it is."""
+    same_over_all: bool = False
+    """Whether that over all models is equal, and is not said apart."""
 
 
 def correlations(
@@ -63,6 +65,14 @@ def correlations(
         if row["first"] in known and row["second"] in known
     ]
     of_models = {(one.row["n"], one.row["effect"]) for one in found if one.first.model}
+    over_all = {(one.row["n"], one.row["effect"]) for one in found if not one.first.model}
+    if not each:
+        found = [
+            replace(one, same_over_all=(one.row["n"], one.row["effect"]) in over_all)
+            if one.first.model
+            else one
+            for one in found
+        ]
     return [
         one
         for one in found
@@ -103,17 +113,23 @@ def _said(one: Correlation) -> str:
         for side, model in zip((one.first, one.second), one.models, strict=True)
     )
     if row["effect"] is None:
-        return f"No correlation of {first} and {second}: {row['reason']}."
+        return (
+            f"{first.capitalize()} and {second} could not be correlated, because {row['reason']}."
+        )
     head = {
         1: f"the higher the {first}, the higher the {second}",
         -1: f"the higher the {first}, the lower the {second}",
         0: f"{first} and {second} show no clear relation",
     }[points(row)]
+    tests = row["p_adjusted"] is not None and (row["family_size"] or 1) > 1
+    same = (
+        " (one is over all models and has the same result)" if tests and one.same_over_all else ""
+    )
     interval = ""
     if row["effect_low"] is not None:
         low, high = row["effect_low"], row["effect_high"]
         interval = f", {row['level']:.0%} interval {ends(low, high)}"
     return (
         f"Over {row['n']} {one.noun.many}, {head}: r = {number(row['effect'])}{interval}, "
-        f"{corrected_said(row)}."
+        f"{corrected_said(row)}{same}."
     )

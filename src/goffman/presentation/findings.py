@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -29,14 +29,25 @@ def of_model(rows: pl.DataFrame, model: str) -> pl.DataFrame:
 
 
 def lost(row: Row) -> str:
-    """What must be said where the interval alone would have looked clear."""
+    """What must be said where nothing was tested, or the interval alone would have looked clear."""
+    if untested(row):
+        return f" This could not be tested{because([row['reason']])}."
     if points(row) or not side_of_zero(row):
         return ""
-    if row["p_adjusted"] is None:
-        return " The interval leaves out 0, but there is no p-value, so it is not called clear."
     if (row["family_size"] or 1) > 1:
-        return " The interval alone leaves out 0, but not by enough for this many tests."
-    return " The interval leaves out 0, but the test does not call it clear."
+        return " The interval leaves out 0, but p does not stay below .05 when it is corrected."
+    return " The interval leaves out 0, but p is not below .05."
+
+
+def untested(row: Row) -> bool:
+    """Whether an estimate has no p-value, so that nothing can be said to be clear or not clear."""
+    return row["p_adjusted"] is None
+
+
+def because(reasons: Iterable[str | None]) -> str:
+    """The reasons, each once, as the end of a sentence; nothing where none is known."""
+    known = [reason for reason in dict.fromkeys(reasons) if reason]
+    return f", because {', and because '.join(known)}" if known else ""
 
 
 def tested_said(row: Row) -> str:
@@ -48,7 +59,9 @@ def tested_said(row: Row) -> str:
     if row["p"] is not None:
         said.append(_test(row))
     said += _disagreeing(row)
-    if row["reason"]:
+    if untested(row):
+        said.append(f"not tested{because([row['reason']])}")
+    elif row["reason"]:
         said.append(row["reason"])
     return "; ".join(said)
 
@@ -56,7 +69,7 @@ def tested_said(row: Row) -> str:
 def _test(row: Row) -> str:
     size = row["family_size"] or 1
     if size == 1:
-        return f"{row['test']}, one test"
+        return f"{row['test']}, a single test"
     return f"{row['test']}, {row['correction'].capitalize()}'s correction for {size} tests"
 
 
@@ -65,21 +78,24 @@ def _disagreeing(row: Row) -> Iterator[str]:
     for name, p in ((row["check"], row["check_p"]), ("a permutation test", row["permutation_p"])):
         if None not in (p, row["p"]) and (p < 0.05) != (row["p"] < 0.05):
             yield (
-                f"{name} over {row['check_over']} disagrees ({p_said(p)} against "
-                f"{p_said(row['p'])}, neither corrected)"
+                f"{name} over {row['check_over']} disagrees ({p_said(p)}, and "
+                f"{p_said(row['p'])} in the main test; both uncorrected)"
             )
 
 
-def how_many_clear(estimates: pl.DataFrame, what: str) -> str:
-    """How many of the contrasts are clear, and how many could not be tested: 3 of 15 settings."""
-    count = clear(estimates).height
-    said = f"{count or 'none'} of {estimates.height} {what}"
+def how_many_clear(estimates: pl.DataFrame, sentence: str, *, what: str) -> str:
+    """How many of the contrasts are clear, and how many could not be tested.
+
+    ``sentence`` has {} for the number, such as "3 of 15 settings"; ``what``: these settings.
+    """
+    count, every = clear(estimates).height, estimates.height
     without = estimates.filter(pl.col("p_adjusted").is_null())
-    if not without.height:
-        return said
-    reasons = without["reason"].drop_nulls().unique(maintain_order=True).to_list()
-    why = f": {'; '.join(reasons)}" if reasons else ""
-    return f"{said} ({without.height} could not be tested{why})"
+    why = because(without["reason"])
+    if every and without.height == every:
+        return f"None of {every} {what} could be tested{why}."
+    said = sentence.format(f"{count or 'none'} of {every} {what}")
+    said = f"{said[0].upper()}{said[1:]}."
+    return f"{said} {without.height} of them could not be tested{why}." if without.height else said
 
 
 def findings_of(section: Section) -> list[Finding]:
@@ -95,5 +111,6 @@ def _nothing(section: Section, model: str) -> Finding:
     """That there is no contrast, and why."""
     rows = of_model(section.shown(section.estimates), model)
     reasons = rows.filter(pl.col("difference").is_null())["reason"].drop_nulls()
-    why = "; ".join(reasons.unique(maintain_order=True).head(3)) or "too little was asked"
-    return Finding(model=model, head="No difference can be stated", text=f"Why: {why}.")
+    few = reasons.unique(maintain_order=True).head(3)
+    text = f"There is no difference to report{because(few) or ', because too little was asked'}."
+    return Finding(model=model, head="Nothing could be compared", text=text)

@@ -28,6 +28,9 @@ KINDS = {
 }
 """Kinds of replies, in words."""
 
+WHAT = "settings"
+"""What is counted where adjectives are set against none."""
+
 OVER = {"trials": "repeated trials of these sentences", "sentence pairs": "sentence pairs"}
 """What a contrast of settings counts, in words."""
 
@@ -35,7 +38,7 @@ OVER = {"trials": "repeated trials of these sentences", "sentence pairs": "sente
 def bias(section: Section) -> Iterator[Finding]:
     """How much more often a chat model is right where the pronoun fits the stereotype."""
     for row in _without_adjectives(section):
-        head = "No steady difference between the stereotype and its opposite"
+        head = "No consistent difference between sentences that fit the stereotype and the others"
         if row["low"] is not None and row["low"] > 0:
             head = "Right more often where the pronoun fits the stereotype"
         if row["high"] is not None and row["high"] < 0:
@@ -43,8 +46,8 @@ def bias(section: Section) -> Iterator[Finding]:
         over = row["over"] if row["n"] != 1 else row["over"].removesuffix("s")
         text = (
             "Without adjectives, accuracy on sentences that fit the stereotype minus accuracy on "
-            f"those that do not is {number(row['value'])} (mean of {row['n']} {over}, the smallest "
-            f"{number(row['low'])}, the largest {number(row['high'])}).{_moved(section, row)}"
+            f"those that do not is {number(row['value'])} (mean of {row['n']} {over}, from "
+            f"{number(row['low'])} to {number(row['high'])}).{_moved(section, row)}"
         )
         more = (*_replies(section, row["model"]), *_changes(section, row["model"]))
         yield Finding(model=row["model"], head=head, text=text, more=more)
@@ -54,20 +57,23 @@ def preference(section: Section) -> Iterator[Finding]:
     """How much more probable the pronoun of the stereotype is."""
     for row in _without_adjectives(section):
         value, low, high = _mean_interval(row)
-        head = "No clear preference for or against the pronoun of the stereotype"
+        head = "No clear preference for the pronoun that fits the stereotype or for the other one"
         if low is not None and low > 0:
-            head = "The pronoun of the stereotype is preferred"
+            head = "The pronoun that fits the stereotype is preferred"
         if high is not None and high < 0:
             head = "The pronoun that goes against the stereotype is preferred"
+        if low is None:
+            head = "The preference for a pronoun could not be tested"
         interval = "" if low is None else f" (95% interval {ends(low, high)})"
         text = (
-            "Without adjectives, log P of the pronoun of the stereotype minus log P of the other "
-            f"is {number(value)} on average{interval}, over {row['n']} {row['over']}: typically it "
-            f"is {math.exp(value):.2f} times as probable.{_moved(section, row)}"
+            "Without adjectives, the pronoun that fits the stereotype is typically "
+            f"{math.exp(value):.2f} times as probable as the other one. Over {row['n']} "
+            f"{row['over']}, the mean difference of log P is {number(value)}{interval}."
+            f"{_moved(section, row)}"
         )
         spread = (
-            f"Over {row['n']} {row['over']} the smallest is {number(row['low'])} and the largest "
-            f"{number(row['high'])}."
+            f"Over {row['n']} {row['over']}, the difference of log P ranges from "
+            f"{number(row['low'])} to {number(row['high'])}."
         )
         yield Finding(
             model=row["model"],
@@ -90,7 +96,8 @@ def _moved(section: Section, row: Row) -> str:
     against = of_model(section.contrasts("baseline"), row["model"])
     if not against.height:
         return ""
-    return f" Of the adjectives, {how_many_clear(against, 'settings')} clearly change it."
+    said = how_many_clear(against, "adjectives clearly change this in {}", what=WHAT)
+    return f" {said}"
 
 
 def _changes(section: Section, model: str) -> Iterator[str]:
@@ -98,14 +105,15 @@ def _changes(section: Section, model: str) -> Iterator[str]:
         against = of_model(section.contrasts(kind), model)
         if against.height:
             over = OVER[against["unit"][0]]
-            yield f"Tested over {over}, {how_many_clear(against, 'settings')} differ clearly."
+            differ = "{} clearly differ from the sentences without adjectives"
+            yield f"Tested over {over}: {how_many_clear(against, differ, what=WHAT)}"
     moved = of_model(section.contrasts("baseline"), model).sort("difference")
     if moved.height > 1:
         least, most = (
             f"{number(moved['difference'][at])} ({setting_name(moved['first'][at])})"
             for at in (0, -1)
         )
-        yield f"The settings move it by {least} to {most}."
+        yield f"The change ranges from {least} to {most}."
 
 
 def _replies(section: Section, model: str) -> Iterator[str]:
@@ -115,7 +123,7 @@ def _replies(section: Section, model: str) -> Iterator[str]:
     if shares:
         said = [f"{number(shares.get(kind, 0.0))} {KINDS[kind]}" for kind in KINDS]
         count = replies.filter(pl.col("quantity") == "correct").height
-        yield f"Of {count:,} replies, {', '.join(said[:-1])} and {said[-1]}."
+        yield f"Shares of {count:,} replies: {', '.join(said[:-1])} and {said[-1]}."
 
 
 def _mean_interval(row: Row) -> tuple[float, float | None, float | None]:
