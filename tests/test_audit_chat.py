@@ -151,19 +151,18 @@ def test_a_bias_of_nothing_is_said_with_the_replies_that_it_rests_on(tmp_path):
 
     with ChatServer(babbles) as server:
         done = run(server, tmp_path)
-    why = "all differences are equal: nothing says how much they vary"
-    trials = "neither set varies: nothing says how far the difference is from chance"
+    why = "all differences are equal, so their spread is unknown"
+    trials = "the values of each set are all equal, so their spread is unknown"
     assert done.summary[1:] == (
-        "  No steady difference between the stereotype and its opposite. Without adjectives, "
-        "accuracy on sentences that fit the stereotype minus accuracy on those that do not is 0.00 "
-        "(mean of 3 trials, the smallest 0.00, the largest 0.00). Of the adjectives, none of 1 "
-        f"settings (1 could not be tested: {trials}; {why}) clearly change it.",
-        "  Of 72 replies, 0.00 name the right person, 0.00 name the other one, 0.00 are unsure, "
+        "  No consistent difference between sentences that fit the stereotype and the others. "
+        "Without adjectives, accuracy on sentences that fit the stereotype minus accuracy on those "
+        "that do not is 0.00 (mean of 3 trials, from 0.00 to 0.00). None of 1 settings could be "
+        f"tested, because {trials}; {why}.",
+        "  Shares of 72 replies: 0.00 name the right person, 0.00 name the other one, 0.00 are unsure, "
         "1.00 say something else and 0.00 refuse.",
-        "  Tested over repeated trials of these sentences, none of 1 settings (1 could not be "
-        f"tested: {trials}; {why}) differ clearly.",
-        f"  Tested over sentence pairs, none of 1 settings (1 could not be tested: {why}) differ "
-        "clearly.",
+        "  Tested over repeated trials of these sentences: None of 1 settings could be tested, "
+        f"because {trials}; {why}.",
+        f"  Tested over sentence pairs: None of 1 settings could be tested, because {why}.",
     )
 
 

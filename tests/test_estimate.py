@@ -449,14 +449,15 @@ def test_settings_stand_against_the_baseline_by_trials_with_an_interval_over_sen
     shares = {kind: of(each, quantity=kind)["value"].mean() or 0.0 for kind in kinds}
     count = of(each, quantity="correct").height
     assert said[2] == (
-        f"  Of {count:,} replies, {number(shares['correct'])} name the right person, "
+        f"  Shares of {count:,} replies: {number(shares['correct'])} name the right person, "
         f"{number(shares['incorrect'])} name the other one, {number(shares['unsure'])} are unsure, "
         f"{number(shares['other'])} say something else and {number(shares['refusal'])} refuse."
     )
-    assert said[3].startswith("  Tested over repeated trials of these sentences, ")
-    assert said[3].endswith(" of 5 settings differ clearly.")
-    assert said[4].startswith("  Tested over sentence pairs, ")
-    assert said[4].endswith(" of 5 settings differ clearly.")
+    differ = " of 5 settings clearly differ from the sentences without adjectives."
+    assert said[3].startswith("  Tested over repeated trials of these sentences: ")
+    assert said[3].endswith(differ)
+    assert said[4].startswith("  Tested over sentence pairs: ")
+    assert said[4].endswith(differ)
 
 
 def test_settings_stand_against_the_baseline_over_sentence_pairs_too(briegel):
@@ -739,19 +740,21 @@ def test_sentences_carry_their_uncertainty(mei, lin):
     assert "95% interval" in said[1]
     assert said[2].startswith("  Cohen's d = ")
     assert " (pooled SD); " in said[2]
-    assert said[2].endswith("Welch's t, one test.")
-    assert any(line.startswith("  In the 2 wordings the difference ranges from ") for line in said)
-    bounds = "  If every unrated word were positive, or every one negative, the share would be "
+    assert said[2].endswith("Welch's t, a single test.")
+    assert any(
+        line.startswith("  Across the 2 wordings, the difference ranges from ") for line in said
+    )
+    bounds = "  Words without a rating "
     assert any(line.startswith(bounds) for line in said)
     assert any("negative attitude of a" in line for line in said[-2:])
     genders = sentences(lin[0], lin[2])
     starts = [line.split(":")[0] for line in genders[2:6]]
     assert genders[0] == "care, a"
     assert starts == [
-        "  Mental health conditions, with names",
-        "  Other conditions, with names",
-        "  Mental health conditions, without names",
-        "  Other conditions, without names",
+        "  Mental health conditions, counting first names",
+        "  Other conditions, counting first names",
+        "  Mental health conditions, not counting first names",
+        "  Other conditions, not counting first names",
     ]
 
 
@@ -779,8 +782,8 @@ def test_a_check_that_says_otherwise_is_said():
     assert row["p"] > 0.05
     said = sentences(scores, found)[2]
     assert (
-        f"; Mann–Whitney U over conditions disagrees ({p_said(row['check_p'])} against "
-        f"{p_said(row['p'])}, neither corrected)"
+        f"; Mann–Whitney U over conditions disagrees ({p_said(row['check_p'])}, and "
+        f"{p_said(row['p'])} in the main test; both uncorrected)"
     ) in said
 
 
@@ -809,8 +812,9 @@ def test_a_classifiers_share_is_said_by_condition_and_by_sentence():
         "non-stigmatized ones: "
     ) in said[1]
     assert said[4] == (
-        "  Counted by sentence, so that conditions with more forms count more, 0.75 of 8 "
-        "stigmatized and 0.00 of 4 non-stigmatized sentences are labeled negative."
+        "  Counting each sentence once, the model labels 0.75 of 8 sentences about stigmatized "
+        "conditions and 0.00 of 4 sentences about non-stigmatized conditions negative. Conditions "
+        "that are named in several ways count more here."
     )
 
 

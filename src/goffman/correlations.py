@@ -92,7 +92,9 @@ def _said(one: Correlation) -> str:
         for side, model in zip((one.first, one.second), one.models, strict=True)
     )
     if row["effect"] is None:
-        return f"No correlation of {first} and {second}: {row['reason']}."
+        return (
+            f"{first.capitalize()} and {second} could not be correlated, because {row['reason']}."
+        )
     head = {
         1: f"the higher the {first}, the higher the {second}",
         -1: f"the higher the {first}, the lower the {second}",

@@ -87,12 +87,12 @@ def gap(low, high, p, tests=1):
             0.03,
             "No clear difference between stigmatized and non-stigmatized conditions",
         ),
-        # Without a p nothing is clear.
+        # Without a p nothing is clear, and nothing is not clear.
         (
             0.01,
             0.2,
             None,
-            "No clear difference between stigmatized and non-stigmatized conditions",
+            "The difference between stigmatized and non-stigmatized conditions could not be tested",
         ),
     ],
 )
@@ -104,7 +104,10 @@ def test_a_difference_is_clear_where_interval_and_corrected_p_say_so(low, high, 
 def test_the_sentence_has_p_and_for_how_many_tests_it_is_corrected():
     (found,) = findings_of(section("negative-attitude", estimates(gap(0.01, 0.2, 0.072, tests=2))))
     assert "95% interval 0.010 to 0.20, p = .072 corrected for 2 tests." in found.text
-    assert "The interval alone leaves out 0, but not by enough for this many tests." in found.text
+    assert (
+        "The interval leaves out 0, but p does not stay below .05 when it is corrected."
+        in found.text
+    )
     (alone,) = findings_of(section("negative-attitude", estimates(gap(0.01, 0.2, 0.0004))))
     assert "0.010 to 0.20, p < .001." in alone.text
 
@@ -129,13 +132,17 @@ def test_conditions_are_called_what_the_instrument_calls_them():
         noun = Noun(one=one, many=many)
         (women,) = findings_of(called(noun, replace(of_women, contrast="odd")))
         assert women.head == f"No clear difference between women and men, for odd {many}"
-        assert women.more[0].startswith(f"Odd {many}, all words: female 0.40, male 0.30; ")
+        assert women.more[0].startswith(f"Odd {many}, counting all words: female 0.40, male 0.30; ")
         (words,) = findings_of(called(noun, of_words))
         assert words.head == (f"No clear difference between stigmatized and non-stigmatized {many}")
         assert f"0.40 for 93 stigmatized {many} and 0.30 for 29 non-stigmatized ones" in words.text
-        assert f"1 of 1 {many} are above the baseline" in words.text
+        baseline = f"the baseline (the same sentences without a {one})"
+        assert f"1 of 1 {many} has a higher share than {baseline}." in words.text
         assert called(noun, of_words).called("baseline") == f"(no {one} named)"
     assert section("coreference-bias", estimates()).noun == Noun(one="setting", many="settings")
+
+
+HIGHER = "higher share than the baseline (the same sentences without a condition)"
 
 
 def above(name, difference, p):
@@ -148,18 +155,22 @@ def above(name, difference, p):
     ("rows", "said"),
     [
         (
-            [above("a", 1.0, None), above("b", 1.0, None), above("c", 0.5, 1.0)],
-            " 3 of 3 conditions are above the baseline, none of them clearly; only "
-            "1 could be tested, because the other answers do not vary.",
+            [
+                above("a", 1.0, None) | {"reason": "all differences are equal"},
+                above("b", 1.0, None) | {"reason": "all differences are equal"},
+                above("c", 0.5, 1.0),
+            ],
+            f" 3 of 3 conditions have a {HIGHER}. The difference is clear for none of them. Only "
+            "1 of 3 could be tested, because all differences are equal.",
         ),
         (
             [above("a", 0.2, 0.01), above("b", 0.3, 0.2), above("c", -0.1, 0.01)],
-            " 2 of 3 conditions are above the baseline, 1 of them clearly; the "
-            "furthest are a (+0.20).",
+            f" 2 of 3 conditions have a {HIGHER}. The difference is clear for 1 of them. "
+            "Furthest above it: a (+0.20).",
         ),
         (
             [above("a", -0.2, 0.01), above("b", 0.0, 1.0)],
-            " None of 2 conditions is above the baseline.",
+            f" None of 2 conditions has a {HIGHER}.",
         ),
     ],
 )
@@ -217,7 +228,12 @@ def test_a_correlation_over_all_models_is_said_once_where_there_is_one_model_of_
     over_all = relation("negative-attitude", "negative-sentiment", 0.49, 0.69, 0.0001)
     sides = "negative-attitude of mini-one", "negative-sentiment of /x/mini-two"
     of_two = relation(*sides, 0.49, 0.69, 0.0001)
-    assert [one.first.text() for one in related(over_all, of_two)] == [sides[0]]
+    said_once = related(over_all, of_two)
+    assert [one.first.text() for one in said_once] == [sides[0]]
+    (said,) = correlations_said(said_once)
+    assert said.endswith(
+        "p < .001 corrected for 2 tests (one is over all models and has the same result)."
+    )
     assert len(related(over_all, of_two | {"effect": 0.5})) == 2
 
 
@@ -236,8 +252,11 @@ def preference(value, sd, n):
 @pytest.mark.parametrize(
     ("value", "head"),
     [
-        (-0.066, "No clear preference for or against the pronoun of the stereotype"),
-        (0.3, "The pronoun of the stereotype is preferred"),
+        (
+            -0.066,
+            "No clear preference for the pronoun that fits the stereotype or for the other one",
+        ),
+        (0.3, "The pronoun that fits the stereotype is preferred"),
         (-0.3, "The pronoun that goes against the stereotype is preferred"),
     ],
 )
@@ -249,4 +268,4 @@ def test_a_preference_is_said_with_its_interval_and_as_how_many_times(value, hea
     half = 1.96601 * 1.47 / math.sqrt(395)
     assert math.isclose(found.low, value - half, abs_tol=1e-5)
     assert math.isclose(found.high, value + half, abs_tol=1e-5)
-    assert f"typically it is {math.exp(value):.2f} times as probable." in found.text
+    assert f"is typically {math.exp(value):.2f} times as probable as the other one." in found.text

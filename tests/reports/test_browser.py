@@ -67,7 +67,7 @@ def test_a_condition_is_found_its_evidence_opened_and_the_table_sorted(browser, 
     with reading(browser, audited / "report.html") as tab:
         table = tab.locator("#conditions")
         before = table.locator("tbody tr").count()
-        table.get_by_label("Search all conditions").fill("depression with names")
+        table.get_by_label("Search all conditions").fill("depression counting first names")
         tab.wait_for_function(
             "n => document.querySelectorAll('#conditions tbody tr').length < n", arg=before
         )
@@ -125,7 +125,7 @@ def test_a_choice_and_the_numbers_of_a_figure(browser, audited):
     with reading(browser, audited / "report.html") as tab:
         figure = tab.locator('[data-figure="care-seeking-parts"]')
         figure.scroll_into_view_if_needed()
-        figure.locator("select").select_option("without names")
+        figure.locator("select").select_option("not counting first names")
         figure.get_by_role("button", name="Show the numbers").click()
         assert figure.locator(".numbers tbody tr").count() == 25
         with tab.expect_download() as saved:

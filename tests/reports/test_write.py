@@ -134,7 +134,7 @@ def test_an_instrument_says_its_noun_and_its_limits_on_the_page_and_in_tables(ru
     section = of_instrument(page, "care-seeking")
     assert "The sentences are English." not in section
     for said in (
-        "Mental health illnesses, with names",
+        "Mental health illnesses, counting first names",
         "By illness",
         "Means over items and illnesses.",
     ):
@@ -160,7 +160,7 @@ def test_a_run_of_an_earlier_goffman_speaks_of_conditions_and_has_no_limits(run)
         changed_called(run, name, forget)
     write_report(run)
     section = of_instrument((run / "report.html").read_text(encoding="utf-8"), "care-seeking")
-    assert "Mental health conditions, with names" in section
+    assert "Mental health conditions, counting first names" in section
     assert "The sentences are English." not in section
 
 

@@ -78,7 +78,7 @@ PRESENTATION = Presentation(
             "Conditions differ in length, frequency and grammar as well as in stigma.",
         ),
     ),
-    findings=groups_apart(what="negative words", more=words_counted),
+    findings=groups_apart(what="share of negative words", more=words_counted),
     figures=(
         figures_conditions.gaps,
         figures_conditions.boxes,

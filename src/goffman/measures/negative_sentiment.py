@@ -51,7 +51,7 @@ PRESENTATION = Presentation(
             "Two templates are few.",
         ),
     ),
-    findings=groups_apart(what="negative labels", more=outcomes_counted),
+    findings=groups_apart(what="probability of the label negative", more=outcomes_counted),
     figures=(
         figures_conditions.gaps,
         figures_sentiment.group_shares,

@@ -26,7 +26,7 @@ from goffman.presentation.figure import (
 )
 from goffman.presentation.palette import LINE
 from goffman.presentation.section import Section
-from goffman.presentation.shown import plain
+from goffman.presentation.shown import plain, variant_said
 
 WHO = ("female", "male", "unspecified")
 
@@ -39,7 +39,7 @@ _READ = (
 def _words(section: Section) -> dict[str, str]:
     """The variants as they are shown, those with names first."""
     there = section.scores["variant"].drop_nulls().unique(maintain_order=True).to_list()
-    return {variant: plain(variant) for variant in sorted(there)}
+    return {variant: variant_said(variant) for variant in sorted(there)}
 
 
 def _ready(section: Section, rows: pl.DataFrame) -> pl.DataFrame:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from goffman.estimates.clear import clear, points, side_of_zero
 from goffman.presentation.base import Finding
-from goffman.presentation.numbers import number, p_said
+from goffman.presentation.numbers import ends, number
 
 if TYPE_CHECKING:
     from goffman.presentation.section import Section
@@ -28,58 +28,112 @@ def of_model(rows: pl.DataFrame, model: str) -> pl.DataFrame:
     return rows.filter(pl.col("model") == model)
 
 
-def lost(row: Row) -> str:
-    """What must be said where the interval alone would have looked clear."""
-    if points(row) or not side_of_zero(row):
+def heading(row: Row, *, more: str, less: str, between: str) -> str:
+    """What an estimate comes to, in a few words, as its verdict has it.
+
+    ``more``, ``less``: what it says where it is clear; ``between``: completes "a difference …".
+    """
+    if untested(row):
+        return f"A difference {between} could not be tested"
+    if row["verdict"] == "equivalent":
+        return f"No relevant difference {between}"
+    if not points(row):
+        return f"Undecided: a difference {between} is neither shown nor ruled out"
+    said = more if points(row) > 0 else less
+    if row["verdict"] != "small":
+        return said
+    inside = max(abs(row["low"]), abs(row["high"])) < row["smallest"]
+    return f"{said}, {'but' if inside else 'perhaps'} by little"
+
+
+def verdict_said(row: Row) -> str:
+    """Why an estimate has its verdict, as further sentences."""
+    if untested(row):
+        return f" This could not be tested{because([row['reason']])}."
+    if row["verdict"] is None:
         return ""
-    if row["p_adjusted"] is None:
-        return " The interval leaves out 0, but there is no p-value, so it is not called clear."
+    least = f"{number(row['smallest'])}, the smallest difference that counts as relevant here"
+    if row["verdict"] == "relevant":
+        return f" The whole interval lies beyond {least}."
+    if row["verdict"] == "small":
+        return f" The difference is clear, but it is not clearly larger than {least}."
+    if row["verdict"] == "equivalent":
+        inner = ends(row["low_90"], row["high_90"])
+        return f" The 90% interval, {inner}, rules out {least}."
+    return f"{_lost(row)} It could be none, or more than {least}.{_needed(row)}"
+
+
+def _needed(row: Row) -> str:
+    """What the audit could have seen, and what it would take to see the smallest difference."""
+    if row["detectable"] is None:
+        return ""
+    said = f" An audit like this finds a difference of {number(row['detectable'])} 80% of the time."
+    if row["items"] is None:
+        return said
+    if row["items_needed"] is None:
+        return f"{said} More items alone would not make it find {number(row['smallest'])}."
+    return (
+        f"{said} To find {number(row['smallest'])} as often, it would take about "
+        f"{row['items_needed']:,} items instead of {row['items']}."
+    )
+
+
+def _lost(row: Row) -> str:
+    """What must be said where the interval alone would have looked clear."""
+    if not side_of_zero(row):
+        return ""
     if (row["family_size"] or 1) > 1:
-        return " The interval alone leaves out 0, but not by enough for this many tests."
-    return " The interval leaves out 0, but the test does not call it clear."
+        return " The interval leaves out 0, but p does not stay below .05 when it is corrected."
+    return " The interval leaves out 0, but p is not below .05."
+
+
+def untested(row: Row) -> bool:
+    """Whether an estimate has no p-value, so that nothing can be said to be clear or not clear."""
+    return row["p_adjusted"] is None
+
+
+def because(reasons: Iterable[str | None]) -> str:
+    """The reasons, each once, as the end of a sentence; nothing where none is known."""
+    known = [reason for reason in dict.fromkeys(reasons) if reason]
+    return f", because {', and because '.join(known)}" if known else ""
 
 
 def tested_said(row: Row) -> str:
-    """The effect size, the test and its correction, and the checks that disagree with it."""
+    """The effect size, the test, what it is over, and its correction."""
     said = []
     if row["effect"] is not None:
         name, _, how = row["effect_name"].partition(", ")
         said.append(f"{name} = {number(row['effect'])}" + (f" ({how})" if how else ""))
     if row["p"] is not None:
         said.append(_test(row))
-    said += _disagreeing(row)
-    if row["reason"]:
+    if untested(row):
+        said.append(f"not tested{because([row['reason']])}")
+    elif row["reason"]:
         said.append(row["reason"])
     return "; ".join(said)
 
 
 def _test(row: Row) -> str:
     size = row["family_size"] or 1
+    over = f" over {row['interval_over']}" if row["interval_over"] else ""
     if size == 1:
-        return f"{row['test']}, one test"
-    return f"{row['test']}, {row['correction'].capitalize()}'s correction for {size} tests"
+        return f"{row['test']}{over}, a single test"
+    return f"{row['test']}{over}, {row['correction'].capitalize()}'s correction for {size} tests"
 
 
-def _disagreeing(row: Row) -> Iterator[str]:
-    """The checks that do not say the same as the test, before any correction."""
-    for name, p in ((row["check"], row["check_p"]), ("a permutation test", row["permutation_p"])):
-        if None not in (p, row["p"]) and (p < 0.05) != (row["p"] < 0.05):
-            yield (
-                f"{name} over {row['check_over']} disagrees ({p_said(p)} against "
-                f"{p_said(row['p'])}, neither corrected)"
-            )
+def how_many_clear(estimates: pl.DataFrame, sentence: str, *, what: str) -> str:
+    """How many of the contrasts are clear, and how many could not be tested.
 
-
-def how_many_clear(estimates: pl.DataFrame, what: str) -> str:
-    """How many of the contrasts are clear, and how many could not be tested: 3 of 15 settings."""
-    count = clear(estimates).height
-    said = f"{count or 'none'} of {estimates.height} {what}"
+    ``sentence`` has {} for the number, such as "3 of 15 settings"; ``what``: these settings.
+    """
+    count, every = clear(estimates).height, estimates.height
     without = estimates.filter(pl.col("p_adjusted").is_null())
-    if not without.height:
-        return said
-    reasons = without["reason"].drop_nulls().unique(maintain_order=True).to_list()
-    why = f": {'; '.join(reasons)}" if reasons else ""
-    return f"{said} ({without.height} could not be tested{why})"
+    why = because(without["reason"])
+    if every and without.height == every:
+        return f"None of {every} {what} could be tested{why}."
+    said = sentence.format(f"{count or 'none'} of {every} {what}")
+    said = f"{said[0].upper()}{said[1:]}."
+    return f"{said} {without.height} of them could not be tested{why}." if without.height else said
 
 
 def findings_of(section: Section) -> list[Finding]:
@@ -95,5 +149,6 @@ def _nothing(section: Section, model: str) -> Finding:
     """That there is no contrast, and why."""
     rows = of_model(section.shown(section.estimates), model)
     reasons = rows.filter(pl.col("difference").is_null())["reason"].drop_nulls()
-    why = "; ".join(reasons.unique(maintain_order=True).head(3)) or "too little was asked"
-    return Finding(model=model, head="No difference can be stated", text=f"Why: {why}.")
+    few = reasons.unique(maintain_order=True).head(3)
+    text = f"There is no difference to report{because(few) or ', because too little was asked'}."
+    return Finding(model=model, head="Nothing could be compared", text=text)

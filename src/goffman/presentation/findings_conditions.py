@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goffman.estimates.clear import clear, points
+from goffman.estimates.clear import clear
 from goffman.presentation.base import Find, Finding
-from goffman.presentation.findings import finding, lost, of_model, tested_said
+from goffman.presentation.findings import (
+    because,
+    finding,
+    heading,
+    of_model,
+    tested_said,
+    verdict_said,
+)
 from goffman.presentation.numbers import difference_said, number
 from goffman.presentation.shown import plain
 from goffman.records import BASELINE
@@ -18,10 +25,11 @@ if TYPE_CHECKING:
     from goffman.presentation.section import Section
 
     More = Callable[[Section, str], Iterator[str]]
+    Row = Mapping[str, Any]
 
 
 def groups_apart(*, what: str, more: More) -> Find:
-    """The gap between two groups of conditions; ``what``: whose share it is, such as words."""
+    """The gap between two groups of conditions; ``what``: whose mean it is, such as a share."""
 
     def found(section: Section) -> Iterator[Finding]:
         for row in section.contrasts("groups").iter_rows(named=True):
@@ -29,21 +37,49 @@ def groups_apart(*, what: str, more: More) -> Find:
                 continue
             first, second = plain(row["first"]), plain(row["second"])
             many = section.noun.many
-            head = {
-                1: f"More negative about {first} {many}",
-                -1: f"More negative about {second} {many}",
-                0: f"No clear difference between {first} and {second} {many}",
-            }[points(row)]
-            text = (
-                f"The mean share of {what} is {number(row['mean_first'])} for {row['n_first']} "
-                f"{first} {many} and {number(row['mean_second'])} for {row['n_second']} "
-                f"{second} ones: {difference_said(row)}.{lost(row)}{_above(section, row['model'])}"
+            head = heading(
+                row,
+                more=f"More negative about {first} {many}",
+                less=f"More negative about {second} {many}",
+                between=f"between {first} and {second} {many}",
             )
-            sentences = [f"{tested_said(row)}.", *_spread(section, row["model"])]
-            sentences += more(section, row["model"])
+            text = (
+                f"The mean {what} is {number(row['mean_first'])} for {row['n_first']} "
+                f"{first} {many} and {number(row['mean_second'])} for {row['n_second']} "
+                f"{second} ones: {difference_said(row)}.{verdict_said(row)}"
+                f"{_by_wording(section, row)}{_above(section, row['model'])}"
+            )
+            sentences = [f"{tested_said(row)}.", *_as_asked(section, row["model"])]
+            sentences += [*_spread(section, row["model"]), *more(section, row["model"])]
             yield finding(row, head, text, iter(sentences))
 
     return found
+
+
+def _as_asked(section: Section, model: str) -> Iterator[str]:
+    """The difference as the study tests it."""
+    for row in of_model(section.contrasts("groups-as-asked"), model).iter_rows(named=True):
+        yield (
+            "With these very sentences taken as given, as the study does it, "
+            f"{plain(section.presentation.called)}: {difference_said(row)}."
+        )
+
+
+def _by_wording(section: Section, row: Row) -> str:
+    """How far the difference, and the number itself, depend on the wording."""
+    quantity = row["quantity"]
+    gaps = of_model(section.rows("model", f"{quantity}-gap"), row["model"])
+    gaps = gaps.filter(pl.col("wording").is_not_null()).sort("value")
+    levels = of_model(section.rows("group", quantity), row["model"])
+    levels = levels.filter(pl.col("wording").is_not_null(), pl.col("group") == section.contrast)
+    if gaps.height < 2 or levels.height < 2:
+        return ""
+    low, high = levels["value"].min(), levels["value"].max()
+    return (
+        f" Over {gaps.height} wordings the difference ranges from {number(gaps['value'][0])} to "
+        f"{number(gaps['value'][-1])}, and the number for {plain(section.contrast)} "
+        f"{section.noun.many} itself from {number(low)} to {number(high)}."
+    )
 
 
 def _above(section: Section, model: str) -> str:
@@ -53,21 +89,23 @@ def _above(section: Section, model: str) -> str:
         return ""
     tested = rows.filter(pl.col("p_adjusted").is_not_null())
     above = rows.filter(pl.col("difference") > 0)
+    share = f"share than the baseline (the same sentences without a {noun.one})"
     if not above.height:
-        return f" None of {rows.height} {noun.many} is above the baseline."
+        return f" None of {rows.height} {noun.many} has a higher {share}."
     sure = clear(tested).filter(pl.col("difference") > 0)
-    said = (
-        f" {above.height} of {rows.height} {noun.many} are above the baseline, "
-        f"{sure.height or 'none'} of them clearly"
-    )
+    has = "has" if above.height == 1 else "have"
+    said = f" {above.height} of {rows.height} {noun.many} {has} a higher {share}."
+    if tested.height:
+        said += f" The difference is clear for {sure.height or 'none'} of them."
     if tested.height < rows.height:
-        # Two sentences that are labelled alike say nothing of how labels vary.
-        said += f"; only {tested.height} could be tested, because the other answers do not vary"
+        # Two sentences that are labeled alike say nothing of how labels vary.
+        why = because(rows.filter(pl.col("p_adjusted").is_null())["reason"])
+        said += f" Only {tested.height} of {rows.height} could be tested{why}."
     names = [
         f"{section.called(row['first'])} (+{number(row['difference'])})"
         for row in sure.sort("difference", descending=True).head(3).iter_rows(named=True)
     ]
-    return f"{said}; the furthest are {', '.join(names)}." if names else f"{said}."
+    return f"{said} Furthest above it: {', '.join(names)}." if names else said
 
 
 def _spread(section: Section, model: str) -> Iterator[str]:
@@ -80,12 +118,12 @@ def _spread(section: Section, model: str) -> Iterator[str]:
         if group != BASELINE
     ]
     if of_groups:
-        yield f"Above one half: {' and '.join(of_groups)} {section.noun.many}."
+        yield f"The share is above one half for {' and '.join(of_groups)} {section.noun.many}."
     of_wordings = of_model(section.rows("model", f"{quantity}-gap"), model)
     gaps = sorted(of_wordings.filter(pl.col("wording").is_not_null())["value"])
     if len(gaps) > 1:
         yield (
-            f"In the {len(gaps)} wordings the difference ranges from {number(gaps[0])} to "
+            f"Across the {len(gaps)} wordings, the difference ranges from {number(gaps[0])} to "
             f"{number(gaps[-1])}."
         )
 
@@ -99,33 +137,48 @@ def words_counted(section: Section, model: str) -> Iterator[str]:
     if about["mass"] and about["rated-share"]:
         (mass,), (rated,) = about["mass"], about["rated-share"]
         yield (
-            f"The words counted carry {number(mass['value'])} of the probability (at least "
-            f"{number(mass['low'])} in every prompt), and {number(rated['value'])} of that is "
-            f"rated (at least {number(rated['low'])})."
+            f"The words that are counted hold {number(mass['value'])} of a prompt's probability on "
+            f"average, and {number(mass['low'])} in the lowest prompt. Of that, rated words hold "
+            f"{number(rated['value'])} on average, and {number(rated['low'])} in the lowest prompt."
         )
     bounds = of_model(section.rows("group", ("lowest", "highest")), model)
     bounds = bounds.filter(pl.col("wording").is_null(), pl.col("group") != BASELINE)
-    said = [
-        f"{' to '.join(number(end) for end in sorted(of['value']))} for {group}"
-        for (group,), of in bounds.partition_by("group", as_dict=True).items()
-    ]
-    if said:
-        yield (
-            "If every unrated word were positive, or every one negative, the share would be "
-            f"{', '.join(said)} {section.noun.many}."
+    if bounds.height:
+        yield _unrated(bounds, section.noun.many)
+
+
+def _unrated(bounds: pl.DataFrame, many: str) -> str:
+    """What the share of each group would be if all words that no one rated were alike."""
+    as_positive, as_negative = (
+        [
+            f"{number(row['value'])} for {row['group']}"
+            for row in bounds.filter(pl.col("quantity") == quantity).iter_rows(named=True)
+        ]
+        for quantity in ("lowest", "highest")
+    )
+    if as_positive == as_negative:
+        return (
+            "Words without a rating do not change the share, whether they are counted as positive "
+            "or as negative."
         )
+    return (
+        "Words without a rating are left out. If they were all positive, the share would be "
+        f"{' and '.join(as_positive)} {many}; if they were all negative, "
+        f"{' and '.join(as_negative)} {many}."
+    )
 
 
 def outcomes_counted(section: Section, model: str) -> Iterator[str]:
     """The study's share, of a classifier: there each sentence counts once, not each condition."""
     rows = of_model(section.rows("group", section.presentation.quantity), model)
     rows = rows.filter(pl.col("group") != BASELINE).sort("group", descending=True)
+    many = section.noun.many
     said = [
-        f"{number(row['value'])} of {row['n']:,} {row['group']}"
+        f"{number(row['value'])} of {row['n']:,} sentences about {plain(row['group'])} {many}"
         for row in rows.iter_rows(named=True)
     ]
     if said:
         yield (
-            f"Counted by sentence, so that {section.noun.many} with more forms count more, "
-            f"{' and '.join(said)} sentences are labeled negative."
+            f"Counting each sentence once, the model labels {' and '.join(said)} negative. "
+            f"{many.capitalize()} that are named in several ways count more here."
         )

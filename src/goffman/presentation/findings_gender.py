@@ -8,9 +8,17 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from goffman.estimates.clear import points
-from goffman.presentation.findings import finding, how_many_clear, lost, of_model, tested_said
+from goffman.presentation.findings import (
+    finding,
+    how_many_clear,
+    heading,
+    of_model,
+    tested_said,
+    untested,
+    verdict_said,
+)
 from goffman.presentation.numbers import difference_said, number
-from goffman.presentation.shown import plain
+from goffman.presentation.shown import plain, variant_said
 
 if TYPE_CHECKING:
     from goffman.presentation.base import Finding
@@ -30,17 +38,18 @@ def women_and_men(section: Section) -> Iterator[Finding]:
     for variants in by_model.values():
         main = variants.get("with-names") or next(iter(variants.values()))
         about = f"{plain(main['group'] or 'all')} {section.noun.many}"
-        head = {
-            1: f"Women are named more than men, for {about}",
-            -1: f"Men are named more than women, for {about}",
-            0: f"No clear difference between women and men, for {about}",
-        }[points(main)]
+        head = heading(
+            main,
+            more=f"Women are named more than men, for {about}",
+            less=f"Men are named more than women, for {about}",
+            between=f"between women and men, for {about},",
+        )
         text = (
             f"Female words have {number(main['mean_first'])} of the probability and male words "
-            f"{number(main['mean_second'])}: {difference_said(main)}.{lost(main)}"
+            f"{number(main['mean_second'])}: {difference_said(main)}.{verdict_said(main)}"
         )
         if (other := variants.get("without-names")) and other is not main:
-            text += f" Without first names: {difference_said(other)}."
+            text += f" Not counting first names: {difference_said(other)}."
         text += _against(section, main)
         yield finding(main, head, text, _more(section, main["model"]))
 
@@ -52,13 +61,19 @@ def _against(section: Section, row: Row) -> str:
     )
     # The disparity as it came, where it was compared too, and else that which keying turned.
     for other in rows.sort("quantity").iter_rows(named=True):
-        more = {1: "larger than", -1: "smaller than", 0: "not clearly different from"}
-        keyed = "keyed " if "keyed" in other["quantity"] else ""
+        more = {1: "clearly higher than", -1: "clearly lower than", 0: "not clearly different from"}
+        compared = "not tested against" if untested(other) else more[points(other)]
         return (
-            f" The {keyed}disparity is {more[points(other)]} that for {plain(other['second'])} "
+            f" {_female_minus_male(other)} is {compared} the number for {plain(other['second'])} "
             f"{section.noun.many} ({difference_said(other)})."
         )
     return ""
+
+
+def _female_minus_male(row: Row) -> str:
+    """What is compared; keying turns its sign where a statement is reversed."""
+    keyed = ", with the sign changed for reversed statements," if "keyed" in row["quantity"] else ""
+    return f"Female minus male{keyed}"
 
 
 def _more(section: Section, model: str) -> Iterator[str]:
@@ -67,40 +82,36 @@ def _more(section: Section, model: str) -> Iterator[str]:
     many = section.noun.many
     for row in genders.filter(pl.col("dimension").is_null()).iter_rows(named=True):
         yield (
-            f"{plain(row['group']).capitalize()} {many}, {_words(row['variant'])}: female "
+            f"{plain(row['group']).capitalize()} {many}, {variant_said(row['variant'])}: female "
             f"{number(row['mean_first'])}, male {number(row['mean_second'])}; "
             f"{difference_said(row)}; {tested_said(row)}."
         )
     for row in groups.filter(pl.col("dimension").is_null()).iter_rows(named=True):
-        turned = ", the sign turned for reversed items" if "keyed" in row["quantity"] else ""
         yield (
-            f"{plain(row['quantity']).capitalize()} (female − male{turned}), "
-            f"{_words(row['variant'])}: {number(row['mean_first'])} for {plain(row['first'])} and "
+            f"{_female_minus_male(row).removesuffix(',')}, {variant_said(row['variant'])}: "
+            f"{number(row['mean_first'])} for {plain(row['first'])} and "
             f"{number(row['mean_second'])} for {plain(row['second'])} {many}; "
             f"{difference_said(row)}; {tested_said(row)}."
         )
     yield from _neither(section, model)
     parts = genders.filter(pl.col("dimension").is_not_null())
+    what = "subscales" if parts["group"].n_unique() == 1 else "pairs of subscale and group"
     for (variant,), of in parts.partition_by("variant", as_dict=True, maintain_order=True).items():
         yield (
-            f"{_words(variant).capitalize()}, women and men clearly differ in "
-            f"{how_many_clear(of, 'subscales × groups')}."
+            f"{variant_said(variant).capitalize()}: "
+            + how_many_clear(of, "women and men clearly differ in {}", what=what)
         )
 
 
 def _neither(section: Section, model: str) -> Iterator[str]:
     """What has no gender, in the first wording: a second one is compared with it apart."""
-    rows = of_model(section.rows("group", "unspecified"), model)
+    rows, many = of_model(section.rows("group", "unspecified"), model), section.noun.many
     wordings = sorted(rows["wording"].drop_nulls().unique())
     if wordings:
         rows = rows.filter(pl.col("wording") == wordings[0])
     said = [
-        f"{number(row['value'])} ({plain(row['group'])}, {_words(row['variant'])})"
+        f"{number(row['value'])} ({plain(row['group'])} {many}, {variant_said(row['variant'])})"
         for row in rows.sort("group", "variant").iter_rows(named=True)
     ]
     if said:
-        yield f"Words or phrases that name neither have {', '.join(said)}."
-
-
-def _words(variant: str | None) -> str:
-    return plain(variant or "all-words")
+        yield f"Probability of words or phrases that name neither women nor men: {', '.join(said)}."

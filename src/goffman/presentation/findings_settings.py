@@ -8,13 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goffman.presentation.base import Finding
-from goffman.presentation.findings import how_many_clear, of_model
-from goffman.presentation.numbers import ends, number
+from goffman.presentation.findings import (
+    finding,
+    heading,
+    how_many_clear,
+    of_model,
+    verdict_said,
+)
+from goffman.presentation.numbers import difference_said, number
 from goffman.presentation.shown import setting_name
 from goffman.records import BASELINE
 
 if TYPE_CHECKING:
+    from goffman.presentation.base import Finding
     from goffman.presentation.section import Section
 
     Row = Mapping[str, Any]
@@ -28,61 +34,58 @@ KINDS = {
 }
 """Kinds of replies, in words."""
 
+WHAT = "settings"
+"""What is counted where adjectives are set against none."""
+
 OVER = {"trials": "repeated trials of these sentences", "sentence pairs": "sentence pairs"}
 """What a contrast of settings counts, in words."""
 
 
 def bias(section: Section) -> Iterator[Finding]:
     """How much more often a chat model is right where the pronoun fits the stereotype."""
-    for row in _without_adjectives(section):
-        head = "No steady difference between the stereotype and its opposite"
-        if row["low"] is not None and row["low"] > 0:
-            head = "Right more often where the pronoun fits the stereotype"
-        if row["high"] is not None and row["high"] < 0:
-            head = "Right more often where the pronoun goes against the stereotype"
-        over = row["over"] if row["n"] != 1 else row["over"].removesuffix("s")
+    for row in section.contrasts("level").iter_rows(named=True):
+        head = heading(
+            row,
+            more="Right more often where the pronoun fits the stereotype",
+            less="Right more often where the pronoun goes against the stereotype",
+            between="between sentences that fit the stereotype and the others",
+        )
         text = (
             "Without adjectives, accuracy on sentences that fit the stereotype minus accuracy on "
-            f"those that do not is {number(row['value'])} (mean of {row['n']} {over}, the smallest "
-            f"{number(row['low'])}, the largest {number(row['high'])}).{_moved(section, row)}"
+            f"those that do not: {difference_said(row)}, over {row['n']} {row['unit']}."
+            f"{verdict_said(row)}{_moved(section, row)}"
         )
-        more = (*_replies(section, row["model"]), *_changes(section, row["model"]))
-        yield Finding(model=row["model"], head=head, text=text, more=more)
+        model = row["model"]
+        more = (*_trials(section, model), *_replies(section, model), *_changes(section, model))
+        yield finding(row, head, text, iter(more))
 
 
 def preference(section: Section) -> Iterator[Finding]:
     """How much more probable the pronoun of the stereotype is."""
-    for row in _without_adjectives(section):
-        value, low, high = _mean_interval(row)
-        head = "No clear preference for or against the pronoun of the stereotype"
-        if low is not None and low > 0:
-            head = "The pronoun of the stereotype is preferred"
-        if high is not None and high < 0:
-            head = "The pronoun that goes against the stereotype is preferred"
-        interval = "" if low is None else f" (95% interval {ends(low, high)})"
+    for row in section.contrasts("level").iter_rows(named=True):
+        head = heading(
+            row,
+            more="The pronoun that fits the stereotype is preferred",
+            less="The pronoun that goes against the stereotype is preferred",
+            between="between the pronoun that fits the stereotype and the other one",
+        )
         text = (
-            "Without adjectives, log P of the pronoun of the stereotype minus log P of the other "
-            f"is {number(value)} on average{interval}, over {row['n']} {row['over']}: typically it "
-            f"is {math.exp(value):.2f} times as probable.{_moved(section, row)}"
+            "Without adjectives, the pronoun that fits the stereotype is typically "
+            f"{math.exp(row['difference']):.2f} times as probable as the other one. In log P, over "
+            f"{row['n']} {row['unit']}: {difference_said(row)}.{verdict_said(row)}"
+            f"{_moved(section, row)}"
         )
-        spread = (
-            f"Over {row['n']} {row['over']} the smallest is {number(row['low'])} and the largest "
-            f"{number(row['high'])}."
-        )
-        yield Finding(
-            model=row["model"],
-            head=head,
-            text=text,
-            more=(spread, *_changes(section, row["model"])),
-            difference=value,
-            low=low,
-            high=high,
-        )
+        yield finding(row, head, text, iter(_changes(section, row["model"])))
 
 
-def _without_adjectives(section: Section) -> Iterator[Row]:
-    rows = section.rows("condition", section.presentation.quantity)
-    yield from rows.filter(pl.col("condition") == BASELINE).iter_rows(named=True)
+def _trials(section: Section, model: str) -> Iterator[str]:
+    """How far the bias without adjectives came out again when the same sentences were asked."""
+    rows = of_model(section.rows("condition", section.presentation.quantity), model)
+    for row in rows.filter(pl.col("condition") == BASELINE, pl.col("n") > 1).iter_rows(named=True):
+        yield (
+            f"In {row['n']} trials of the same sentences it ranged from {number(row['low'])} to "
+            f"{number(row['high'])}: that is the noise of the model's sampling alone."
+        )
 
 
 def _moved(section: Section, row: Row) -> str:
@@ -90,22 +93,24 @@ def _moved(section: Section, row: Row) -> str:
     against = of_model(section.contrasts("baseline"), row["model"])
     if not against.height:
         return ""
-    return f" Of the adjectives, {how_many_clear(against, 'settings')} clearly change it."
+    said = how_many_clear(against, "adjectives clearly change this in {}", what=WHAT)
+    return f" {said}"
 
 
 def _changes(section: Section, model: str) -> Iterator[str]:
-    for kind in ("baseline", "pairs"):
+    for kind in ("baseline", "trials"):
         against = of_model(section.contrasts(kind), model)
         if against.height:
             over = OVER[against["unit"][0]]
-            yield f"Tested over {over}, {how_many_clear(against, 'settings')} differ clearly."
+            differ = "{} clearly differ from the sentences without adjectives"
+            yield f"Tested over {over}: {how_many_clear(against, differ, what=WHAT)}"
     moved = of_model(section.contrasts("baseline"), model).sort("difference")
     if moved.height > 1:
         least, most = (
             f"{number(moved['difference'][at])} ({setting_name(moved['first'][at])})"
             for at in (0, -1)
         )
-        yield f"The settings move it by {least} to {most}."
+        yield f"The change ranges from {least} to {most}."
 
 
 def _replies(section: Section, model: str) -> Iterator[str]:
@@ -115,16 +120,4 @@ def _replies(section: Section, model: str) -> Iterator[str]:
     if shares:
         said = [f"{number(shares.get(kind, 0.0))} {KINDS[kind]}" for kind in KINDS]
         count = replies.filter(pl.col("quantity") == "correct").height
-        yield f"Of {count:,} replies, {', '.join(said[:-1])} and {said[-1]}."
-
-
-def _mean_interval(row: Row) -> tuple[float, float | None, float | None]:
-    """The mean of a row of scores with its 95% interval by Student's t, over what it counts."""
-    value = float(row["value"])
-    if row["sd"] is None or row["n"] < 2:
-        return value, None, None
-    # The quantile alone: scipy.stats takes seconds to load.
-    from scipy.special import stdtrit
-
-    half = float(stdtrit(row["n"] - 1, 0.975)) * row["sd"] / math.sqrt(row["n"])
-    return value, value - half, value + half
+        yield f"Shares of {count:,} replies: {', '.join(said[:-1])} and {said[-1]}."

@@ -66,7 +66,7 @@ def ends(low: float | None, high: float | None) -> str:
 def difference_said(row: Mapping[str, Any]) -> str:
     """An estimate: the difference, its interval, and its p with the number of tests behind it."""
     if row["difference"] is None:
-        return f"no difference ({row['reason']})"
+        return f"difference unknown, because {row['reason']}"
     parts = [f"difference {number(row['difference'])}"]
     if row["low"] is None:
         parts.append("no interval")

@@ -119,6 +119,18 @@ def setting_name(condition: str) -> str:
     return printable(f"{male or '–'} / {female or '–'}")
 
 
+def variant_said(variant: str | None) -> str:
+    """Which words a number counts: with or without first names, or all where it has one variant."""
+    return _VARIANTS.get(variant or "all-words") or plain(variant or "")
+
+
+_VARIANTS = {
+    "all-words": "counting all words",
+    "with-names": "counting first names",
+    "without-names": "not counting first names",
+}
+
+
 def plain(id_: str) -> str:
     """An id as words."""
     return printable(re.sub(r"(?<!\bnon)-", " ", id_))

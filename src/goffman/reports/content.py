@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from goffman.presentation.numbers import ends, number, p_value
-from goffman.presentation.shown import blanked, names_of, plain
+from goffman.presentation.shown import blanked, names_of, plain, variant_said
 from goffman.records import BASELINE
 from goffman.terminal import printable
 
@@ -161,7 +161,8 @@ def contrast_rows(section: Section) -> list[dict[str, Any]]:
 
 def _contrast(row: Mapping[str, Any], section: Section, *, several: bool) -> dict[str, str]:
     """A row of the page; ``several``: contrasts of several numbers stand in one table."""
-    said = [plain(text) for text in (row["group"], row["variant"]) if text]
+    said = [plain(row["group"])] if row["group"] else []
+    said += [variant_said(row["variant"])] if row["variant"] else []
     if row["kind"] != "models":
         said.insert(0, row["model"])
     if several:

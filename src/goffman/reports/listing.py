@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from goffman.presentation.numbers import ends
-from goffman.presentation.shown import plain
+from goffman.presentation.shown import plain, variant_said
 from goffman.records import Noun
 from goffman.terminal import printable
 
@@ -52,7 +52,7 @@ def listing(sections: Mapping[str, Section]) -> list[list[Any]]:
         for row in found.iter_rows(named=True):
             if not several and row["model"] not in section.models():
                 continue
-            words = f", {plain(row['variant'])}" if row["variant"] else ""
+            words = f", {variant_said(row['variant'])}" if row["variant"] else ""
             rows.append(
                 [
                     printable(row["condition"]),

@@ -37,9 +37,11 @@ MISSING = -1
 """How a rating that is not there is written among category numbers."""
 
 NO_OVERLAP = "no unit was rated by two raters"
-ONE_CATEGORY = "only one label was used, so that chance alone would agree too"
-ONE_SIDED = "a rater gave one label only: κ is then 0 whatever the other says, without an interval"
-NO_WIDTH = "the raters agree on every unit: the large-sample interval has no width and says nothing"
+ONE_CATEGORY = "only one label was used, so the raters would also agree by chance"
+ONE_SIDED = (
+    "a rater used only one label, so κ is 0 whatever the other rater says, and has no interval"
+)
+NO_WIDTH = "the raters agree on everything, so the interval would have no width"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -37,8 +37,8 @@ LARGEST_EXACT = 50
 """Pairs, or values a set, up to which the rank tests are exact."""
 
 RANK_BISERIAL = "rank-biserial correlation"
-ALL_TIED = "all values are equal: ranks say nothing"
-NO_DIFFERENCES = "all differences are zero: no pair is left to rank"
+ALL_TIED = "all values are equal, so they cannot be ranked"
+NO_DIFFERENCES = "all differences are zero, so no pair can be ranked"
 
 
 def paired_t(

@@ -29,10 +29,10 @@ Coefficient = Literal["pearson", "spearman"]
 
 NAMES = {"pearson": "Pearson's r", "spearman": "Spearman's ρ"}
 
-NO_SPREAD = "a measure does not vary over the units"
-TWO_UNITS = "fewer than three units: any two points lie on a line"
-THREE_UNITS = "three units: Fisher's interval needs four"
-ON_A_LINE = "all units are in perfect order: the coefficient leaves no p and no interval"
+NO_SPREAD = "one of the two measures has the same value everywhere"
+TWO_UNITS = "there are fewer than three points, and any two points lie on a line"
+THREE_UNITS = "there are three points, and Fisher's interval needs four"
+ON_A_LINE = "all points are in perfect order, which gives no p-value and no interval"
 
 
 def pearson(

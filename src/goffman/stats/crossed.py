@@ -32,8 +32,8 @@ Shared = Literal["both", "rows", "columns"]
 """What is the same in two tables: of two groups of diagnoses under the same prompts the rows, of
 two phases' prompts the columns, of two models under the same prompts and diagnoses both."""
 
-TOO_FEW_LEVELS = "fewer than two rows or columns: nothing says how much they vary"
-GAPS = "a cell is missing: the crossed t needs complete tables"
+TOO_FEW_LEVELS = "there are fewer than two sentences or conditions, so their spread is unknown"
+GAPS = "some sentences have no value for some conditions, and the test needs all of them"
 
 
 def crossed_t(

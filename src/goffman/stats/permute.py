@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from goffman.records import Estimate
     from goffman.stats.samples import Values
 
-NO_DIFFERENCES = "all differences are zero: every arrangement is the same"
-ALL_EQUAL = "all values are equal: every arrangement is the same"
+NO_DIFFERENCES = "all differences are zero, so permuting them changes nothing"
+ALL_EQUAL = "all values are equal, so permuting them changes nothing"
 
 ROUNDING = 1e-12
 """Of the largest value: arrangements nearer to the observed one than this count as equal to it."""

@@ -44,9 +44,9 @@ if TYPE_CHECKING:
 
 Interval = Literal["bca", "percentile"]
 
-ONE_VALUE = "all draws gave the same value: the bootstrap says nothing"
-EMPTY_DRAW = "the statistic is not defined in some draws: too few units, or too many gaps"
-BEYOND = "all draws lie on one side of the observed value: BCa is not defined"
+ONE_VALUE = "all bootstrap draws gave the same value, so there is no interval"
+EMPTY_DRAW = "some bootstrap draws have no value: there are too few units or too many gaps"
+BEYOND = "all bootstrap draws lie on one side of the observed value, so there is no BCa interval"
 
 
 def units_bootstrap(

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 NO_PAIRS = "no pair has both values"
 NO_VALUES = "a set has no values"
-TOO_FEW = "fewer than two values in a set: nothing says how much they vary"
-INFINITE = "a value is infinite, or too large to be squared"
-CONSTANT_DIFFERENCES = "all differences are equal: nothing says how much they vary"
-CONSTANT_SETS = "neither set varies: nothing says how far the difference is from chance"
+TOO_FEW = "a set has fewer than two values, so their spread is unknown"
+INFINITE = "a value is infinite or too large to be squared"
+CONSTANT_DIFFERENCES = "all differences are equal, so their spread is unknown"
+CONSTANT_SETS = "the values of each set are all equal, so their spread is unknown"
 
 LARGEST, SMALLEST = 1e150, 1e-150
 """Between them a number, or a spread, can be squared."""
