@@ -12,6 +12,7 @@ given. They ask another question than the test, and a smaller p of theirs is no 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
@@ -50,6 +51,8 @@ GIVEN = {
 """Kinds of contrasts that repeat another with something taken as given, and what."""
 
 GIVEN_SENTENCES = "conditions, with these sentences taken as given"
+AS_IF_APART = "sentence pairs, as if none shared anything"
+"""What checks are over that ask less than their test."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -204,7 +207,7 @@ class Comparing:
         about = samples.estimate(contrast=contrast.text, method=how, reason=samples.absence)
         if not clusters and about.reason is None:
             about = replace(about, reason="what the sentence pairs share is not known")
-        ways = [[cluster for cluster, has in zip(way, there, strict=True) if has] for way in clusters]
+        ways = [list(itertools.compress(way, there)) for way in clusters]
         sides = None if signs is None else signs[there]
         tested = clustered_t(about, samples.differences, ways, signs=sides)
         compared = paired_t(first, second, contrast=contrast.text)
@@ -220,7 +223,7 @@ class Comparing:
             interval_over=None if tested.low is None else over,
             method=f"{how}; effects of pairs, their SD taken as known",
         )
-        return self._checked(tested, first, second, kind="pairs", over="sentence pairs, as if apart")
+        return self._checked(tested, first, second, kind="pairs", over=AS_IF_APART)
 
     def correlated(self, contrast: Contrast, first: Values, second: Values) -> Estimate:
         """Two measures of the same conditions: Pearson's r, and an interval over conditions."""
@@ -291,14 +294,14 @@ def _of_shape(shape: tuple[int, ...]) -> str:
 
 def _of_difference(tested: Estimate, compared: Estimate) -> Estimate:
     """The test with the effect sizes of ``compared``, each in proportion to the difference."""
-    sizes = {}
+    sizes: dict[str, float | str | None] = {}
     for name in ("effect", "second_effect"):
         value, difference = getattr(compared, name), compared.difference
         sizes |= {name: value, f"{name}_name": getattr(compared, f"{name}_name")}
         if value and difference and tested.low is not None and tested.high is not None:
             ratio = value / difference
             sizes |= {f"{name}_low": tested.low * ratio, f"{name}_high": tested.high * ratio}
-    return replace(tested, **sizes)
+    return replace(tested, **sizes)  # type: ignore[arg-type]
 
 
 def _both(tested: Estimate, drawn: Estimate, *, unit: str, over: str) -> Estimate:

@@ -45,7 +45,8 @@ def verdict(estimate: Estimate, *, smallest: float | None) -> Verdict:
     if estimate.error is None or not estimate.df:
         return found
     inner, outer, power = (float(special.stdtrit(estimate.df, q)) for q in (0.95, 0.975, 0.8))
-    ends = estimate.difference - inner * estimate.error, estimate.difference + inner * estimate.error
+    half = inner * estimate.error
+    ends = estimate.difference - half, estimate.difference + half
     reach = outer + power
     return Verdict(
         smallest=smallest,

@@ -148,7 +148,7 @@ def _read_header(toml: TomlFile, faults: Faults, *, of_pairs: bool) -> dict[str,
 def _read_settings(toml: TomlFile, faults: Faults) -> dict[str, str | int | float | bool]:
     """The settings that are known; counts are whole and above 0, sizes finite and above 0."""
     table = toml.table("settings")
-    known = dict.fromkeys(_TEXT_SETTINGS, str)
+    known: dict[str, type] = dict.fromkeys(_TEXT_SETTINGS, str)
     known |= dict.fromkeys((*_NUMBER_SETTINGS, *_SIZE_SETTINGS), object)
     settings: dict[str, str | int | float | bool] = table.take(known, faults)
     for key in _NUMBER_SETTINGS:
@@ -158,7 +158,11 @@ def _read_settings(toml: TomlFile, faults: Faults) -> dict[str, str | int | floa
             faults.add(toml.name, table.lines.get(key), message)
     for key in _SIZE_SETTINGS:
         value = settings.get(key, 1)
-        if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value < math.inf:
+        if (
+            not isinstance(value, int | float)
+            or isinstance(value, bool)
+            or not 0 < value < math.inf
+        ):
             message = f"{key} in [settings] must be a number above 0."
             faults.add(toml.name, table.lines.get(key), message)
     return settings

@@ -80,13 +80,12 @@ def settings(section: Section) -> Iterator[Figure]:
 
 def against_baseline(section: Section) -> Iterator[Figure]:
     """Every adjective setting minus the baseline, with its interval."""
-    for kind in ("baseline", "pairs"):
-        rows = _ready(section.contrasts(kind), "first")
-        if rows.height:
-            yield _changes(section, rows, kind)
+    rows = _ready(section.contrasts("baseline"), "first")
+    if rows.height:
+        yield _changes(section, rows)
 
 
-def _changes(section: Section, rows: pl.DataFrame, kind: str) -> Figure:
+def _changes(section: Section, rows: pl.DataFrame) -> Figure:
     choices = choice("model", "Model", section.models())
     columns = ("model", "setting", "difference", "low", "high", "p_adjusted", "n")
     about = tip(
@@ -96,11 +95,10 @@ def _changes(section: Section, rows: pl.DataFrame, kind: str) -> Figure:
         ("high", "to"),
         ("p_adjusted", "p, corrected"),
     )
-    over = ", over sentence pairs" if kind == "pairs" else ""
     return figure(
         section,
-        f"against-baseline{'-pairs' if kind == 'pairs' else ''}",
-        title=f"What the adjectives change{over}",
+        "against-baseline",
+        title="What the adjectives change",
         description=(
             "Each setting minus the same sentences without adjectives, with the 95% interval of "
             "that single contrast. P-values are corrected over all settings of a model."

@@ -74,11 +74,11 @@ def _by_wording(section: Section, row: Row) -> str:
     levels = levels.filter(pl.col("wording").is_not_null(), pl.col("group") == section.contrast)
     if gaps.height < 2 or levels.height < 2:
         return ""
-    low, high = levels["value"].min(), levels["value"].max()
+    ordered = sorted(levels["value"])
     return (
         f" Over {gaps.height} wordings the difference ranges from {number(gaps['value'][0])} to "
         f"{number(gaps['value'][-1])}, and the number for {plain(section.contrast)} "
-        f"{section.noun.many} itself from {number(low)} to {number(high)}."
+        f"{section.noun.many} itself from {number(ordered[0])} to {number(ordered[-1])}."
     )
 
 
@@ -109,7 +109,7 @@ def _above(section: Section, model: str) -> str:
 
 
 def _spread(section: Section, model: str) -> Iterator[str]:
-    """How many conditions are above one half, and how far apart the wordings are."""
+    """How many conditions are above one half."""
     quantity = section.presentation.quantity
     conditions = of_model(section.rows("condition", quantity), model)
     of_groups = [
@@ -119,13 +119,6 @@ def _spread(section: Section, model: str) -> Iterator[str]:
     ]
     if of_groups:
         yield f"The share is above one half for {' and '.join(of_groups)} {section.noun.many}."
-    of_wordings = of_model(section.rows("model", f"{quantity}-gap"), model)
-    gaps = sorted(of_wordings.filter(pl.col("wording").is_not_null())["value"])
-    if len(gaps) > 1:
-        yield (
-            f"Across the {len(gaps)} wordings, the difference ranges from {number(gaps[0])} to "
-            f"{number(gaps[-1])}."
-        )
 
 
 def words_counted(section: Section, model: str) -> Iterator[str]:

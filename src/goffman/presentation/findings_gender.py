@@ -10,8 +10,8 @@ import polars as pl
 from goffman.estimates.clear import points
 from goffman.presentation.findings import (
     finding,
-    how_many_clear,
     heading,
+    how_many_clear,
     of_model,
     tested_said,
     untested,

@@ -129,8 +129,11 @@ def _path(row: Mapping[str, Any], measure: Measure | None, *, groups: set[str]) 
 def _what(row: Mapping[str, Any], measure: Measure | None) -> str:
     """The kind of contrast, and of which number where it is not the measure's own."""
     what = WHAT.get(row["kind"], row["kind"])
-    known = measure is None or row["quantity"] == measure.quantity
-    known = known or (row["kind"], row["quantity"]) == measure.headline
+    known = (
+        measure is None
+        or row["quantity"] == measure.quantity
+        or (row["kind"], row["quantity"]) == measure.headline
+    )
     plain = known or row["kind"] in {"genders", *CORRELATIONS}
     return what if plain else f"{what}-of-{row['quantity']}"
 

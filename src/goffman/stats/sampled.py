@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     Table = NDArray[np.float64]
 
+
 @dataclass(frozen=True, kw_only=True)
 class Sampled:
     """The variance of a difference of means, and which part of it further items would lower."""
@@ -50,7 +51,7 @@ def whole(tables: Sequence[Table]) -> tuple[list[Table], int]:
     An item × wording that no condition has would leave out all: it is not counted as lacking.
     """
     given = [numbers(table, dimensions=3) for table in tables]
-    asked = ~np.isnan(np.concatenate(given)).all(axis=0)
+    asked = np.asarray(~np.isnan(np.concatenate(given)).all(axis=0))
     items, wordings = asked.any(axis=1), asked.any(axis=0)
     given = [table[:, items][:, :, wordings] for table in given]
     kept = [table[~np.isnan(table).any(axis=(1, 2))] for table in given]
