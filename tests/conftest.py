@@ -8,6 +8,8 @@ import os
 import shutil
 import subprocess
 import sys
+from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -129,22 +131,36 @@ def published() -> Path:
 
 
 @pytest.fixture(scope="session")
-def tiny(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
-    """``tiny("roberta")``: the folder of a model of that family, made on first use."""
+def of_all_workers(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """A folder of this session of tests that every worker has; see ``made_once``."""
+    base = tmp_path_factory.getbasetemp()
+    return (base.parent if hasattr(request.config, "workerinput") else base) / "of-all-workers"
+
+
+@pytest.fixture(scope="session")
+def tiny(of_all_workers: Path) -> Callable[..., Path]:
+    """``tiny("roberta")``: the folder of a model of that family, made on first use.
+
+    All workers have the same one: a test that changes it changes a copy.
+    """
     import torch
     from transformers.utils import logging
 
+    from made_once import made_once
     from tiny_models import make
 
     torch.set_num_threads(1)
     logging.disable_progress_bar()
-    made: dict[object, Path] = {}
 
-    def folder(family: str, **options: object) -> Path:
-        key = (family, tuple(sorted(options.items())))
-        if key not in made:
-            made[key] = make(family, tmp_path_factory.mktemp(family), **options)  # type: ignore[arg-type]
-        return made[key]
+    @cache
+    def folder(family: str, **options: Any) -> Path:
+        digest = sha256(repr(sorted(options.items())).encode()).hexdigest()[:8]
+        name = f"{family}-{digest}" if options else family
+        return made_once(
+            name, within=of_all_workers, make=lambda empty: make(family, empty, **options)
+        )
 
     return folder
 

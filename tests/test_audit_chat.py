@@ -321,7 +321,14 @@ def everything_written(folder):
     return b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
 
 
-@pytest.mark.parametrize(("log", "refusals"), [("", (400, 404)), ("debug", (401, 307))])
+@pytest.mark.parametrize(
+    ("log", "refusals"),
+    [
+        ("", (400, 404, 307)),
+        ("debug", (401,)),
+        pytest.param("debug", (307,), marks=pytest.mark.slow),
+    ],
+)
 def test_the_key_is_in_no_file_and_no_output_whatever_the_server_does(tmp_path, log, refusals):
     """It repeats the key in replies, names, headers and errors, and at last refuses it."""
 

@@ -9,9 +9,11 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -369,7 +371,7 @@ def test_a_terminal_without_our_signs_gets_their_numbers() -> None:
 
 
 def test_validate_gives_json_for_what_is_no_instrument() -> None:
-    done = goffman("validate", "/nowhere", "--json")
+    done = in_process.goffman("validate", "/nowhere", "--json")
     assert done.returncode == 2
     assert json.loads(done.stdout)["faults"][0]["file"] == "/nowhere"
 
@@ -377,6 +379,18 @@ def test_validate_gives_json_for_what_is_no_instrument() -> None:
 @pytest.mark.parametrize("name", ["a" * 3_000, "a\\0b"])
 def test_names_that_no_system_allows_are_no_instruments(name: str) -> None:
     assert refusal("validate", name).startswith("There is no instrument '")
+
+
+@contextmanager
+def at_most(seconds: int) -> Iterator[None]:
+    """What waits for longer, such as for the other end of a pipe, fails."""
+    before = signal.signal(signal.SIGALRM, lambda *_: pytest.fail(f"waits for {seconds} s"))
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
 
 
 AWAY = "Move it away and give the same command again."
@@ -387,14 +401,15 @@ def test_a_pipe_in_the_place_of_a_run_s_manifest_does_not_keep_anyone_waiting(
 ) -> None:
     os.mkfifo(tmp_path / "manifest.json")
     for command in (["report"], ["compare", tmp_path], ["rate"]):
-        done = goffman(*command, tmp_path, timeout=60)
+        with at_most(60):
+            done = in_process.goffman(*command, tmp_path)
         assert done.returncode == 2
         assert done.stderr == (f"manifest.json in {tmp_path} is a named pipe, not a file. {AWAY}\n")
 
 
 def test_a_link_that_leads_nowhere_is_told_as_that(tmp_path: Path) -> None:
     (tmp_path / "manifest.json").symlink_to(tmp_path / "gone")
-    done = goffman("report", tmp_path)
+    done = in_process.goffman("report", tmp_path)
     assert done.returncode == 2
     assert done.stderr == (
         f"manifest.json in {tmp_path} is a link that leads nowhere. Put back what it led to, or "
@@ -415,7 +430,7 @@ def test_what_there_is_no_right_to_read_is_told_as_that(
 
 @pytest.mark.parametrize("command", ["agree", "report"])
 def test_a_name_that_is_too_long_is_told_as_that(tmp_path: Path, command: str) -> None:
-    done = goffman(command, "x" * 3000, cwd=tmp_path)
+    done = in_process.goffman(command, "x" * 3000, cwd=tmp_path)
     assert done.returncode == 2
     assert done.stderr.startswith(f"The name '{'x' * 60}…' is too long: it has 3,0")
     assert done.stderr.endswith(
@@ -426,7 +441,7 @@ def test_a_name_that_is_too_long_is_told_as_that(tmp_path: Path, command: str) -
 # ── What the system refuses ────────────────────────────────────────────────────────────────────
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def fewer_rights() -> list[str]:
     """What stands before a command that may do no more than its files' rights say, even for root."""
     if os.geteuid() != 0:
@@ -436,9 +451,10 @@ def fewer_rights() -> list[str]:
     return ["setpriv", "--bounding-set", "-dac_override,-dac_read_search"]
 
 
-@pytest.fixture
-def locked(tmp_path: Path) -> Iterator[Path]:
+@pytest.fixture(scope="module")
+def locked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A folder with a folder that cannot be entered, a file that cannot be read, one not written."""
+    tmp_path = tmp_path_factory.mktemp("locked")
     (tmp_path / "shut").mkdir()
     (tmp_path / "shut" / "file.csv").write_text("x")
     (tmp_path / "unreadable.csv").write_text("x")
@@ -454,45 +470,62 @@ def locked(tmp_path: Path) -> Iterator[Path]:
         (tmp_path / name).chmod(0o755)
 
 
-@pytest.mark.parametrize(
-    ("command", "says"),
-    [
-        ("audit ./model --dry-run", "config.json"),
-        ("audit shut/model --dry-run", "shut/model"),
-        ("prompts coreference --winobias shut", "path 'shut' is not readable."),
-        ("prompts coreference --winobias shut/x", "shut/x cannot be opened: Permission denied."),
-        ("replicate mei2023 --data shut", "path 'shut' is not readable."),
-        ("replicate mei2023 --data shut/x", "cannot be opened: Permission denied."),
-        ("agree unreadable.csv", "path 'unreadable.csv' is not readable."),
-        ("agree shut/file.csv", "shut/file.csv cannot be opened: Permission denied."),
-        (
-            "audit --dry-run --instrument attribution --ratings unreadable.csv",
-            "path 'unreadable.csv' is not readable.",
-        ),
-        (
-            "audit bundled:mini --dry-run --instrument attribution --ratings shut/file.csv",
-            "file.csv: the file cannot be read: Permission denied.",
-        ),
-        ("prompts care-seeking --output fixed/new.csv", "fixed/new.csv cannot be written: "),
-        ("check shut/run --list", "manifest.json in shut/run cannot be read: Permission denied."),
-        ("report shut/run", "manifest.json in shut/run cannot be read: Permission denied."),
-    ],
-)
-def test_a_file_without_rights_is_named_and_so_is_what_was_to_be_done(
-    command: str, says: str, locked: Path, fewer_rights: list[str]
-) -> None:
+WITHOUT_RIGHTS = [
+    ("audit ./model --dry-run", "config.json"),
+    ("audit shut/model --dry-run", "shut/model"),
+    ("prompts coreference --winobias shut", "path 'shut' is not readable."),
+    ("prompts coreference --winobias shut/x", "shut/x cannot be opened: Permission denied."),
+    ("replicate mei2023 --data shut", "path 'shut' is not readable."),
+    ("replicate mei2023 --data shut/x", "cannot be opened: Permission denied."),
+    ("agree unreadable.csv", "path 'unreadable.csv' is not readable."),
+    ("agree shut/file.csv", "shut/file.csv cannot be opened: Permission denied."),
+    (
+        "audit --dry-run --instrument attribution --ratings unreadable.csv",
+        "path 'unreadable.csv' is not readable.",
+    ),
+    (
+        "audit bundled:mini --dry-run --instrument attribution --ratings shut/file.csv",
+        "file.csv: the file cannot be read: Permission denied.",
+    ),
+    ("prompts care-seeking --output fixed/new.csv", "fixed/new.csv cannot be written: "),
+    ("check shut/run --list", "manifest.json in shut/run cannot be read: Permission denied."),
+    ("report shut/run", "manifest.json in shut/run cannot be read: Permission denied."),
+]
+
+
+@pytest.fixture(scope="module")
+def said_without_rights(locked: Path, fewer_rights: list[str]) -> dict[str, dict[str, str | int]]:
+    """How each command ended: all in one process, since most of the time is that of its imports."""
+    script = """
+import json, sys
+import in_process
+for command in sys.argv[1:]:
+    done = in_process.goffman(*command.split())
+    print(json.dumps({"code": done.returncode, "errors": done.stderr}))
+"""
+    commands = [command for command, _ in WITHOUT_RIGHTS]
     done = subprocess.run(
-        [*fewer_rights, GOFFMAN, *command.split()],
+        [*fewer_rights, sys.executable, "-c", script, *commands],
         capture_output=True,
         text=True,
-        check=False,
+        check=True,
         cwd=locked,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
     )
-    assert done.returncode == 2
-    assert says in done.stderr
-    assert "Permission denied" in done.stderr or "is not readable" in done.stderr
-    assert "output cannot" not in done.stderr
-    assert "Traceback" not in done.stderr
+    return dict(zip(commands, map(json.loads, done.stdout.splitlines()), strict=True))
+
+
+@pytest.mark.parametrize(("command", "says"), WITHOUT_RIGHTS)
+def test_a_file_without_rights_is_named_and_so_is_what_was_to_be_done(
+    command: str, says: str, said_without_rights: dict[str, dict[str, str | int]]
+) -> None:
+    done = said_without_rights[command]
+    errors = str(done["errors"])
+    assert done["code"] == 2
+    assert says in errors
+    assert "Permission denied" in errors or "is not readable" in errors
+    assert "output cannot" not in errors
+    assert "Traceback" not in errors
 
 
 def test_whether_a_file_was_read_or_written_is_said_where_it_is_known(

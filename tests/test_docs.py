@@ -304,10 +304,25 @@ def offline(page: Path) -> Iterator[Line]:
     return (line for line in shell_lines(page) if runs_here(line) or line.words[0] == "cp")
 
 
-WITH_COMMANDS = [page for page in PAGES if any(offline(page))]
+def audits(page: Path) -> bool:
+    """Whether a model is asked where the page's commands are run."""
+    return any(line.command == "audit" and "--dry-run" not in line.words for line in offline(page))
 
 
-@pytest.mark.parametrize("page", WITH_COMMANDS, ids=relative)
+# The README's audit is run every time, and those of the other pages with the slow tests; their words
+# are parsed every time.
+WITH_COMMANDS = [
+    pytest.param(
+        page,
+        id=relative(page),
+        marks=pytest.mark.slow if page.name != "README.md" and audits(page) else (),
+    )
+    for page in PAGES
+    if any(offline(page))
+]
+
+
+@pytest.mark.parametrize("page", WITH_COMMANDS)
 def test_every_command_that_works_offline_works(
     page: Path, here: Path, run: Callable[[Line], tuple[int, str]]
 ) -> None:

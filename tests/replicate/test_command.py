@@ -161,6 +161,7 @@ def test_downloaded_into_the_folder_of_the_study_itself_it_is_not_put_below_it(
     assert not (folder / "lin2022").exists()
 
 
+@pytest.mark.slow
 def test_all_studies_agree_in_under_20_seconds(published: Path) -> None:
     """Of processor time, so that a busy machine does not make it fail."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)

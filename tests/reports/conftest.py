@@ -89,3 +89,23 @@ def sections(measured):
 def run(audited, tmp_path):
     """A run of one's own."""
     return Path(shutil.copytree(audited, tmp_path / "run"))
+
+
+@pytest.fixture(scope="session")
+def audited_little(shortened, models, tmp_path_factory):
+    """The folder of a run of one model and two instruments, with its report; never written to."""
+    folder = tmp_path_factory.mktemp("little") / "run"
+    names = ("social-distance", "care-seeking")
+    audit(
+        models[:1],
+        instruments=[str(shortened / name) for name in names],
+        output=folder,
+        report=True,
+    )
+    return folder
+
+
+@pytest.fixture
+def little(audited_little, tmp_path):
+    """A little run of one's own, for what does not depend on how much is reported."""
+    return Path(shutil.copytree(audited_little, tmp_path / "run"))

@@ -329,7 +329,7 @@ def gap(run):
 
 def test_the_command_passes_with_0_and_fails_with_1_and_the_sentence(run, gap):
     name = "social-distance.gap[small]"
-    passed = process("check", run.folder, "--fail-if", f"{name} > {gap + 0.1!r}")
+    passed = goffman("check", run.folder, "--fail-if", f"{name} > {gap + 0.1!r}")
     assert (passed.returncode, passed.stderr) == (0, "")
     assert passed.stdout.startswith(f"passed: {name} is {gap!r} (95% interval ")
     assert passed.stdout.endswith(f"), not more than {gap + 0.1!r}.\n")

@@ -64,43 +64,45 @@ def test_the_same_run_gives_the_same_files_and_draws_no_figure_again(run):
     assert {path: path.stat().st_mtime_ns for path in (run / "figures").iterdir()} == drawn
 
 
-def test_a_figure_that_is_damaged_or_gone_is_drawn_again(run):
-    gap = run / "figures" / "social-distance-gap.png"
+def test_a_figure_that_is_damaged_or_gone_is_drawn_again(little):
+    gap = little / "figures" / "social-distance-gap.png"
     whole = gap.read_bytes()
     for damage in (gap.unlink, lambda: gap.write_bytes(whole[:-1])):
         damage()
-        write_report(run)
+        write_report(little)
         assert gap.read_bytes() == whole
 
 
-def test_the_command_says_where_the_report_lies(run):
-    done = CliRunner().invoke(app, ["report", str(run)])
+def test_the_command_says_where_the_report_lies(little):
+    done = CliRunner().invoke(app, ["report", str(little)])
     assert done.exit_code == 0, done.output
-    size = (run / "report.html").stat().st_size / 1e6
+    size = (little / "report.html").stat().st_size / 1e6
     first, *_ = done.stdout.splitlines()
-    assert first == f"The report is {run / 'report.html'} ({size:.1f} MB): open it in any browser."
-    as_json = CliRunner().invoke(app, ["report", str(run), "--json"])
-    assert json.loads(as_json.stdout)["report"] == str(run / "report.html")
+    assert (
+        first == f"The report is {little / 'report.html'} ({size:.1f} MB): open it in any browser."
+    )
+    as_json = CliRunner().invoke(app, ["report", str(little), "--json"])
+    assert json.loads(as_json.stdout)["report"] == str(little / "report.html")
 
 
-def test_all_figures_are_those_of_every_choice(run):
-    few = {path.name for path in (run / "figures").glob("*.svg")}
-    done = CliRunner().invoke(app, ["report", str(run), "--all-figures", "--json"])
-    every = {path.name for path in (run / "figures").glob("*.svg")}
+def test_all_figures_are_those_of_every_choice(little):
+    few = {path.name for path in (little / "figures").glob("*.svg")}
+    done = CliRunner().invoke(app, ["report", str(little), "--all-figures", "--json"])
+    every = {path.name for path in (little / "figures").glob("*.svg")}
     assert done.exit_code == 0
     assert "care-seeking-parts-without-names.svg" in every - few
     assert few < every
 
 
-def test_figures_of_before_are_not_left_beside_those_of_now(run):
-    mine = run / "figures" / "mine.svg"
+def test_figures_of_before_are_not_left_beside_those_of_now(little):
+    mine = little / "figures" / "mine.svg"
     mine.write_text("<svg/>")
-    old = run / "figures" / "old-figure"
+    old = little / "figures" / "old-figure"
     for kind in ("vl.json", "svg", "png", "pdf"):
         old.with_name(f"old-figure.{kind}").write_text("{}")
-    write_report(run)
+    write_report(little)
     assert mine.exists()
-    assert not list((run / "figures").glob("old-figure*"))
+    assert not list((little / "figures").glob("old-figure*"))
 
 
 def of_instrument(page, name):
@@ -303,41 +305,41 @@ def test_an_instrument_of_one_s_own_has_its_names_in_the_page_without_its_files(
         assert f'"{given[condition]}"' in page
 
 
-def test_a_report_is_of_what_is_on_disk(run):
+def test_a_report_is_of_what_is_on_disk(little):
     """Scores that were taken away are asked for, not made up."""
-    shutil.rmtree(run / "figures")
-    (run / "scores.parquet").unlink()
+    shutil.rmtree(little / "figures")
+    (little / "scores.parquet").unlink()
     with pytest.raises(RunError, match="the run is not measured yet"):
-        write_report(run)
-    assert not (run / "figures").exists()
+        write_report(little)
+    assert not (little / "figures").exists()
 
 
-def test_a_page_that_cannot_be_written_is_named(run):
-    (run / "report.html").unlink()
-    (run / "report.html").mkdir()
+def test_a_page_that_cannot_be_written_is_named(little):
+    (little / "report.html").unlink()
+    (little / "report.html").mkdir()
     with pytest.raises(GoffmanError) as raised:
-        write_report(run)
+        write_report(little)
     assert str(raised.value) == (
-        f"report.html in {run} is a folder, not a file. Move it away and give the same command "
+        f"report.html in {little} is a folder, not a file. Move it away and give the same command "
         "again."
     )
 
 
 @pytest.mark.parametrize("name", ["scores.parquet", "estimates.parquet"])
-def test_a_table_that_was_changed_is_told_and_not_used(run, name):
+def test_a_table_that_was_changed_is_told_and_not_used(little, name):
     """Another number, in a table of the right form."""
-    frame = pl.read_parquet(run / name)
+    frame = pl.read_parquet(little / name)
     column = "value" if name == "scores.parquet" else "difference"
-    frame.with_columns(pl.col(column) + 0.1).write_parquet(run / name)
-    page = (run / "report.html").read_bytes()
+    frame.with_columns(pl.col(column) + 0.1).write_parquet(little / name)
+    page = (little / "report.html").read_bytes()
     with pytest.raises(RunError) as refusal:
-        write_report(run)
+        write_report(little)
     assert str(refusal.value) == (
-        f"{run / name} is not as it was when the run was last measured to the end: it was damaged "
+        f"{little / name} is not as it was when the run was last measured to the end: it was damaged "
         "or changed, or goffman was stopped while it measured. Give the run's goffman audit "
         "command again: it is made anew, and no model is asked."
     )
-    assert (run / "report.html").read_bytes() == page
+    assert (little / "report.html").read_bytes() == page
 
 
 def test_a_run_of_an_earlier_goffman_is_reported_as_it_is(run):
@@ -357,32 +359,34 @@ def test_a_run_of_an_earlier_goffman_is_reported_as_it_is(run):
 @pytest.mark.parametrize(
     "name", ["report.html", "tables/README.md", "figures/social-distance-gap.svg"]
 )
-def test_nothing_is_written_through_a_link_in_the_place_of_a_file(run, tmp_path, name):
+def test_nothing_is_written_through_a_link_in_the_place_of_a_file(little, tmp_path, name):
     own = tmp_path / "own.txt"
     own.write_text("mine")
-    (run / name).unlink()
-    (run / name).symlink_to(own)
+    (little / name).unlink()
+    (little / name).symlink_to(own)
     with pytest.raises(RunError) as refusal:
-        write_report(run)
+        write_report(little)
     assert str(refusal.value) == (
-        f"{name} in {run} is a link, not a file. Move it away and give the same command again."
+        f"{name} in {little} is a link, not a file. Move it away and give the same command again."
     )
     assert own.read_text() == "mine"
 
 
 @pytest.mark.parametrize("name", ["tables", "figures"])
-def test_nothing_is_written_or_removed_through_a_link_in_the_place_of_a_folder(run, tmp_path, name):
+def test_nothing_is_written_or_removed_through_a_link_in_the_place_of_a_folder(
+    little, tmp_path, name
+):
     own = tmp_path / "own"
     own.mkdir()
     kept = {"old.vl.json": "mine", "old.svg": "mine", "README.md": "mine"}
     for file, text in kept.items():
         (own / file).write_text(text)
-    shutil.rmtree(run / name)
-    (run / name).symlink_to(own)
+    shutil.rmtree(little / name)
+    (little / name).symlink_to(own)
     with pytest.raises(RunError) as refusal:
-        write_report(run)
+        write_report(little)
     assert str(refusal.value) == (
-        f"{name} in {run} is a link, not a folder. Move it away and give the same command again."
+        f"{name} in {little} is a link, not a folder. Move it away and give the same command again."
     )
     assert {path.name: path.read_text() for path in own.iterdir()} == kept
 

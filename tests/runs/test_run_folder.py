@@ -114,10 +114,10 @@ def test_a_run_of_an_earlier_goffman_is_read_as_it_is(tmp_path):
 
 EACH = """
 import os, pathlib, shutil, sys
-sys.path[:0] = sys.argv[2:]
+sys.path[:0] = sys.argv[3:]
 from soak import die_before, ended
 from test_run_folder import ask, read_prompts
-base = pathlib.Path(sys.argv[1])
+base, step = pathlib.Path(sys.argv[1]), int(sys.argv[2])
 
 def child(do):
     born = os.fork()
@@ -133,7 +133,7 @@ whole = (base / "whole" / "prompts.parquet").read_bytes()
 for start in ("start", None):
     last, code = 0, -9
     while code:
-        last += 1
+        last += step
         run = base / f"{start}-{last}"
         if start:
             shutil.copytree(base / start, run)
@@ -150,10 +150,11 @@ for start in ("start", None):
 """
 
 
-def test_killed_before_each_of_its_operations_on_files_the_same_command_goes_on(tmp_path):
+@pytest.mark.parametrize("step", [4, pytest.param(1, marks=pytest.mark.slow)])
+def test_killed_before_each_of_its_operations_on_files_the_same_command_goes_on(tmp_path, step):
     """A process that has done nothing with tables has children that do: none inherits a thread."""
     done = subprocess.run(
-        [sys.executable, "-c", EACH, tmp_path, HERE, HERE.parent],
+        [sys.executable, "-c", EACH, tmp_path, str(step), HERE, HERE.parent],
         capture_output=True,
         text=True,
         check=False,
