@@ -22,7 +22,7 @@ from goffman.runs.manifest import (
     with_table,
 )
 from goffman.runs.store import parquet
-from goffman.score import measures_of, score, wordings_of, words_of
+from goffman.score import measures_of, score, without_controls, wordings_of, words_of
 from goffman.sections import sections_of
 from goffman.summary import summary
 
@@ -38,7 +38,7 @@ def measure(
     """The summary; scores and estimates are on disk, and in the manifest what they rest on."""
     scores = score(run.folder, run.manifest, words, note=note)
     found = estimates(
-        scores,
+        without_controls(scores),
         measures_of(run.manifest),
         wordings=wordings_of(run.folder, run.manifest),
         pairs=pairs,

@@ -37,6 +37,7 @@ class Question:
 
     instrument: Instrument
     prompts: Sequence[Prompt]
+    """Those of its controls last."""
     settings: Settings | None
     """How its masks are asked; None where there are none."""
     measure: Measure | None
@@ -176,7 +177,9 @@ def _questions(
             told.add(way.of)
             for what, faults in _faults_of(rendered):
                 listener.note(f"{way.of}: {what}: {faults}.")
-        prompts = rendered.prompts[: options.limit]
+        # A few prompts need their controls as much as all of them do.
+        controls = rendered.controls if options.controls else ()
+        prompts = (*rendered.prompts[: options.limit], *controls)
         found[instrument.id] = Question(
             instrument=instrument,
             prompts=prompts,

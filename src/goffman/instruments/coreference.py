@@ -34,6 +34,8 @@ from goffman.records import (
 _TYPES: tuple[Literal["type-1", "type-2"], ...] = ("type-1", "type-2")
 _REFERENTS: tuple[Literal["first", "second"], ...] = ("first", "second")
 _GENDERS: tuple[Gender, ...] = ("male", "female")
+PRONOUN_TASK = "write the pronoun that a name or a word for a relative decides"
+"""What controls ask of a model that does not chat."""
 _OTHER_GENDER: dict[Gender, Gender] = {"male": "female", "female": "male"}
 
 
@@ -83,8 +85,10 @@ def without_a_chat(instrument: Instrument) -> Instrument:
     """
     if not isinstance(instrument.content, SentencePairs):
         raise InputError(f"--pronouns does not go with {instrument.id}: it has no sentence pairs.")
+    controls = instrument.controls
     return replace(
         instrument,
+        controls=controls and replace(controls, task=PRONOUN_TASK),
         id=f"{instrument.id}-pronouns",
         title=f"Which pronoun would stand there? The sentences of {instrument.id}",
         kind="prefer",
