@@ -15,6 +15,7 @@ from goffman.presentation.shown import plain
 
 if TYPE_CHECKING:
     from goffman.measures.base import Measure
+    from goffman.presentation.competence import Competence
     from goffman.presentation.section import Section
     from goffman.records import Noun
 
@@ -31,6 +32,8 @@ class Correlation:
     """As they are shown; None: over all."""
     noun: Noun
     """What the conditions are called over which it is."""
+    unmeasurable: tuple[Competence, ...] = ()
+    """Models in it that cannot do the task of one of the two instruments."""
 
 
 def correlations(
@@ -58,6 +61,11 @@ def correlations(
                 _shown(known[row["second"]], sections),
             ),
             noun=sections[known[row["first"]].instrument].noun,
+            unmeasurable=tuple(
+                one
+                for side in ("first", "second")
+                for one in _unmeasurable(known[row[side]], sections)
+            ),
         )
         for row in rows
         if row["first"] in known and row["second"] in known
@@ -87,6 +95,12 @@ def _sides(sections: Mapping[str, Section], measures: Mapping[str, Measure]) -> 
     return {side.text(): side for pair in pairs for side in pair}
 
 
+def _unmeasurable(side: Side, sections: Mapping[str, Section]) -> list[Competence]:
+    """Of the models of a side those that cannot do the task."""
+    failing = sections[side.instrument].unmeasurable()
+    return [one for name, one in failing.items() if side.model in {None, name}]
+
+
 def _shown(side: Side, sections: Mapping[str, Section]) -> str | None:
     return sections[side.instrument].names.model(side.model) if side.model else None
 
@@ -104,6 +118,9 @@ def _said(one: Correlation) -> str:
     )
     if row["effect"] is None:
         return f"No correlation of {first} and {second}: {row['reason']}."
+    if one.unmeasurable:
+        why = "; ".join(f"{other.model} is {other.mark}" for other in one.unmeasurable)
+        return f"No correlation of {first} and {second} is stated: {why}."
     head = {
         1: f"the higher the {first}, the higher the {second}",
         -1: f"the higher the {first}, the lower the {second}",

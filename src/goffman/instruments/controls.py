@@ -88,10 +88,11 @@ def _items(
             faults.add(row.file, row.number, f"the control '{row['id']}' stands there twice.")
         seen.add(row["id"])
         if isinstance(content, Questionnaire):
-            message = _fault_of_item(row["text"], content, kind)
+            wrong = _faults_of_item(row["text"], content, kind)
         else:
-            message = _fault_of_sentence(row)
-        if message:
+            wrong = _faults_of_sentence(row)
+        # The others mostly follow from the first.
+        if message := next(wrong, None):
             faults.add(row.file, row.number, message)
         yield Control(
             id=row["id"],
@@ -102,47 +103,45 @@ def _items(
         )
 
 
-def _fault_of_item(
+def _faults_of_item(
     text: str, content: Questionnaire, kind: InstrumentKind | None
-) -> str | None:
-    """What is wrong with a control of a questionnaire, in the first wording where it shows."""
+) -> Iterator[str]:
+    """What is wrong with a control of a questionnaire."""
     if stray_braces(text):
-        return f"text has a stray brace: '{text}'."
+        yield f"text has a stray brace: '{text}'."
     for place in places(text):
         if place == content.slot.name:
-            return f"text has {{{place}}}, but a control names no condition."
-        if place not in content.fields:
+            yield f"text has {{{place}}}, but a control names no condition."
+        elif place not in content.fields:
             allowed = ", ".join(f"{{{name}}}" for name in content.fields) or "none"
-            return f"text has '{{{place}}}', which is not known. Allowed: {allowed}."
+            yield f"text has '{{{place}}}', which is not known. Allowed: {allowed}."
     for wording in content.wordings:
-        if wanted := [place for place in places(wording.frame) if place == content.slot.name]:
-            return f"the frame of wording '{wording.id}' has {{{wanted[0]}}}: no control fits it."
+        if content.slot.name in places(wording.frame):
+            yield f"the frame of wording '{wording.id}' names a condition: no control fits it."
         sentence = wording.frame.replace("{item}", text)
         masks = sentence.count(MASK)
         if kind == "fill" and masks != 1:
-            return f"the sentence must have {MASK} once, not {masks} times: '{sentence}'."
-        if kind in {"classify", "ask"} and masks:
-            return f"the sentence has {MASK}, which only an instrument of kind fill has."
-    return None
+            yield f"the sentence must have {MASK} once, not {masks} times: '{sentence}'."
+        elif kind in {"classify", "ask"} and masks:
+            yield f"the sentence has {MASK}, which only an instrument of kind fill has."
 
 
-def _fault_of_sentence(row: Row) -> str | None:
+def _faults_of_sentence(row: Row) -> Iterator[str]:
     """What is wrong with a control of sentence pairs."""
     text, expected, other = row["text"], row["expected"], row["other"]
     if not other:
-        return "other is empty: it is the wrong answer."
-    if expected.casefold() == other.casefold():
-        return f"expected and other are both '{other}'."
-    if MASK in text:
-        if text.count(MASK) != 1:
-            return f"the sentence must have {MASK} once: '{text}'."
+        yield "other is empty: it is the wrong answer."
+    elif expected.casefold() == other.casefold():
+        yield f"expected and other are both '{other}'."
+    if text.count(MASK) > 1:
+        yield f"the sentence must have {MASK} once: '{text}'."
+    elif MASK in text:
         if row["pronoun"]:
-            return f"pronoun is '{row['pronoun']}', but the sentence has {MASK} in its place."
-        return None
-    for what in ("pronoun", "expected", "other"):
-        if _at(row, what) is None:
-            return f"{what} is '{row[what]}', which is no word of '{text}'."
-    return None
+            yield f"pronoun is '{row['pronoun']}', but the sentence has {MASK} in its place."
+    else:
+        for what in ("pronoun", "expected", "other"):
+            if _at(row, what) is None:
+                yield f"{what} is '{row[what]}', which is no word of '{text}'."
 
 
 def _at(row: Row, column: str) -> int | None:
@@ -163,7 +162,9 @@ def _check_expected(rows: Sequence[Row], score: ControlScore, faults: Faults) ->
         )
     expected = {row["expected"] for row in rows}
     if len(allowed) > 1 and len(expected) == 1:
-        message = f"every control expects '{expected.pop()}': a model that says nothing else passes."
+        message = (
+            f"every control expects '{expected.pop()}': a model that says nothing else passes."
+        )
         faults.add(FILE, None, message)
 
 
