@@ -46,6 +46,7 @@ SMALL = (
     "6",
     "--adjectives",
     "tough,understanding",
+    "--no-controls",
 )
 
 
@@ -61,7 +62,7 @@ async def understands(request):
 
 def options(**more):
     chats = ChatOptions(trials=3, calling=Calling(concurrency=8))
-    return AskOptions(**{"sentences": SENTENCES, "chats": chats, **more})
+    return AskOptions(**{"controls": False, "sentences": SENTENCES, "chats": chats, **more})
 
 
 def run(server, folder, *, listener=None, parser="as-published", **more):
@@ -440,7 +441,7 @@ def test_sentence_options_without_sentence_pairs_are_refused(tmp_path):
             ["http://localhost:9/v1#m"],
             instruments=["social-distance"],
             output=tmp_path,
-            options=AskOptions(sentences=PromptOptions(pairs=3)),
+            options=AskOptions(controls=False, sentences=PromptOptions(pairs=3)),
         )
     assert str(refusal.value) == (
         "--sentence-pairs goes with an instrument of sentence pairs, such as coreference; asked here: "
@@ -464,6 +465,7 @@ def test_winobias_by_path_with_its_faulty_pairs_said(tmp_path):
             instruments=["coreference"],
             output=tmp_path / "run",
             options=AskOptions(
+                controls=False,
                 sentences=PromptOptions(winobias=tmp_path, drop_faulty=True, adjectives=["none"]),
                 chats=ChatOptions(trials=2),
             ),

@@ -11,6 +11,7 @@ from goffman.instruments.coreference import without_a_chat
 from goffman.instruments.load import builtin_names, load_instrument
 from goffman.instruments.render import FOR_SENTENCE_PAIRS, PromptOptions, render
 from goffman.measures.catalogue import measure_of
+from goffman.measures.controls import scores_controls
 from goffman.models.kinds import answers_to, kinds
 from goffman.models.spec import describe
 from goffman.records import Instrument, InstrumentKind, Prompt, Questionnaire, SentencePairs
@@ -177,14 +178,16 @@ def _questions(
             told.add(way.of)
             for what, faults in _faults_of(rendered):
                 listener.note(f"{way.of}: {what}: {faults}.")
+        measure = measure_of(instrument)
         # A few prompts need their controls as much as all of them do.
-        controls = rendered.controls if options.controls else ()
+        scored = options.controls and scores_controls(measure)
+        controls = rendered.controls if scored else ()
         prompts = (*rendered.prompts[: options.limit], *controls)
         found[instrument.id] = Question(
             instrument=instrument,
             prompts=prompts,
             settings=_settings(instrument, prompts, options),
-            measure=measure_of(instrument),
+            measure=measure,
             trials=options.chats.trials_of(instrument),
         )
     return found

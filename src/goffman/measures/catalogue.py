@@ -84,13 +84,12 @@ def measure_of(instrument: Instrument) -> Measure | None:
             f"{where}, which is made from {measure.reads}, but an instrument of kind "
             f"{instrument.kind} has {has}."
         )
-    controls = instrument.controls
-    if controls is not None and scores_controls(measure) != controls.score:
-        by = scores_controls(measure)
+    controls, by = instrument.controls, scores_controls(measure)
+    # A measure of another package need not score them: then they are not asked.
+    if controls is not None and by not in {None, controls.score}:
         raise InputError(
             f"{instrument.id}: score in [controls] is '{controls.score}', but the measure {name} "
-            f"scores controls by {by or 'nothing'}. Change it, or leave [controls] and "
-            "controls.csv out."
+            f"scores controls by {by}. Change it, or leave [controls] and controls.csv out."
         )
     return measure
 

@@ -140,7 +140,7 @@ def _with_doubts(table: Table, section: Section) -> Table:
     said = " and ".join(f"{one.model} is {one.mark}" for one in failing.values())
     return replace(
         table,
-        caption=f"{table.caption} {said[:1].upper()}{said[1:]}.",
+        caption=f"{table.caption} In it, {said}.",
         columns=(*table.columns, "not_measurable"),
         rows=tuple(rows),
     )
