@@ -135,8 +135,8 @@ def test_an_audit_of_a_chat_model_ends_with_scores_that_one_can_recompute(tmp_pa
             pl.col("condition") == setting,
         )
         assert found["value"].to_list() == pytest.approx([bias])
-    assert done.summary[0] == "coreference, mini"
-    assert "(mean of 3 trials, the smallest 0." in done.summary[1]
+    assert done.summary[2] == "coreference, mini"
+    assert "(mean of 3 trials, the smallest 0." in done.summary[3]
     estimates = pl.read_parquet(tmp_path / "estimates.parquet")
     assert estimates.filter(pl.col("kind") == "baseline")["first"].to_list() == [
         "tough,understanding"
@@ -154,7 +154,7 @@ def test_a_bias_of_nothing_is_said_with_the_replies_that_it_rests_on(tmp_path):
         done = run(server, tmp_path)
     why = "all differences are equal: nothing says how much they vary"
     trials = "neither set varies: nothing says how far the difference is from chance"
-    assert done.summary[1:] == (
+    assert done.summary[3:] == (
         "  No steady difference between the stereotype and its opposite. Without adjectives, "
         "accuracy on sentences that fit the stereotype minus accuracy on those that do not is 0.00 "
         "(mean of 3 trials, the smallest 0.00, the largest 0.00). Of the adjectives, none of 1 "
@@ -251,7 +251,7 @@ def test_more_trials_are_asked_beside_those_that_are_there(tmp_path):
     replies = read_answers(tmp_path / "raised", "replies")
     assert replies.filter(pl.col("trial") <= 3).equals(first)
     assert done.summary == at_once.summary
-    assert "(mean of 5 trials, " in done.summary[1]
+    assert "(mean of 5 trials, " in done.summary[3]
     scores = [
         pl.read_parquet(tmp_path / folder / "scores.parquet") for folder in ("raised", "once")
     ]
@@ -537,9 +537,9 @@ def kill_and_go_on(tmp_path, *, times, seed, pairs):
         await asyncio.sleep(moments.uniform(0, 0.03))
         return await at_once(request)
 
-    prompts = render(
-        load_instrument("coreference"), PromptOptions(pairs=pairs, adjectives=["none"])
-    ).prompts
+    asking = PromptOptions(pairs=pairs, adjectives=["none"])
+    rendered = render(load_instrument("coreference"), asking)
+    prompts = (*rendered.prompts, *rendered.controls)
     with ChatServer(sooner_or_later) as server:
         arguments = [f"{server.url}#mini", "--instrument", "coreference", "--sentence-pairs", pairs]
         arguments += ["--adjectives", "none", "--output", tmp_path, "--concurrency", 16]

@@ -208,7 +208,7 @@ def test_sentences_with_two_marked_pronouns_are_left_out_and_counted(causal, tmp
 
 def test_the_command_asks_a_masked_model_for_its_pronouns(masked, tmp_path):
     command = ["audit", str(masked), "--instrument", "coreference", "--sentence-pairs", "4"]
-    command += ["--adjectives", "old,", "--output", str(tmp_path), "--json"]
+    command += ["--adjectives", "old,", "--output", str(tmp_path), "--json", "--no-controls"]
     done = CliRunner().invoke(app, command, catch_exceptions=False)
     assert done.exit_code == 0
     answers = json.loads(done.stdout[done.stdout.index("{") :])["answers"]
