@@ -25,7 +25,7 @@ from goffman.runs.read import read_answers
 from goffman.tables import CONTRASTS, ESTIMATES, SCORES, complaints
 
 DATA = Path(goffman.instruments.__file__).parent / "data"
-FEW = AskOptions(limit=12)
+FEW = AskOptions(controls=False, limit=12)
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +52,7 @@ def test_every_instrument_that_a_model_can_answer_is_asked_and_the_rest_is_said(
     done = audit(
         [masked, classifier],
         output=tmp_path,
-        options=AskOptions(limit=2),
+        options=AskOptions(controls=False, limit=2),
         listener=Listener(note=notes.append),
     )
     assert isinstance(done, Audit)
@@ -147,7 +147,7 @@ def test_named_instruments_go_to_the_models_that_can_answer_them(masked, classif
         [masked, classifier],
         instruments=["care-seeking", "people-sentiment"],
         output=tmp_path,
-        options=AskOptions(limit=2),
+        options=AskOptions(controls=False, limit=2),
         listener=Listener(note=notes.append),
     )
     assert [(asked.model, asked.instrument) for asked in done.asked] == [
@@ -206,31 +206,33 @@ def test_another_version_of_an_instrument_never_lands_in_the_same_answers(
     finished, masked, tmp_path
 ):
     before = json.loads((finished / "manifest.json").read_text())["instruments"]["care-seeking"]
-    other = changed(tmp_path, "care-seeking", ('version = "1.0"', 'version = "1.1"'))
+    other = changed(tmp_path, "care-seeking", ('version = "1.1"', 'version = "1.2"'))
     text = refusal_of(finished, masked, instruments=[other])
     assert text.startswith(
-        f'instrument \'care-seeking\': version is "{before["version"]}" there and "1.1" here; '
+        f'instrument \'care-seeking\': version is "{before["version"]}" there and "1.2" here; '
         f"digest is {before['digest'][:12]}… there and "
     )
 
 
 def test_another_top_k_never_lands_in_the_same_answers(finished, masked):
-    text = refusal_of(finished, masked, options=AskOptions(limit=12, top_k=7))
+    text = refusal_of(finished, masked, options=AskOptions(controls=False, limit=12, top_k=7))
     assert text == "instrument 'care-seeking': top_k is 100 there and 7 here."
 
 
 def test_other_targets_never_land_in_the_same_answers(finished, masked):
-    text = refusal_of(finished, masked, options=AskOptions(limit=12, targets=("she",)))
+    text = refusal_of(
+        finished, masked, options=AskOptions(controls=False, limit=12, targets=("she",))
+    )
     assert text == "instrument 'care-seeking': targets is [] there and [\"she\"] here."
 
 
 def test_other_prompts_never_land_in_the_same_answers(finished, masked):
-    text = refusal_of(finished, masked, options=AskOptions(limit=13))
+    text = refusal_of(finished, masked, options=AskOptions(controls=False, limit=13))
     assert text.startswith("instrument 'care-seeking': prompts is 12 there and 13 here; ")
 
 
 def test_other_batches_never_land_in_the_same_answers(finished, masked):
-    text = refusal_of(finished, masked, options=AskOptions(limit=12, batch_size=3))
+    text = refusal_of(finished, masked, options=AskOptions(controls=False, limit=12, batch_size=3))
     assert text == (
         f"model '{masked}': max_tokens is 1024 there and 30000 here; "
         "max_size is 32 there and 3 here."
@@ -265,7 +267,7 @@ def test_other_meanings_of_labels_never_land_in_the_same_answers(classifier, tmp
 
 def test_a_refused_run_is_left_as_it_was(finished, masked):
     before = (finished / "manifest.json").read_bytes(), read_prompts(finished)
-    refusal_of(finished, masked, options=AskOptions(limit=13))
+    refusal_of(finished, masked, options=AskOptions(controls=False, limit=13))
     assert (finished / "manifest.json").read_bytes() == before[0]
     assert read_prompts(finished).equals(before[1])
 
@@ -375,8 +377,14 @@ def test_the_default_folder_is_named_after_the_models(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (AskOptions(limit=0), "--limit is 0; it is a whole number from 1 to 1,000,000,000."),
-        (AskOptions(batch_size=0), "--batch-size is 0; it is a whole number from 1 to 1,000,000."),
+        (
+            AskOptions(controls=False, limit=0),
+            "--limit is 0; it is a whole number from 1 to 1,000,000,000.",
+        ),
+        (
+            AskOptions(controls=False, batch_size=0),
+            "--batch-size is 0; it is a whole number from 1 to 1,000,000.",
+        ),
     ],
 )
 def test_options_that_mean_nothing_are_refused(masked, tmp_path, options, message):
@@ -393,7 +401,7 @@ def test_two_instruments_of_one_id_are_refused(masked, tmp_path):
 
 
 def test_the_command_says_where_the_answers_lie_and_how_many(masked, tmp_path):
-    arguments = ["audit", masked, "--instrument", "care-seeking", "--limit", "3"]
+    arguments = ["audit", masked, "--instrument", "care-seeking", "--limit", "3", "--no-controls"]
     done = CliRunner().invoke(app, [*arguments, "--output", str(tmp_path), "--json"])
     assert done.exit_code == 0
     printed = json.loads(done.stdout)
@@ -445,7 +453,7 @@ def measured(masked, classifier, tmp_path_factory):
     """All that both models can be asked, 30 prompts of each instrument: the folder and the audit."""
     folder = tmp_path_factory.mktemp("measured")
     pairs = ((masked, classifier),)
-    options = AskOptions(limit=30)
+    options = AskOptions(controls=False, limit=30)
     done = audit(
         [masked, classifier], output=folder, options=options, measuring=MeasureOptions(pairs=pairs)
     )
@@ -475,7 +483,8 @@ def test_an_audit_ends_with_scores_estimates_and_sentences(measured, masked, cla
         "negative-attitude",
         f"negative-attitude of {masked}",
     ]
-    headings = [line for line in done.summary if not line.startswith(" ")]
+    asked_of = {*scores["instrument"]}
+    headings = [line for line in done.summary if not line.startswith(" ") and line not in asked_of]
     short = short_names([masked, classifier])
     assert headings == [
         f"social-distance, {short[masked]}",
@@ -498,7 +507,7 @@ def test_tables_that_are_gone_come_back_the_same_without_asking(measured, masked
     again = audit(
         [masked, classifier],
         output=folder,
-        options=AskOptions(limit=30),
+        options=AskOptions(controls=False, limit=30),
         measuring=MeasureOptions(pairs=((masked, classifier),)),
     )
     assert not any(asked.asked_now for asked in again.asked)
@@ -574,7 +583,7 @@ def test_a_pair_of_models_that_are_not_audited_is_refused_before_anyone_is_asked
 def test_wordings_that_are_off_by_default_are_asked_and_compared_on_request(masked, tmp_path):
     folder = changed(tmp_path, "attribution", ("depth = 3", "depth = 1"))
     shutil.copytree(DATA / "care-seeking", Path(folder).parent / "care-seeking")
-    options = AskOptions(all_wordings=True)
+    options = AskOptions(controls=False, all_wordings=True)
     audit([masked], instruments=[folder], output=tmp_path / "run", options=options)
     prompts = read_prompts(tmp_path / "run")
     assert prompts.group_by("wording").len().sort("wording").rows() == [
@@ -611,8 +620,8 @@ def test_a_top_k_beyond_the_vocabulary_does_not_bind_the_folder(masked, tmp_path
     run = tmp_path / "run"
     asked = {"instruments": ["care-seeking"], "output": run}
     with pytest.raises(InputError, match=r"--top-k is 100000 for care-seeking; the vocabulary of"):
-        audit([masked], options=AskOptions(limit=2, top_k=100_000), **asked)
-    audit([masked], options=AskOptions(limit=2), **asked)
+        audit([masked], options=AskOptions(controls=False, limit=2, top_k=100_000), **asked)
+    audit([masked], options=AskOptions(controls=False, limit=2), **asked)
 
 
 def test_a_step_that_is_asked_again_leaves_those_below_where_its_words_came_out_the_same(
@@ -620,7 +629,11 @@ def test_a_step_that_is_asked_again_leaves_those_below_where_its_words_came_out_
 ):
     """Step 2 hangs on the words of step 1: a part answers its sentences, whoever led to them."""
     run = tmp_path / "run"
-    asked = {"instruments": ["attribution"], "output": run, "options": AskOptions(limit=3)}
+    asked = {
+        "instruments": ["attribution"],
+        "output": run,
+        "options": AskOptions(controls=False, limit=3),
+    }
     audit([masked], **asked)
     before = read_answers(run, "fills")
     first = next((run / "answers").rglob("1-00000-*.parquet"))
@@ -673,7 +686,7 @@ def test_the_manifest_says_what_a_finished_run_was_measured_with_last(masked, cl
     asked = {"instruments": ["social-distance", "people-sentiment"], "output": run}
 
     def measured(seed, pairs=()):
-        options = AskOptions(limit=12, seed=seed)
+        options = AskOptions(controls=False, limit=12, seed=seed)
         done = audit(models, options=options, measuring=MeasureOptions(pairs=pairs), **asked)
         manifest = json.loads((run / "manifest.json").read_text())
         return manifest["measuring"], sum(one.asked_now for one in done.asked)

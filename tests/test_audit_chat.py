@@ -46,6 +46,7 @@ SMALL = (
     "6",
     "--adjectives",
     "tough,understanding",
+    "--no-controls",
 )
 
 
@@ -61,7 +62,7 @@ async def understands(request):
 
 def options(**more):
     chats = ChatOptions(trials=3, calling=Calling(concurrency=8))
-    return AskOptions(**{"sentences": SENTENCES, "chats": chats, **more})
+    return AskOptions(**{"controls": False, "sentences": SENTENCES, "chats": chats, **more})
 
 
 def run(server, folder, *, listener=None, parser="as-published", **more):
@@ -134,8 +135,8 @@ def test_an_audit_of_a_chat_model_ends_with_scores_that_one_can_recompute(tmp_pa
             pl.col("condition") == setting,
         )
         assert found["value"].to_list() == pytest.approx([bias])
-    assert done.summary[0] == "coreference, mini"
-    assert "(mean of 3 trials, the smallest 0." in done.summary[1]
+    assert done.summary[2] == "coreference, mini"
+    assert "(mean of 3 trials, the smallest 0." in done.summary[3]
     estimates = pl.read_parquet(tmp_path / "estimates.parquet")
     assert estimates.filter(pl.col("kind") == "baseline")["first"].to_list() == [
         "tough,understanding"
@@ -249,7 +250,7 @@ def test_more_trials_are_asked_beside_those_that_are_there(tmp_path):
     replies = read_answers(tmp_path / "raised", "replies")
     assert replies.filter(pl.col("trial") <= 3).equals(first)
     assert done.summary == at_once.summary
-    assert "(mean of 5 trials, " in done.summary[1]
+    assert "(mean of 5 trials, " in done.summary[3]
     scores = [
         pl.read_parquet(tmp_path / folder / "scores.parquet") for folder in ("raised", "once")
     ]
@@ -446,7 +447,7 @@ def test_sentence_options_without_sentence_pairs_are_refused(tmp_path):
             ["http://localhost:9/v1#m"],
             instruments=["social-distance"],
             output=tmp_path,
-            options=AskOptions(sentences=PromptOptions(pairs=3)),
+            options=AskOptions(controls=False, sentences=PromptOptions(pairs=3)),
         )
     assert str(refusal.value) == (
         "--sentence-pairs goes with an instrument of sentence pairs, such as coreference; asked here: "
@@ -470,6 +471,7 @@ def test_winobias_by_path_with_its_faulty_pairs_said(tmp_path):
             instruments=["coreference"],
             output=tmp_path / "run",
             options=AskOptions(
+                controls=False,
                 sentences=PromptOptions(winobias=tmp_path, drop_faulty=True, adjectives=["none"]),
                 chats=ChatOptions(trials=2),
             ),
@@ -541,9 +543,9 @@ def kill_and_go_on(tmp_path, *, times, seed, pairs):
         await asyncio.sleep(moments.uniform(0, 0.03))
         return await at_once(request)
 
-    prompts = render(
-        load_instrument("coreference"), PromptOptions(pairs=pairs, adjectives=["none"])
-    ).prompts
+    asking = PromptOptions(pairs=pairs, adjectives=["none"])
+    rendered = render(load_instrument("coreference"), asking)
+    prompts = (*rendered.prompts, *rendered.controls)
     with ChatServer(sooner_or_later) as server:
         arguments = [f"{server.url}#mini", "--instrument", "coreference", "--sentence-pairs", pairs]
         arguments += ["--adjectives", "none", "--output", tmp_path, "--concurrency", 16]

@@ -32,7 +32,9 @@ PROMPTS = 4 * 2 * 2
 
 def options(*, temperature: float, trials: int = 2, max_tokens: int = 6) -> AskOptions:
     sampling = Sampling(temperature=temperature, max_tokens=max_tokens)
-    return AskOptions(sentences=SENTENCES, chats=ChatOptions(trials=trials, sampling=sampling))
+    return AskOptions(
+        controls=False, sentences=SENTENCES, chats=ChatOptions(trials=trials, sampling=sampling)
+    )
 
 
 @pytest.fixture(scope="module")

@@ -116,6 +116,7 @@ def test_ls_lists_every_instrument() -> None:
     assert [row["instrument"] for row in listed] == list(builtin_names())
     counts = {row["instrument"]: row["prompts"] for row in listed}
     assert counts["social-distance"] == 3892
+    assert {row["instrument"]: row["controls"] for row in listed}["social-distance"] == 80
     assert all(row["kind"] in {"fill", "classify", "ask"} and row["citation"] for row in listed)
     assert "12,640" in output("ls")
 
@@ -133,9 +134,14 @@ def test_prompts_in_every_format_are_the_same_rows(name: str, tmp_path: Path) ->
     with written.open(encoding="utf-8", newline="") as file:
         as_csv = [{k: v or None for k, v in row.items()} for row in csv.DictReader(file)]
     assert as_csv == rows
-    assert csv.DictReader(io.StringIO(output("prompts", name, "--format", "csv"))).fieldnames == (
-        COLUMNS + key
-    )
+    every = csv.DictReader(io.StringIO(output("prompts", name, "--format", "csv")))
+    # Controls come last, and have a right answer.
+    assert every.fieldnames == COLUMNS + [column.name for column in ANSWER_KEY]
+    assert [row["answer"] for row in every if row["condition"] == "control"]
+    without = output("prompts", name, "--format", "csv", "--no-controls")
+    rows = [*csv.DictReader(io.StringIO(without))]
+    assert list(rows[0]) == COLUMNS + key
+    assert not [row for row in rows if row["condition"] == "control"]
 
 
 def test_the_table_fits_the_terminal() -> None:
@@ -161,7 +167,7 @@ def test_coreference_options(tmp_path: Path) -> None:
     (tmp_path / "pro_stereotyped_type1.txt.dev").write_text(pro * 20)
     anti = pro.replace("[he]", "[she]") * 19 + pro
     (tmp_path / "anti_stereotyped_type1.txt.dev").write_text(anti)
-    arguments = ["prompts", "coreference", "--winobias", tmp_path, "--json"]
+    arguments = ["prompts", "coreference", "--winobias", tmp_path, "--json", "--no-controls"]
     arguments += [
         "--adjectives",
         "old,odd",
@@ -194,7 +200,7 @@ def test_seeds_give_other_pairs_and_the_same_seed_the_same() -> None:
 
 def test_the_second_wording_is_there_on_request() -> None:
     rows = json.loads(output("prompts", "attribution", "--wording", "second", "--json"))
-    assert len(rows) == 594
+    assert len(rows) == 594 + 20
     assert {row["wording"] for row in rows} == {"second"}
 
 
@@ -209,10 +215,11 @@ def own(tmp_path: Path) -> Path:
 
 
 def test_an_instrument_of_ones_own_is_validated_and_rendered(own: Path) -> None:
-    assert output("validate", own) == f"{own} is sound: 374 prompts.\n"
+    assert output("validate", own) == f"{own} is sound: 374 prompts, 20 of controls.\n"
     assert json.loads(output("validate", own, "--json")) == {
         "instrument": str(own),
         "prompts": 374,
+        "controls": 20,
         "faults": [],
     }
     rows = json.loads(output("prompts", own, "--json"))

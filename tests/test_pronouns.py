@@ -27,7 +27,7 @@ from goffman.tables import LIKELIHOODS, complaints
 from tiny_chat import make_causal
 
 SETTINGS = ["arrogant,responsive", "old,"]
-FEW = AskOptions(sentences=PromptOptions(pairs=6, adjectives=SETTINGS))
+FEW = AskOptions(controls=False, sentences=PromptOptions(pairs=6, adjectives=SETTINGS))
 ID = "coreference-pronouns"
 
 
@@ -187,7 +187,9 @@ def test_sentences_with_two_marked_pronouns_are_left_out_and_counted(causal, tmp
     for side, text in LINES.items():
         (tmp_path / f"{side}_stereotyped_type1.txt.test").write_text(text)
     notes = []
-    options = AskOptions(sentences=PromptOptions(winobias=tmp_path, adjectives=["old,"]))
+    options = AskOptions(
+        controls=False, sentences=PromptOptions(winobias=tmp_path, adjectives=["old,"])
+    )
     folder = tmp_path / "run"
     audit(
         [str(causal)],
@@ -206,7 +208,7 @@ def test_sentences_with_two_marked_pronouns_are_left_out_and_counted(causal, tmp
 
 def test_the_command_asks_a_masked_model_for_its_pronouns(masked, tmp_path):
     command = ["audit", str(masked), "--instrument", "coreference", "--sentence-pairs", "4"]
-    command += ["--adjectives", "old,", "--output", str(tmp_path), "--json"]
+    command += ["--adjectives", "old,", "--output", str(tmp_path), "--json", "--no-controls"]
     done = CliRunner().invoke(app, command, catch_exceptions=False)
     assert done.exit_code == 0
     answers = json.loads(done.stdout[done.stdout.index("{") :])["answers"]

@@ -40,6 +40,7 @@ people are shown it.
     terminal.py       tables in which no text can play tricks, and how far a run is
     output.py         rows as text, files that are whole or as they were, the cache's folder
     records.py        the frozen core types
+    control_items.py  … those of control items, which show whether a model can do the task
     tables.py         every table's columns: name, type, meaning, and the check for it
     inputs.py         a file that a user brings: a plain one, no larger than allowed
     errors.py         the exception tree, and the nearest allowed name
@@ -49,6 +50,7 @@ people are shown it.
       files.py          reading these with every fault noted, by file and line
       questionnaire.py  items × conditions, read and checked
       coreference.py    sentence frames × occupations, read, checked and drawn
+      controls.py       control items, read, checked and rendered
       marks.py          a file of WinoBias → its lines, and what they mark
       winobias.py       WinoBias's files → sentence pairs
       sentences.py      a sentence pair, and adjectives put into it
@@ -128,6 +130,7 @@ people are shown it.
     presentation/     HOW NUMBERS ARE SHOWN: what measures choose from
       base.py           what a measure says about how it is presented
       section.py        one instrument of a run, with all that is shown of it
+      competence.py     whether a model can do the task, and what is said where it cannot
       numbers.py        numbers and p-values as text
       shown.py  palette.py   how things are called, and colored
       findings.py       sentences that findings share
@@ -141,6 +144,7 @@ people are shown it.
     measures/         NUMBERS: one file a measure, with all that others must know of it
       base.py           what a measure is
       catalogue.py      every measure by its name
+      controls.py       control items → one score, below whose floor nothing is measurable
       rows.py           scores of prompts, their means, gaps and baseline contrasts
       fills.py          the k most probable words that are stored
       replies.py        replies → correct, incorrect, unsure, other, refusal, by a named parser
@@ -158,6 +162,7 @@ people are shown it.
       images.py         figures as SVG, PNG, PDF, with no browser
       tables.py         every table of a run as CSV, Markdown and LaTeX
       names.py          a name for every estimate: social-distance.gap[roberta-base]
+      measurable.py     which estimates are of models that cannot do the task
       comparable.py     whether two runs may be compared, and what must be said of it
       compare.py  compare_text.py   runs against each other, paired by prompt
       check.py          the gate: conditions on named estimates

@@ -23,7 +23,7 @@ from goffman.models.precision import draw_sample
 from goffman.models.spec import check, load
 from goffman.options import AskOptions, Listener, MeasureOptions
 from goffman.questions import Asking, Question, who_is_asked
-from goffman.records import MASK
+from goffman.records import MASK, is_control
 from goffman.runs.ask import Asked, Job, ask_fills, ask_labels, ask_likelihoods
 from goffman.runs.folder import Run, keep_prompts, open_run
 from goffman.runs.manifest import (
@@ -40,6 +40,7 @@ from goffman.score import load_words
 if TYPE_CHECKING:
     from goffman.lexicons.words import Words
     from goffman.models.base import Fills, Identity
+    from goffman.records import Prompt
     from goffman.runs.entries import Entry
 
 
@@ -90,8 +91,8 @@ def audit(
     if options.dry_run:
         for pair in pairs:
             for question in pair.questions:
-                count = len(question.prompts)
-                listener.note(f"{question.instrument.id}, {pair.model}: {count:,} prompts.")
+                count = _counted(question.prompts)
+                listener.note(f"{question.instrument.id}, {pair.model}: {count}.")
             asked_in_chats = _chat_questions(pair.questions)
             _chatting(options, loading, listener).tell(folder, pair.model, asked_in_chats)
         return Audit(folder=folder, asked=())
@@ -104,6 +105,13 @@ def audit(
         said = measure(run, words, seed=options.seed, pairs=measuring.pairs, note=note)
         page = _report(work, words) if report else None
     return Audit(folder=folder, asked=tuple(asked), summary=said, report=page)
+
+
+def _counted(prompts: Sequence[Prompt]) -> str:
+    """How many prompts these are, and how many of them are controls'."""
+    controls = sum(map(is_control, prompts))
+    beside = f" and {controls:,} of controls" if controls else ""
+    return f"{len(prompts) - controls:,} prompts{beside}"
 
 
 def _words(pairs: Sequence[Asking], folder: Path, measuring: MeasureOptions) -> Words:

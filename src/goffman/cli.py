@@ -74,13 +74,15 @@ def list_instruments(*, as_json: Json = False) -> None:
     rows: list[dict[str, Any]] = []
     for name in (*builtin_names(), *plugged_instruments()):
         instrument = load_instrument(name)
+        rendered = render(instrument)
         rows.append(
             {
                 "instrument": instrument.id,
                 "built_in": name in builtin_names(),
                 "language": instrument.language,
                 "kind": instrument.kind,
-                "prompts": len(render(instrument).prompts),
+                "prompts": len(rendered.prompts),
+                "controls": len(rendered.controls),
                 "version": instrument.version,
                 "title": instrument.title,
                 "citation": instrument.citation,
@@ -102,12 +104,13 @@ def validate(path: NameOrPath, *, as_json: Json = False) -> None:
     from goffman.measures.catalogue import measure_of
     from goffman.records import Fault
 
-    count = 0
+    count = controls = 0
     faults: Sequence[Fault] = ()
     try:
         instrument = load_instrument(path)
         measure_of(instrument)
-        count = len(render(instrument).prompts)
+        rendered = render(instrument)
+        count, controls = len(rendered.prompts), len(rendered.controls)
     except InstrumentError as error:
         faults = error.faults
         if not as_json:
@@ -117,10 +120,12 @@ def validate(path: NameOrPath, *, as_json: Json = False) -> None:
             raise
         faults = [Fault(file=path, message=str(error))]
     if as_json:
-        found = {"instrument": path, "prompts": count, "faults": [vars(f) for f in faults]}
+        found = {"instrument": path, "prompts": count, "controls": controls}
+        found |= {"faults": [vars(f) for f in faults]}
         print(json.dumps(found, ensure_ascii=False, indent=1))
     elif not faults:
-        print(f"{printable(path)} is sound: {count:,} prompts.")
+        beside = f"{controls:,} of controls" if controls else "no controls"
+        print(f"{printable(path)} is sound: {count:,} prompts, {beside}.")
     if faults:
         raise typer.Exit(2)
 
@@ -148,6 +153,9 @@ def prompts(
     pronouns: Annotated[
         bool, typer.Option("--pronouns", help="Coreference: the pronoun version, for other models.")
     ] = False,
+    no_controls: Annotated[
+        bool, typer.Option("--no-controls", help="Leave out the control items, which come last.")
+    ] = False,
 ) -> None:
     """Print the prompts of an instrument, one row each."""
     from goffman.instruments.coreference import without_a_chat
@@ -169,7 +177,8 @@ def prompts(
     chosen = Format.JSON if as_json else style or format_for(output)
     instrument = load_instrument(name)
     rendered = render(without_a_chat(instrument) if pronouns else instrument, options)
-    rows = prompt_rows(rendered.prompts[:limit])
+    controls = () if no_controls else rendered.controls
+    rows = prompt_rows([*rendered.prompts, *controls][:limit])
     _say_faults("left out", rendered.left_out)
     _say_faults("kept, but look at it", rendered.remarks)
     if chosen is Format.TABLE:

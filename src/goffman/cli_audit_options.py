@@ -44,6 +44,14 @@ Limit = Annotated[
         min=1, help="Ask only the first N prompts of each instrument.", rich_help_panel=ASKED
     ),
 ]
+NoControls = Annotated[
+    bool,
+    typer.Option(
+        "--no-controls",
+        help="Leave out the control items that show whether a model can do the task.",
+        rich_help_panel=ASKED,
+    ),
+]
 AllWordings = Annotated[
     bool,
     typer.Option(

@@ -7,6 +7,7 @@ import os
 import sys
 import traceback
 from contextlib import contextmanager
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -27,8 +28,9 @@ if TYPE_CHECKING:
 
 RUN_HELP = "A run's folder, as goffman audit made it."
 
-GATE_FAILED, BROKEN = 1, 3
-"""Exit codes of check: what was to fail did; goffman itself failed, so that nothing is known."""
+GATE_FAILED, BROKEN, NOT_MEASURABLE = 1, 3, 4
+"""Exit codes of check: what was to fail did; goffman itself failed, so that nothing is known; a
+model cannot do the task, so that its numbers decide nothing."""
 
 Output = Annotated[Path | None, typer.Option(help="Write to this file.")]
 
@@ -135,10 +137,12 @@ def check(
     """Exit with code 1 if an estimate crosses a limit that you set, as a gate for CI.
 
     Exit codes: 0, no limit is crossed; 1, one is, and a line says which; 2, your input cannot be
-    used, or a value is missing; 3, goffman itself failed, and nothing was decided.
+    used, or a value is missing; 3, goffman itself failed, and nothing was decided; 4, a model
+    cannot do the task, so that its numbers decide nothing, whatever the others do.
     """
     with _undecided_where_broken():
         from goffman.reports.check import gate, parse
+        from goffman.reports.measurable import with_doubts
         from goffman.reports.names import named
         from goffman.reports.run import read_run
 
@@ -149,7 +153,7 @@ def check(
             )
         conditions = [parse(text) for text in fail_if or ()]
         measured = read_run(run)
-        known = named(measured.estimates, measured.manifest)
+        known = with_doubts(named(measured.estimates, measured.manifest), measured)
         changes = None if baseline is None else _changes(measured, read_run(baseline))
         if show:
             _print(_names_json(known, changes) if as_json else _names_text(known, changes))
@@ -161,6 +165,8 @@ def check(
             if as_json
             else "".join(f"{printable(outcome.sentence)}\n" for outcome in outcomes)
         )
+    if any(outcome.not_measurable for outcome in outcomes):
+        raise typer.Exit(NOT_MEASURABLE)
     if failed:
         raise typer.Exit(GATE_FAILED)
 
@@ -202,7 +208,7 @@ def _changes(run: MeasuredRun, baseline: MeasuredRun) -> list[Named]:
     found = compare_runs([baseline, run], note=say)
     _say_verdicts(found)
     return [
-        one
+        replace(one, not_measurable="; ".join(comparison.unmeasurable) or None)
         for comparison in found
         for one in named(comparison.estimates, run.manifest)
         if one.row["kind"] != "runs"
@@ -223,7 +229,8 @@ def _names_text(known: Sequence[Named], changes: Sequence[Named] | None) -> str:
             )
             p = one.value("p_adjusted")
             tested = "none" if p is None else p_value(p)
-            name = printable(f"{one.name}{suffix}")
+            mark = "  (not measurable)" if one.not_measurable else ""
+            name = printable(f"{one.name}{suffix}{mark}")
             lines.append(f"{value:>9} {low:>9} {high:>9} {tested:>10}  {name}")
     fields = ", ".join(f".{name}" for name in FIELDS if name != "value")
     return "\n".join(lines) + (
@@ -236,7 +243,11 @@ def _names_json(known: Sequence[Named], changes: Sequence[Named] | None) -> str:
     from goffman.reports.names import FIELDS
 
     rows = [
-        {"name": f"{one.name}{suffix}", **{field: one.value(field) for field in FIELDS}}
+        {
+            "name": f"{one.name}{suffix}",
+            **{field: one.value(field) for field in FIELDS},
+            "not_measurable": one.not_measurable,
+        }
         for suffix, names in (("", known), (".change", changes or ()))
         for one in names
     ]
@@ -256,6 +267,7 @@ def _gate_json(run: Path, baseline: Path | None, outcomes: Sequence[Outcome]) ->
                 "comparison": outcome.condition.comparison,
                 "limit": outcome.condition.limit,
                 "failed": outcome.failed,
+                "not_measurable": outcome.not_measurable,
                 "sentence": outcome.sentence,
             }
             for outcome in outcomes

@@ -15,6 +15,7 @@ from goffman.presentation.shown import plain
 
 if TYPE_CHECKING:
     from goffman.measures.base import Measure
+    from goffman.presentation.competence import Competence
     from goffman.presentation.section import Section
     from goffman.records import Noun
 
@@ -33,6 +34,8 @@ class Correlation:
     """What the conditions are called over which it is."""
     within: tuple[Mapping[str, Any], ...] = ()
     """The same within each group of conditions."""
+    unmeasurable: tuple[Competence, ...] = ()
+    """Models in it that cannot do the task of one of the two instruments."""
 
 
 def correlations(
@@ -56,6 +59,11 @@ def correlations(
                 for one in within
                 if (one["first"], one["second"]) == (row["first"], row["second"])
             ),
+            unmeasurable=tuple(
+                one
+                for side in ("first", "second")
+                for one in _unmeasurable(known[row[side]], sections)
+            ),
         )
         for row in estimates.filter(pl.col("kind") == "measures").iter_rows(named=True)
         if row["first"] in known and row["second"] in known
@@ -74,6 +82,12 @@ def _sides(sections: Mapping[str, Section], measures: Mapping[str, Measure]) -> 
     whose += [(model, model) for model in sorted(models)]
     pairs = sides({name: measures[name] for name in sections}, whose)
     return {side.text(): side for pair in pairs for side in pair}
+
+
+def _unmeasurable(side: Side, sections: Mapping[str, Section]) -> list[Competence]:
+    """Of the models of a side those that cannot do the task."""
+    failing = sections[side.instrument].unmeasurable()
+    return [one for name, one in failing.items() if side.model in {None, name}]
 
 
 def _shown(side: Side, sections: Mapping[str, Section]) -> str | None:
@@ -95,6 +109,9 @@ def _said(one: Correlation) -> str:
         return (
             f"{first.capitalize()} and {second} could not be correlated, because {row['reason']}."
         )
+    if one.unmeasurable:
+        why = "; ".join(f"{other.model} is {other.mark}" for other in one.unmeasurable)
+        return f"No correlation of {first} and {second} is stated: {why}."
     head = {
         1: f"the higher the {first}, the higher the {second}",
         -1: f"the higher the {first}, the lower the {second}",

@@ -23,7 +23,7 @@ from goffman.runs.manifest import (
     with_table,
 )
 from goffman.runs.store import parquet
-from goffman.score import measures_of, score, wordings_of, words_of
+from goffman.score import measures_of, score, without_controls, wordings_of, words_of
 from goffman.sections import sections_of
 from goffman.summary import summary
 
@@ -40,7 +40,7 @@ def measure(
     scores = score(run.folder, run.manifest, words, note=note)
     prompts = read_prompts(run.folder, run.manifest)
     found = estimates(
-        scores,
+        without_controls(scores),
         measures_of(run.manifest),
         wordings=wordings_of(run.folder, run.manifest),
         sharing=sharings(prompts),

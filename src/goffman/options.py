@@ -41,7 +41,9 @@ class AskOptions:
     top_k: int | None = None
     """So many words at each mask; None: as each instrument says."""
     limit: int | None = None
-    """Only the first so many prompts of each instrument; None: all."""
+    """Only the first so many prompts of each instrument; None: all. Controls are asked anyway."""
+    controls: bool = True
+    """Whether control items are asked, which show that a model can do the task."""
     batch_size: int | None = None
     """Sentences a batch; None: what suits the device."""
     seed: int = 0

@@ -11,6 +11,7 @@ from goffman.instruments.coreference import without_a_chat
 from goffman.instruments.load import builtin_names, load_instrument
 from goffman.instruments.render import FOR_SENTENCE_PAIRS, PromptOptions, render
 from goffman.measures.catalogue import measure_of
+from goffman.measures.controls import scores_controls
 from goffman.models.kinds import answers_to, kinds
 from goffman.models.spec import describe
 from goffman.records import Instrument, InstrumentKind, Prompt, Questionnaire, SentencePairs
@@ -37,6 +38,7 @@ class Question:
 
     instrument: Instrument
     prompts: Sequence[Prompt]
+    """Those of its controls last."""
     settings: Settings | None
     """How its masks are asked; None where there are none."""
     measure: Measure | None
@@ -176,12 +178,16 @@ def _questions(
             told.add(way.of)
             for what, faults in _faults_of(rendered):
                 listener.note(f"{way.of}: {what}: {faults}.")
-        prompts = rendered.prompts[: options.limit]
+        measure = measure_of(instrument)
+        # A few prompts need their controls as much as all of them do.
+        scored = options.controls and scores_controls(measure)
+        controls = rendered.controls if scored else ()
+        prompts = (*rendered.prompts[: options.limit], *controls)
         found[instrument.id] = Question(
             instrument=instrument,
             prompts=prompts,
             settings=_settings(instrument, prompts, options),
-            measure=measure_of(instrument),
+            measure=measure,
             trials=options.chats.trials_of(instrument),
         )
     return found

@@ -1,4 +1,4 @@
-"""The core types: frozen, keyword-only, and importing nothing else of the package."""
+"""The core types: frozen, keyword-only, and importing none but those of control items."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
+
+from goffman.control_items import CONTROL, Controls
 
 InstrumentKind = Literal["fill", "classify", "ask", "prefer"]
 
@@ -239,6 +241,8 @@ class Instrument:
     """Sentences about what its lists and prompts leave out."""
     noun: Noun = Noun()
     """What its conditions are called."""
+    controls: Controls | None = None
+    """Items that show whether a model can do the task; None: it has none."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -262,9 +266,9 @@ class Prompt:
     text: str
     """With one ``<mask>`` where the instrument's kind is fill; one for each pronoun in prefer."""
     answer: str | None = None
-    """Coreference: the occupation that the pronoun refers to."""
+    """Coreference: the occupation that the pronoun refers to; of a control its right answer."""
     other: str | None = None
-    """Coreference: the other occupation."""
+    """Coreference: the other occupation; of a control its wrong answer."""
     pronoun: str | None = None
     """Coreference: the pronoun asked about; in prefer as it stands in the sentence."""
 
@@ -273,6 +277,11 @@ class Prompt:
         """The same on every machine and day: a hash of what is asked and what it stands for."""
         asked = [self.instrument, self.item, self.wording, self.condition, self.form, self.text]
         return hashlib.sha256(json.dumps(asked, ensure_ascii=True).encode()).hexdigest()[:16]
+
+
+def is_control(prompt: Prompt) -> bool:
+    """Whether a prompt is that of a control item; an earlier goffman allowed the condition."""
+    return prompt.condition == prompt.group == CONTROL
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, cast
 
 import polars as pl
 
+from goffman.control_items import CONTROL
 from goffman.errors import GoffmanError, RunError
 from goffman.lexicons.attitudes import load_attitudes
 from goffman.lexicons.gender import load_gender
 from goffman.lexicons.words import Words
 from goffman.measures.catalogue import measure_from
+from goffman.measures.controls import control_score
 from goffman.measures.replies import DEFAULT_PARSER, parser_named
 from goffman.runs.entries import Lexicons
-from goffman.runs.folder import read_prompts
+from goffman.runs.folder import read_controls, read_prompts
 from goffman.runs.read import read_answers
 from goffman.tables import SCORES, schema
 
@@ -74,8 +76,11 @@ def measures_of(manifest: Manifest) -> dict[str, Measure]:
 def score(
     run: Path, manifest: Manifest, words: Words, *, note: Callable[[str], None] = lambda _: None
 ) -> pl.DataFrame:
-    """SCORES of everything that was answered to the end; ``note`` is told what is left out."""
-    prompts = read_prompts(run, manifest)
+    """SCORES of everything that was answered to the end; ``note`` is told what is left out.
+
+    Controls are scored apart: no mean of the others has them in it.
+    """
+    prompts, controls = read_prompts(run, manifest), read_controls(run, manifest)
     tables = [pl.DataFrame(schema=schema(SCORES))]
     measures = measures_of(manifest)
     for instrument in sorted({*manifest.instruments} - {*measures}):
@@ -84,16 +89,33 @@ def score(
         models = [
             model for model in sorted(manifest.answers) if instrument in manifest.answers[model]
         ]
-        asked = prompts.filter(pl.col("instrument") == instrument)
+        asked, of_controls = (
+            table.filter(pl.col("instrument") == instrument) for table in (prompts, controls)
+        )
         finished = _finished(manifest, instrument, models, note)
-        each = [
-            measure.each(measure.prepare(answers, asked, words, cased=cased), asked)
-            for answers, cased in _answers(run, manifest, instrument, finished, note=note)
-        ]
+        each: list[pl.DataFrame] = []
+        competence: list[pl.DataFrame] = []
+        for model, answers, cased in _answers(run, manifest, instrument, finished, note=note):
+            said = measure.prepare(_to(asked, answers), asked, words, cased=cased)
+            each.append(measure.each(said, asked))
+            if of_controls.height:
+                said = _to(of_controls, answers)
+                said = measure.prepare(said, of_controls, words, cased=cased)
+                competence.append(control_score(measure, said, of_controls, model=model))
         if each:
             scores = pl.concat(each)
-            tables += [scores, measure.means(scores)]
+            tables += [scores, measure.means(scores), *competence]
     return pl.concat(tables)
+
+
+def _to(prompts: pl.DataFrame, answers: pl.DataFrame) -> pl.DataFrame:
+    """The answers to these prompts, in their order."""
+    return answers.filter(pl.col("prompt_id").is_in(prompts["prompt_id"].implode()))
+
+
+def without_controls(scores: pl.DataFrame) -> pl.DataFrame:
+    """The scores that contrasts are made from."""
+    return scores.filter(pl.col("level") != CONTROL)
 
 
 def wordings_of(run: Path, manifest: Manifest | None = None) -> dict[str, list[str]]:
@@ -120,8 +142,8 @@ def _answers(
     models: Iterator[str],
     *,
     note: Callable[[str], None],
-) -> Iterator[tuple[pl.DataFrame, bool]]:
-    """One model's answers at a time, and whether its words have case.
+) -> Iterator[tuple[str, pl.DataFrame, bool]]:
+    """One model at a time, its answers, and whether its words have case.
 
     A model whose answers are not all there any more is left out, with a note: the others' are.
     """
@@ -132,4 +154,4 @@ def _answers(
         except RunError as error:
             note(f"{instrument}, {model}: left out of scores and estimates. {error}")
             continue
-        yield answers, bool(manifest.models[model].cased)
+        yield model, answers, bool(manifest.models[model].cased)

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, cast
 
 import polars as pl
 
+from goffman.control_items import CONTROL
+from goffman.measures.controls import CALLED
+from goffman.presentation.competence import Competence, marked
 from goffman.presentation.section import Section
 from goffman.presentation.shown import names_of
-from goffman.score import measures_of
+from goffman.score import measures_of, without_controls
+from goffman.terminal import printable
 
 if TYPE_CHECKING:
+    from goffman.control_items import ControlScore
+    from goffman.presentation.shown import Names
+    from goffman.runs.entries import AskedControls
     from goffman.runs.manifest import Manifest
 
 
@@ -28,14 +37,16 @@ def sections_of(
         measure = measures[instrument]
         asked = prompts.filter(pl.col("instrument") == instrument)
         asking = manifest.instruments[instrument].settings
+        of_instrument = scores.filter(pl.col("instrument") == instrument)
+        competence = _competence(of_instrument, manifest.instruments[instrument].controls, names)
         sections[instrument] = Section(
             instrument=instrument,
             measure=measure.name,
             unit=measure.unit,
             presentation=measure.presentation,
-            scores=scores.filter(pl.col("instrument") == instrument),
+            scores=without_controls(of_instrument),
             estimates=estimates.filter(pl.col("instrument") == instrument),
-            names=names,
+            names=_with_marks(names, competence),
             contrast=getattr(measure, "contrast", ""),
             against=getattr(measure, "against", ""),
             wordings=_seen(asked, "wording"),
@@ -43,8 +54,37 @@ def sections_of(
             dimensions=_seen(asked, "dimension"),
             prompts=asked,
             placement=asking.placement if asking else "before-first",
+            competence=competence,
         )
     return sections
+
+
+def _competence(
+    scores: pl.DataFrame, controls: AskedControls | None, names: Names
+) -> dict[str, Competence]:
+    """How each model did on the control items."""
+    if controls is None:
+        return {}
+    return {
+        row["model"]: Competence(
+            name=row["model"],
+            model=names.model(row["model"]),
+            task=printable(controls.task),
+            score=CALLED[cast("ControlScore", controls.score)],
+            value=row["value"],
+            floor=controls.floor,
+            n=row["n"],
+            missing=row["missing"],
+            reason=row["reason"],
+        )
+        for row in scores.filter(pl.col("level") == CONTROL).iter_rows(named=True)
+    }
+
+
+def _with_marks(names: Names, competence: Mapping[str, Competence]) -> Names:
+    """The names under which numbers stand: those of models that cannot do the task are marked."""
+    failing = {one.name: marked(one.model) for one in competence.values() if not one.passed}
+    return replace(names, models={**names.models, **failing})
 
 
 def _seen(prompts: pl.DataFrame, column: str) -> list[str]:

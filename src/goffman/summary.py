@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from goffman.correlations import correlations_said
+from goffman.presentation.competence import QUESTION, competence_said
 from goffman.presentation.findings import findings_of
 
 if TYPE_CHECKING:
@@ -14,13 +15,15 @@ if TYPE_CHECKING:
 
 
 def summary(sections: Mapping[str, Section], together: Sequence[Correlation]) -> list[str]:
-    """Lines: a heading and sentences for each instrument and model, then for two measures."""
+    """Lines: of each instrument whether models can do it, then what each says; two measures."""
     lines = [line for section in sections.values() for line in _of(section)]
     said = correlations_said(together)
     return [*lines, *(["Two measures together"] if said else []), *(f"  {line}" for line in said)]
 
 
 def _of(section: Section) -> Iterator[str]:
+    yield section.instrument
+    yield f"  {' '.join([QUESTION, *competence_said(section)])}"
     for found in findings_of(section):
         yield f"{section.instrument}, {found.model}"
         yield f"  {found.head}. {found.text}"

@@ -39,11 +39,16 @@ PROMPTS = (
 """One row a prompt."""
 
 ANSWER_KEY = (
-    Column("answer", "text", "the occupation that the pronoun refers to", nullable=True),
-    Column("other", "text", "the other occupation", nullable=True),
+    Column(
+        "answer",
+        "text",
+        "the occupation that the pronoun refers to; of a control its right answer",
+        nullable=True,
+    ),
+    Column("other", "text", "the other occupation; of a control its wrong answer", nullable=True),
     Column("pronoun", "text", "the pronoun that is asked about", nullable=True),
 )
-"""Further columns of a coreference prompt."""
+"""Further columns of prompts that have a right answer: coreference, and controls."""
 
 KEYING = (Column("keyed", "text", "plain, or reversed: agreeing means less of the construct"),)
 
@@ -135,7 +140,7 @@ SCORES = (
     Column("measure", "text", "the measure's name"),
     Column("quantity", "text", "which number of the measure: negative, mass, disparity …"),
     Column("variant", "text", "with-names or without-names; null: there is one", nullable=True),
-    Column("level", "text", "what the value is of: prompt, form, condition, group, model …"),
+    Column("level", "text", "what the value is of: prompt, form, condition, group, control …"),
     Column("prompt_id", "text", "null wherever it is over several prompts", nullable=True),
     Column("item", "text", "null: over all items; so are the ids below", nullable=True),
     Column("wording", "text", "the wording's id; for coreference pro or anti", nullable=True),
@@ -234,10 +239,12 @@ VERDICTS = (
 
 
 def prompt_rows(prompts: Iterable[Prompt]) -> list[dict[str, str | None]]:
-    """One dictionary a prompt, in the order of PROMPTS; the answer key only where there is one."""
+    """One dictionary a prompt, in the order of PROMPTS; the answer key only where one has it."""
+    prompts = list(prompts)
+    keyed = any(prompt.answer is not None for prompt in prompts)
+    columns = PROMPTS + ANSWER_KEY if keyed else PROMPTS
     rows: list[dict[str, str | None]] = []
     for prompt in prompts:
-        columns = PROMPTS + ANSWER_KEY if prompt.answer is not None else PROMPTS
         row = {column.name: getattr(prompt, column.name, None) for column in columns}
         rows.append(row | {"prompt_id": prompt.id})
     return rows

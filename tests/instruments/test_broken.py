@@ -855,7 +855,7 @@ BROKEN_PAIRS |= {
         toml("[settings]", '[slot]\nname = "x"\n\n[settings]'),
         [
             "instrument.toml, line 9: there is no key 'slot'. Allowed: id, version, title, kind, "
-            "citation, licence, language, limits, nouns, question, settings."
+            "citation, licence, language, limits, nouns, question, settings, controls."
         ],
     ),
     "sentence pairs in a language without their grammar": (

@@ -14,7 +14,7 @@ from goffman.audit import AskOptions, audit
 def answered(tiny, tmp_path_factory):
     """The folder of a run with fills; never written to."""
     folder = tmp_path_factory.mktemp("answered") / "tiny-run"
-    options = AskOptions(limit=60)
+    options = AskOptions(controls=False, limit=60)
     audit([str(tiny("bert"))], instruments=["social-distance"], output=folder, options=options)
     return folder
 

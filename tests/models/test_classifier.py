@@ -184,7 +184,12 @@ def test_several_labels_may_have_one_meaning(tiny: Callable[..., Path], tmp_path
         "Its classes were taken as negative, negative, neutral, positive, positive; the "
         "probabilities of those with one meaning were added.",
     )
-    audit([str(folder)], output=tmp_path, loading=options, options=AskOptions(limit=12))
+    audit(
+        [str(folder)],
+        output=tmp_path,
+        loading=options,
+        options=AskOptions(controls=False, limit=12),
+    )
     rows = read_answers(tmp_path, "labels")
     texts = dict(read_prompts(tmp_path).select("prompt_id", "text").iter_rows())
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
@@ -199,7 +204,12 @@ def test_several_labels_may_have_one_meaning(tiny: Callable[..., Path], tmp_path
         assert row["label"] == max(sums, key=sums.__getitem__)
     other = LoadOptions(labels=FIVE | {"2 stars": "neutral"})
     with pytest.raises(RunError):
-        audit([str(folder)], output=tmp_path, loading=other, options=AskOptions(limit=12))
+        audit(
+            [str(folder)],
+            output=tmp_path,
+            loading=other,
+            options=AskOptions(controls=False, limit=12),
+        )
 
 
 def changed(source: Path, folder: Path, **settings: object) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import goffman.instruments
-from goffman.audit import MeasureOptions, audit
+from goffman.audit import AskOptions, MeasureOptions, audit
 from goffman.reports.run import read_run
 
 DATA = Path(goffman.instruments.__file__).parent / "data"
@@ -68,6 +68,7 @@ def audited(shortened, models, tmp_path_factory):
         models,
         instruments=[str(shortened / name) for name in names],
         output=folder,
+        options=AskOptions(controls=False),
         measuring=MeasureOptions(pairs=((models[0], models[2]),)),
         report=True,
     )

@@ -124,7 +124,9 @@ def _run_of(base, where, models, **options):
             instruments=[str(options.get("home", base / "instruments") / name) for name in named],
             output=folder,
             loading=LoadOptions(precision=options.get("precision", "float32")),
-            options=AskOptions(limit=options.get("limit"), top_k=options.get("top_k")),
+            options=AskOptions(
+                controls=False, limit=options.get("limit"), top_k=options.get("top_k")
+            ),
             measuring=MeasureOptions(ratings=options.get("ratings", ())),
         )
     return folder
@@ -164,7 +166,7 @@ def coreference_run(folder: Path, answers, *, pairs=8, trials=3, **measuring) ->
             [f"{server.url}#chat"],
             instruments=["coreference"],
             output=folder,
-            options=AskOptions(sentences=chosen, chats=chats),
+            options=AskOptions(controls=False, sentences=chosen, chats=chats),
             measuring=MeasureOptions(**measuring),
         )
     return read_run(folder)

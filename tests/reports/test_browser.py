@@ -241,7 +241,7 @@ def hostile(tiny, shortened, tmp_path_factory):
     model.parent.mkdir(parents=True)
     model.symlink_to(tiny("bert"))
     folder = base / "run"
-    options = AskOptions(limit=60)
+    options = AskOptions(controls=False, limit=60)
     name = str(shortened / "social-distance")
     audit([str(model)], instruments=[name], output=folder, options=options)
     answers = answers_folder(folder, "fills", model=str(model), instrument="social-distance")
@@ -297,7 +297,7 @@ def test_fifty_thousand_rows_of_evidence_do_not_freeze_it(browser, tiny, tmp_pat
         [str(tiny("bert"))],
         instruments=["social-distance"],
         output=tmp_path,
-        options=AskOptions(limit=1_000),
+        options=AskOptions(controls=False, limit=1_000),
     )
     prompts = pl.read_parquet(tmp_path / "prompts.parquet")
     one = pl.lit("latina-latino")

@@ -40,7 +40,13 @@ def own(tiny, shortened, tmp_path_factory):
         re.sub(r"(?m)^(title|citation) = .*$", rf"\1 = '{HOSTILE}'", text), encoding="utf-8"
     )
     folder = base / "run"
-    audit([str(tiny("bert"))], instruments=[str(instrument)], output=folder, report=True)
+    audit(
+        [str(tiny("bert"))],
+        instruments=[str(instrument)],
+        output=folder,
+        options=AskOptions(controls=False),
+        report=True,
+    )
     return folder
 
 
@@ -74,7 +80,7 @@ def test_replies_are_text_in_the_evidence(browser, tmp_path):
             [f"{server.url}#mini"],
             instruments=["coreference"],
             output=tmp_path,
-            options=AskOptions(sentences=sentences, chats=ChatOptions(trials=2)),
+            options=AskOptions(controls=False, sentences=sentences, chats=ChatOptions(trials=2)),
             report=True,
         )
     with reading(browser, tmp_path / "report.html") as tab:

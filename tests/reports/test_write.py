@@ -199,7 +199,7 @@ def test_ratings_that_are_no_longer_here_are_said_and_the_words_stand_without(
         [str(tiny("bert"))],
         instruments=[str(shortened / "social-distance")],
         output=folder,
-        options=AskOptions(limit=20),
+        options=AskOptions(controls=False, limit=20),
         measuring=MeasureOptions(ratings=(mine,)),
     )
     assert write_report(folder).notes == ()
@@ -215,7 +215,9 @@ def test_ratings_that_are_no_longer_here_are_said_and_the_words_stand_without(
 def test_a_run_with_a_few_prompts_and_no_contrast_has_a_report(tiny, tmp_path):
     """The first prompts are all of one condition, so that there is nothing to compare."""
     folder = tmp_path / "run"
-    audit([str(tiny("bert"))], output=folder, options=AskOptions(limit=3), report=True)
+    audit(
+        [str(tiny("bert"))], output=folder, options=AskOptions(controls=False, limit=3), report=True
+    )
     assert (folder / "report.html").exists()
 
 

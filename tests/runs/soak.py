@@ -39,7 +39,7 @@ def masked(folder: Path, model: str) -> None:
     """A masked model on a few prompts, some of them in three steps."""
     from goffman.audit import AskOptions, audit
 
-    options = AskOptions(limit=4, batch_size=4)
+    options = AskOptions(controls=False, limit=4, batch_size=4)
     audit([model], instruments=["care-seeking", "attribution"], output=folder, options=options)
 
 
@@ -47,7 +47,12 @@ def reported(folder: Path, model: str) -> None:
     """A run whose report is soon written."""
     from goffman.audit import AskOptions, audit
 
-    audit([model], instruments=["care-seeking"], output=folder, options=AskOptions(limit=4))
+    audit(
+        [model],
+        instruments=["care-seeking"],
+        output=folder,
+        options=AskOptions(controls=False, limit=4),
+    )
 
 
 def chat(folder: Path, model: str) -> None:
@@ -58,6 +63,7 @@ def chat(folder: Path, model: str) -> None:
     from goffman.options import ChatOptions
 
     options = AskOptions(
+        controls=False,
         sentences=PromptOptions(pairs=12, adjectives=["none"]),
         chats=ChatOptions(calling=Calling(concurrency=AT_ONCE)),
     )

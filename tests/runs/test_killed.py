@@ -51,7 +51,7 @@ def command(model, folder, *, limit):
 
 def in_this_process(model, folder, *, limit):
     """The same as the command, without a process of its own."""
-    options = AskOptions(limit=limit, batch_size=4)
+    options = AskOptions(controls=False, limit=limit, batch_size=4)
     instruments = ("care-seeking", "attribution")
     return audit([str(model)], instruments=instruments, output=folder, options=options)
 

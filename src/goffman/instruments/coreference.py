@@ -34,6 +34,8 @@ from goffman.records import (
 _TYPES: tuple[Literal["type-1", "type-2"], ...] = ("type-1", "type-2")
 _REFERENTS: tuple[Literal["first", "second"], ...] = ("first", "second")
 _GENDERS: tuple[Gender, ...] = ("male", "female")
+PRONOUN_TASK = "write the pronoun that a name or a word for a relative decides"
+"""What controls ask of a model that does not chat."""
 _OTHER_GENDER: dict[Gender, Gender] = {"male": "female", "female": "male"}
 
 
@@ -87,8 +89,10 @@ def without_a_chat(instrument: Instrument) -> Instrument:
     settings.pop("smallest", None)
     if "smallest_preference" in settings:
         settings["smallest"] = settings.pop("smallest_preference")
+    controls = instrument.controls
     return replace(
         instrument,
+        controls=controls and replace(controls, task=PRONOUN_TASK),
         id=f"{instrument.id}-pronouns",
         title=f"Which pronoun would stand there? The sentences of {instrument.id}",
         kind="prefer",

@@ -13,6 +13,7 @@ from typing import Any
 from goffman.errors import GoffmanError, InputError, InstrumentError, did_you_mean
 from goffman.inputs import read_plain
 from goffman.instruments.about import ABOUT, read_about
+from goffman.instruments.controls import read_controls
 from goffman.instruments.coreference import read_sentence_pairs
 from goffman.instruments.files import ID, Faults, TomlFile, read_toml
 from goffman.instruments.questionnaire import read_questionnaire
@@ -113,11 +114,12 @@ def _load_folder(folder: Path) -> Instrument:
     of_pairs = "question" in toml.values
     header = _read_header(toml, faults, of_pairs=of_pairs)
     content: Questionnaire | SentencePairs
+    kind = next((kind for kind in KINDS if kind == header.get("kind")), None)
     if of_pairs:
         content, tables = read_sentence_pairs(folder, toml, faults=faults)
     else:
-        kind = next((kind for kind in KINDS if kind == header.get("kind")), None)
         content, tables = read_questionnaire(folder, toml, kind=kind, faults=faults)
+    controls, files = read_controls(folder, toml, content, kind=kind, faults=faults)
     about = read_about(toml, header, faults, of_pairs=of_pairs)
     settings = _read_settings(toml, faults)
     if isinstance(content, Questionnaire):
@@ -127,15 +129,18 @@ def _load_folder(folder: Path) -> Instrument:
     if faults.found:
         raise InstrumentError(str(folder), faults.found)
     texts = {key: header[key] for key in _TEXTS}
-    digest = _digest([folder / "instrument.toml", *tables])
-    return Instrument(**texts, **about, settings=settings, content=content, digest=digest)
+    digest = _digest([folder / "instrument.toml", *tables, *files])
+    return Instrument(
+        **texts, **about, settings=settings, content=content, digest=digest, controls=controls
+    )
 
 
 def _read_header(toml: TomlFile, faults: Faults, *, of_pairs: bool) -> dict[str, Any]:
     top = toml.top()
     top.require(_TEXTS, faults)
     further = _FOR_SENTENCE_PAIRS if of_pairs else _FOR_QUESTIONNAIRES
-    given = top.take({**dict.fromkeys(_TEXTS, str), **ABOUT, **further, "settings": dict}, faults)
+    tables = {"settings": dict, "controls": dict}
+    given = top.take({**dict.fromkeys(_TEXTS, str), **ABOUT, **further, **tables}, faults)
     if "id" in given:
         faults.check_id(toml.name, top.lines.get("id"), what="id", given=given["id"])
     if "kind" in given:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
+from goffman.control_items import CONTROL
 from goffman.errors import did_you_mean
 from goffman.instruments.files import Faults, Row, TomlFile, read_table
 from goffman.instruments.templates import places, put_in, slot_text, stray_braces
@@ -287,6 +288,9 @@ def _check_new_condition(row: Row, same_name: str | None, faults: Faults) -> Non
         if row[column] == BASELINE:
             meaning = "that means the prompts without a condition"
             faults.add(row.file, row.number, f"{column} cannot be '{BASELINE}': {meaning}.")
+    if row["condition"] == CONTROL:
+        meaning = "that means the prompts of controls.csv"
+        faults.add(row.file, row.number, f"condition cannot be '{CONTROL}': {meaning}.")
     if same_name is not None:
         message = f"the name '{row['name']}' is that of the condition '{same_name}' already."
         faults.add(row.file, row.number, message)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from goffman.errors import InputError, did_you_mean
+from goffman.instruments.controls import control_prompts
 from goffman.instruments.coreference import (
     draw,
     generate_pairs,
@@ -64,6 +65,8 @@ class Rendered:
 
     prompts: tuple[Prompt, ...]
     """Always in the same order."""
+    controls: tuple[Prompt, ...] = ()
+    """Those of the control items."""
     left_out: tuple[Fault, ...] = ()
     """Sentence pairs that were left out on request, and why."""
     remarks: tuple[Fault, ...] = ()
@@ -71,13 +74,16 @@ class Rendered:
 
 
 def render(instrument: Instrument, options: PromptOptions | None = None) -> Rendered:
-    """Every prompt of an instrument."""
+    """Every prompt of an instrument, and of its controls."""
     options = options or PromptOptions()
     content = instrument.content
     if isinstance(content, Questionnaire):
         _refuse(instrument, options, FOR_SENTENCE_PAIRS, because="it has no sentence pairs")
         wordings = chosen_wordings(instrument, content, options.wordings)
-        return Rendered(prompts=tuple(_questionnaire_prompts(instrument, content, wordings)))
+        return Rendered(
+            prompts=tuple(_questionnaire_prompts(instrument, content, wordings)),
+            controls=control_prompts(instrument, wordings),
+        )
     _refuse(instrument, options, {"wordings": "--wording"}, because="it has no wordings")
     settings = chosen_settings(content, options.adjectives)
     own = str(instrument.settings["placement"])
@@ -86,6 +92,7 @@ def render(instrument: Instrument, options: PromptOptions | None = None) -> Rend
     prompts = prompts_of(instrument, content, reading.pairs, settings=settings, placement=placement)
     return Rendered(
         prompts=tuple(prompts),
+        controls=control_prompts(instrument),
         left_out=reading.left_out,
         remarks=tuple(fault for _, fault in reading.remarks),
     )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from goffman.errors import InputError, RunError, did_you_mean
 from goffman.measures.base import Measure
+from goffman.measures.controls import scores_controls
 from goffman.measures.coreference_bias import CoreferenceBias
 from goffman.measures.gender_of_phrase import GenderOfPhrase
 from goffman.measures.gender_of_subject import GenderOfSubject
@@ -86,6 +87,13 @@ def measure_of(instrument: Instrument) -> Measure | None:
         raise InputError(
             f"{where}, which is made from {measure.reads}, but an instrument of kind "
             f"{instrument.kind} has {has}."
+        )
+    controls, by = instrument.controls, scores_controls(measure)
+    # A measure of another package need not score them: then they are not asked.
+    if controls is not None and by not in {None, controls.score}:
+        raise InputError(
+            f"{instrument.id}: score in [controls] is '{controls.score}', but the measure {name} "
+            f"scores controls by {by}. Change it, or leave [controls] and controls.csv out."
         )
     return measure
 

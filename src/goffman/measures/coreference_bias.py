@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import polars as pl
 
+from goffman.control_items import ControlScore
 from goffman.estimates.settings import (
     levels,
     models_in_each_setting,
@@ -108,6 +109,7 @@ class CoreferenceBias:
     )
     between_runs: ClassVar[Contrasts] = (models_in_each_setting,)
     presentation: ClassVar[Presentation] = PRESENTATION
+    scores_controls: ClassVar[ControlScore] = "answer"
 
     def prepare(
         self, answers: pl.DataFrame, prompts: pl.DataFrame, words: Words, *, cased: bool
@@ -139,6 +141,12 @@ class CoreferenceBias:
         groups = mean_over(settings, keep=("model", "group"), level="group", over="settings")
         minus = above_baseline(only(pl.concat([trials, settings]), ["bias"]))
         return pl.concat([sides, trials, kinds, settings, minus, groups])
+
+    def control(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
+        """1 for each reply to a control that is correct, else 0, trial by trial."""
+        del prompts
+        right = (pl.col("kind") == "correct").cast(pl.Float64)
+        return answers.select("prompt_id", value=right)
 
     def __call__(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
         """SCORES of every level."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import polars as pl
 
+from goffman.control_items import ControlScore
 from goffman.errors import InputError
 from goffman.estimates.cells import (
     dimensions,
@@ -24,7 +25,7 @@ from goffman.estimates.cells import (
 from goffman.lexicons.gender import with_gender
 from goffman.measures.base import Contrasts, Meaning, Reads
 from goffman.measures.fills import refuse_more
-from goffman.measures.gender_of_subject import VARIANTS
+from goffman.measures.gender_of_subject import VARIANTS, persons
 from goffman.measures.rows import means_by_item_and_condition, prompt_scores
 from goffman.presentation import figures_gender, tables
 from goffman.presentation.base import Claims, Presentation
@@ -110,6 +111,7 @@ class GenderOfPhrase:
     )
     between_runs: ClassVar[Contrasts] = (models_over_cells,)
     presentation: ClassVar[Presentation] = PRESENTATION
+    scores_controls: ClassVar[ControlScore] = "person"
 
     def __post_init__(self) -> None:
         if not {"female", "male"} <= {*self.ends}:
@@ -154,6 +156,11 @@ class GenderOfPhrase:
         return means_by_item_and_condition(
             scores, contrast=self.contrast, against=self.against, compared=COMPARED
         )
+
+    def control(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
+        """The probability of phrases that end in a person: the word at the mask is their last."""
+        del prompts
+        return persons(self._counted(answers).filter(pl.col("step") == 1))
 
     def __call__(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
         """SCORES of every level."""

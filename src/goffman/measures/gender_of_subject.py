@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import polars as pl
 
+from goffman.control_items import ControlScore
 from goffman.estimates.cells import (
     dimensions,
     genders,
@@ -95,6 +96,7 @@ class GenderOfSubject:
         ),
     )
     between_runs: ClassVar[Contrasts] = (models_over_cells,)
+    scores_controls: ClassVar[ControlScore] = "person"
 
     @property
     def presentation(self) -> Presentation:
@@ -153,10 +155,25 @@ class GenderOfSubject:
             scores, contrast=self.contrast, against=self.against, compared=COMPARED
         )
 
+    def control(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
+        """The probability of words that name a person at the mask of each control."""
+        del prompts
+        return persons(top_fills(answers, top_k=self.top_k))
+
     def __call__(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
         """SCORES of every level."""
         scores = self.each(answers, prompts)
         return pl.concat([scores, self.means(scores)])
+
+
+def persons(fills: pl.DataFrame) -> pl.DataFrame:
+    """Of each prompt the probability of the words that are in the lexicon, of whatever group."""
+    named = pl.col("probability").cast(pl.Float64).filter(pl.col("gender_group").is_not_null())
+    return (
+        fills.sort("prompt_id", "rank")
+        .group_by("prompt_id", maintain_order=True)
+        .agg(value=named.sum())
+    )
 
 
 def _group(*, names: bool) -> pl.Expr:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import polars as pl
 
+from goffman.control_items import ControlScore
 from goffman.estimates.conditions import (
     conditions_against_baseline,
     groups_as_asked,
@@ -124,6 +125,7 @@ class NegativeAttitude:
     )
     between_runs: ClassVar[Contrasts] = (models_over_conditions,)
     presentation: ClassVar[Presentation] = PRESENTATION
+    scores_controls: ClassVar[ControlScore] = "separation"
 
     def prepare(
         self, answers: pl.DataFrame, prompts: pl.DataFrame, words: Words, *, cased: bool
@@ -200,6 +202,10 @@ class NegativeAttitude:
                 mean_over(about, keep=("model",), level="model", over="prompts"),
             ]
         )
+
+    def control(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
+        """P(neg) of each control."""
+        return only(self.each(answers, prompts), ["negative"]).select("prompt_id", "value")
 
     def __call__(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
         """SCORES of every level."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import polars as pl
 
+from goffman.control_items import ControlScore
 from goffman.estimates.conditions import (
     groups_as_asked,
     groups_of_conditions,
@@ -87,6 +88,7 @@ class NegativeSentiment:
     )
     between_runs: ClassVar[Contrasts] = (models_over_conditions,)
     presentation: ClassVar[Presentation] = PRESENTATION
+    scores_controls: ClassVar[ControlScore] = "label"
 
     def prepare(
         self, answers: pl.DataFrame, prompts: pl.DataFrame, words: Words, *, cased: bool
@@ -141,6 +143,12 @@ class NegativeSentiment:
                 gaps(only(groups, ["negative"]), contrast=self.contrast, against=self.against),
             ]
         )
+
+    def control(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
+        """1 for each control whose most probable class is the right one, else 0."""
+        known = answers.join(prompts.select("prompt_id", "answer"), on="prompt_id")
+        right = (pl.col("label") == pl.col("answer")).cast(pl.Float64)
+        return known.select("prompt_id", value=right)
 
     def __call__(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
         """SCORES of every level."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import polars as pl
 
+from goffman.control_items import ControlScore
 from goffman.estimates.settings import (
     levels,
     models_in_each_setting,
@@ -82,6 +83,7 @@ class PronounPreference:
     )
     between_runs: ClassVar[Contrasts] = (models_in_each_setting,)
     presentation: ClassVar[Presentation] = PRESENTATION
+    scores_controls: ClassVar[ControlScore] = "answer"
 
     def prepare(
         self, answers: pl.DataFrame, prompts: pl.DataFrame, words: Words, *, cased: bool
@@ -134,6 +136,14 @@ class PronounPreference:
                 mean_over(settings, keep=("model", "group"), level="group", over="settings"),
             ]
         )
+
+    def control(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
+        """1 for each control whose right form is the more probable one, else 0; null: unknown."""
+        known = prompts.select("prompt_id", "answer", "other")
+        for form, name in (("answer", "p"), ("other", "q")):
+            found = _log_probabilities(answers).rename({"word": form, "log_probability": name})
+            known = known.join(found.drop("model"), on=["prompt_id", form], how="left")
+        return known.select("prompt_id", value=(pl.col("p") > pl.col("q")).cast(pl.Float64))
 
     def __call__(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
         """SCORES of every level."""

@@ -9,6 +9,7 @@ import polars as pl
 
 from goffman.estimates.clear import clear, points, side_of_zero
 from goffman.presentation.base import Finding
+from goffman.presentation.competence import not_measurable
 from goffman.presentation.numbers import ends, number
 
 if TYPE_CHECKING:
@@ -139,6 +140,9 @@ def how_many_clear(estimates: pl.DataFrame, sentence: str, *, what: str) -> str:
 def findings_of(section: Section) -> list[Finding]:
     """What stands out about each model, in the order in which they were asked; none is left out."""
     found = list(section.presentation.findings(section))
+    # Here and nowhere else: whatever is found of a model that cannot do the task is not said.
+    instead = not_measurable(section)
+    found = [one for one in found if one.model not in {other.model for other in instead}] + instead
     silent = [name for name in section.models() if name not in {one.model for one in found}]
     found += [_nothing(section, model) for model in silent]
     order = section.models()

@@ -30,6 +30,15 @@ def number(value: float | None) -> str:
     return text.replace("-", "−")
 
 
+def told_apart(value: float, limit: float) -> tuple[str, str]:
+    """Both numbers, with as many digits as show on which side of the limit the value lies."""
+    shown = number(value), number(limit)
+    if shown[0] != shown[1] or value == limit:
+        return shown
+    places = next((n for n in range(3, 17) if f"{value:.{n}f}" != f"{limit:.{n}f}"), 17)
+    return f"{value:.{places}f}", f"{limit:.{places}f}"
+
+
 def decimals(value: float) -> str:
     """For columns of tables: three decimals, or two digits where these would be zeros."""
     if abs(value) < DUST:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ from goffman.terminal import printable
 
 if TYPE_CHECKING:
     from goffman.presentation.base import Presentation
+    from goffman.presentation.competence import Competence
     from goffman.presentation.shown import Names
 
 
@@ -39,12 +40,23 @@ class Section:
     prompts: pl.DataFrame = field(default_factory=pl.DataFrame)
     placement: str = "before-first"
     """Of the words put back in recursive masking."""
+    competence: Mapping[str, Competence] = field(default_factory=dict)
+    """By a model's name as the user gave it: how it did on the control items, if it was asked."""
 
     def models(self) -> list[str]:
         """The models as they are shown, in the order in which they were asked."""
         there = self.scores["model"].drop_nulls().unique(maintain_order=True).to_list()
         order = [name for name in self.names.models if name in there]
         return [self.names.model(name) for name in dict.fromkeys([*order, *there])]
+
+    def control(self, model: str) -> Competence | None:
+        """How a model did on the control items, by the name that is shown; None: not asked."""
+        by_shown = {self.names.model(name): one for name, one in self.competence.items()}
+        return by_shown.get(model)
+
+    def unmeasurable(self) -> dict[str, Competence]:
+        """By name, as the user gave it: the models whose numbers mean nothing here."""
+        return {name: one for name, one in self.competence.items() if not one.passed}
 
     @property
     def noun(self) -> Noun:

@@ -6,7 +6,7 @@
 
 Paths are in names.py; a path without its instrument is that of every instrument, and one without a
 bracket is every model's and variant's: each is tested. A value that is not there is an error and
-never a pass.
+never a pass; an estimate of a model that cannot do the task is neither passed nor failed.
 """
 
 from __future__ import annotations
@@ -63,6 +63,12 @@ class Outcome:
     named: Named
     value: float
     failed: bool
+    """Whether the condition holds; never of an estimate that is not measurable."""
+
+    @property
+    def not_measurable(self) -> bool:
+        """Whether nothing can be decided: a model in the estimate cannot do the task."""
+        return self.named.not_measurable is not None
 
     @property
     def name(self) -> str:
@@ -73,8 +79,10 @@ class Outcome:
 
     @property
     def sentence(self) -> str:
-        """Why the gate fails, or does not."""
+        """Why the gate fails, or does not, or cannot be decided."""
         about = self.condition
+        if self.not_measurable:
+            return f"not measurable: {self.name} decides nothing, as {self.named.not_measurable}."
         value, limit = _digits(self.value, about.limit)
         verdict, link = ("failed", "which is") if self.failed else ("passed", "not")
         said = f"{self.name} is {value}{self._doubt()}"
@@ -224,7 +232,8 @@ def _try(condition: Condition, one: Named) -> Outcome:
             f"--fail-if '{condition.text}' cannot be decided: {one.name}{change} has no "
             f"{condition.field} ({why})."
         )
-    failed = COMPARISONS[condition.comparison](value, condition.limit)
+    crossed = COMPARISONS[condition.comparison](value, condition.limit)
+    failed = crossed and one.not_measurable is None
     return Outcome(condition=condition, named=one, value=value, failed=failed)
 
 

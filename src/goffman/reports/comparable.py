@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from goffman.reports.run import MeasuredRun
     from goffman.runs.entries import Lexicons
 
-HARMLESS = ("settings: targets",)
-"""Further words whose probability was kept: no measure's top k depends on them."""
+HARMLESS = ("settings: targets", "controls")
+"""Further words whose probability was kept: no measure's top k depends on them. And controls, which
+are in no number that is compared."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +37,7 @@ def verdict(
     here, there = (_flat(run.manifest.instruments[instrument].entry()) for run in (first, second))
     refusals: list[str] = []
     for name in {**here, **there}:
-        if here.get(name) == there.get(name) or name in HARMLESS:
+        if here.get(name) == there.get(name) or name.startswith(HARMLESS):
             continue
         said = f"{name.replace('_', ' ')} is {_shown(here.get(name))} in {first.folder} and "
         said += f"{_shown(there.get(name))} in {second.folder}"

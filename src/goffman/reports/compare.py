@@ -26,6 +26,7 @@ from goffman.estimates.contrast import Comparing, Contrast
 from goffman.estimates.sharing import Sharing, sharing_of
 from goffman.measures.catalogue import measure_from
 from goffman.reports.comparable import Verdict, verdict
+from goffman.reports.measurable import unmeasurable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -55,6 +56,9 @@ class Comparison:
     """Prompts (and variants, trials) with a value in only one run, which so do not count."""
     estimates: pl.DataFrame
     """CONTRASTS + ESTIMATES; no rows where the verdict refuses."""
+    unmeasurable: tuple[str, ...] = ()
+    """Which of the two cannot do the task, so that no difference means anything; without full
+    stops."""
 
 
 def compare(
@@ -102,6 +106,7 @@ def _comparison(
         models=pair,
         verdict=said,
         estimates=run.estimates.clear(),
+        unmeasurable=tuple(_unmeasurable(reference, run, instrument, pair)),
     )
     measure = measure_from(run.manifest.instruments[instrument].measured)
     if said.refusals or measure is None:
@@ -120,6 +125,14 @@ def _comparison(
     of_prompts = pl.col("quantity") == measure.of_prompts
     one_sided = both.filter(pl.col("one_sided"), of_prompts).height
     return replace(about, estimates=pl.concat(tables, how="diagonal"), one_sided=one_sided)
+
+
+def _unmeasurable(
+    reference: MeasuredRun, run: MeasuredRun, instrument: str, pair: tuple[str, str]
+) -> Iterator[str]:
+    for one, model in ((reference, pair[0]), (run, pair[1])):
+        if found := unmeasurable(one, instrument, model):
+            yield f"{model} in {one.folder} is {found.mark}"
 
 
 def _as_changes(found: pl.DataFrame, labels: tuple[str, str]) -> pl.DataFrame:

@@ -50,7 +50,7 @@ def comparison_table(found: Sequence[Comparison]) -> Table:
             "run": str(one.run),
             "reference_model": one.models[0],
             "run_model": one.models[1],
-            "marks": "; ".join(one.verdict.marks) or None,
+            "marks": "; ".join([*one.unmeasurable, *one.verdict.marks]) or None,
             **row,
         }
         for one in found
@@ -77,6 +77,7 @@ def as_json(found: Sequence[Comparison]) -> list[dict[str, Any]]:
             "compared": not one.verdict.refusals,
             "refusals": list(one.verdict.refusals),
             "marks": list(one.verdict.marks),
+            "not_measurable": list(one.unmeasurable),
             "one_sided_prompts": one.one_sided,
             "estimates": one.estimates.to_dicts(),
         }
@@ -103,6 +104,8 @@ def screen_of(one: Comparison, *, everything: bool) -> Screen:
     heading = f"{one.instrument}: {one.models[1]} in {one.run} − {one.models[0]} in {one.reference}"
     if one.one_sided:
         heading += f" ({one.one_sided:,} values that only one of them has are left out)"
+    if one.unmeasurable:
+        heading += f". No difference means anything: {'; '.join(one.unmeasurable)}"
     levels = {
         (row["quantity"], row["variant"], row["group"]): (row["mean_first"], row["mean_second"])
         for row in one.estimates.filter(pl.col("kind") == "runs").iter_rows(named=True)

@@ -94,6 +94,8 @@ def _answers(run: MeasuredRun, section: Section) -> Iterator[Answers]:
             continue
         table, cased = cast("AnswerTable", entry.table), bool(run.manifest.models[model].cased)
         frame = read_answers(run.folder, table, model=model, instrument=section.instrument)
+        # Controls are behind no number of a condition.
+        frame = frame.filter(pl.col("prompt_id").is_in(section.prompts["prompt_id"].implode()))
         yield Answers(table=table, frame=frame, cased=cased)
 
 

@@ -19,7 +19,7 @@ def together(
     scores: pl.DataFrame, found: Sequence[Correlation], sections: Mapping[str, Section]
 ) -> Iterator[Figure]:
     """For each correlation of two measures: the conditions as points."""
-    drawn = [one for one in found if one.row["effect"] is not None]
+    drawn = [one for one in found if one.row["effect"] is not None and not one.unmeasurable]
     for place, one in enumerate(drawn, start=1):
         across, up = (side.values(scores) for side in (one.first, one.second))
         points = across.join(up.select("condition", other="value"), on="condition").filter(

@@ -15,6 +15,7 @@ import jinja2
 
 from goffman import __version__
 from goffman.correlations import correlations_said
+from goffman.presentation.competence import QUESTION, competence_said
 from goffman.presentation.findings import findings_of
 from goffman.presentation.numbers import number
 from goffman.presentation.palette import config
@@ -82,6 +83,7 @@ def page(run: MeasuredRun, drawn: Drawn) -> str:
         ),
         measures_said=correlations_said(run.correlations),
         general=GENERAL,
+        question=QUESTION,
         noun=noun,
         evidence=drawn.evidence,
         notes=drawn.notes,
@@ -103,6 +105,7 @@ def _section(section: Section, drawn: Drawn) -> dict[str, Any]:
         "measure": section.measure,
         "claims": section.presentation.claims,
         "instrument": section.names.instruments.get(section.instrument),
+        "controls": list(competence_said(section)),
         "findings": found,
         "scale": _scale(found),
         "examples": examples(section),

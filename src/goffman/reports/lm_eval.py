@@ -3,7 +3,8 @@
 An instrument is a task; an estimate is a metric under its name, and the mean of a quantity over a
 group of conditions is mean.QUANTITY.GROUP; with-names and without-names stand
 where lm-eval has its filters. A gap is neither better nor worse for being higher, so that
-higher_is_better is null. What has no value is left out of the results and named in "missing".
+higher_is_better is null. What has no value is left out of the results and named in "missing"; so is
+every number of a model that cannot do the task. control is its score on the control items.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ import polars as pl
 
 from goffman import __version__
 from goffman.estimates.contrast import in_order, table
+from goffman.presentation.competence import Competence, marked
 from goffman.reports.exported import main_estimates, public_name, standard_error
+from goffman.reports.measurable import unmeasurable
 from goffman.stats.crossed import crossed_error
 
 if TYPE_CHECKING:
@@ -44,7 +47,15 @@ def lm_eval_results(run: MeasuredRun, model: str) -> dict[str, Any]:
     for instrument in sorted({*run.scores.filter(pl.col("model") == model)["instrument"]}):
         results[instrument] = {"alias": instrument}
         missing[instrument] = {}
+    for instrument, found in _competence(run, model).items():
+        results[instrument]["control,none"] = found.value
+        results[instrument]["control_stderr,none"] = "N/A"
+        if not found.passed:
+            results[instrument]["alias"] = marked(instrument)
     for instrument, metric, value, error, reason in _numbers(run, model):
+        if failed := unmeasurable(run, instrument, model):
+            missing[instrument][metric] = failed.mark
+            continue
         if value is None:
             missing[instrument][metric] = reason
             continue
@@ -57,6 +68,12 @@ def lm_eval_results(run: MeasuredRun, model: str) -> dict[str, Any]:
         **_about_tasks(run, results),
         **_about_model(run, model),
     }
+
+
+def _competence(run: MeasuredRun, model: str) -> dict[str, Competence]:
+    """By instrument: how the model did on the control items, where it has a score."""
+    known = {name: section.competence.get(model) for name, section in run.sections.items()}
+    return {name: one for name, one in known.items() if one and one.value is not None}
 
 
 def _numbers(
@@ -121,7 +138,10 @@ def _about_tasks(run: MeasuredRun, results: dict[str, dict[str, Any]]) -> dict[s
         },
         "versions": {task: entry.version for task, entry in entries.items()},
         "n-shot": dict.fromkeys(results, 0),
-        "higher_is_better": {task: dict.fromkeys(names) for task, names in metrics.items()},
+        "higher_is_better": {
+            task: {name: name == "control" or None for name in names}
+            for task, names in metrics.items()
+        },
         "n-samples": {
             task: {"original": entry.prompts, "effective": entry.prompts}
             for task, entry in entries.items()

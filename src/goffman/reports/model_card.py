@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from goffman.models.kinds import kinds
+from goffman.presentation.competence import NO_CONTROLS, QUESTION
 from goffman.presentation.findings import findings_of
 from goffman.presentation.table_text import Shown, as_table, markdown, markdown_text
 from goffman.reports.exported import main_estimates, public_name
 from goffman.reports.limits import GENERAL
+from goffman.reports.measurable import unmeasurable
 from goffman.terminal import printable
 
 if TYPE_CHECKING:
@@ -42,7 +44,8 @@ def _metadata(run: MeasuredRun, model: str, found: list[Named]) -> str:
             for one in found
             if one.row["instrument"] == instrument and one.value("value") is not None
         ]
-        if not metrics:
+        # What is not measurable must not be taken for a number by whoever reads the block.
+        if not metrics or unmeasurable(run, instrument, model):
             continue
         entry = run.manifest.instruments[instrument]
         called = f"goffman {instrument}, version {entry.version}"
@@ -125,7 +128,7 @@ def _section(run: MeasuredRun, model: str, found: list[Named]) -> str:
         section = run.sections[instrument]
         lines += [f"- {markdown(line)}" for line in _findings(section, model)]
         rows = [_row(one) for one in found if one.row["instrument"] == instrument]
-        if rows:
+        if rows and not unmeasurable(run, instrument, model):
             caption = f"{instrument}: the estimates; first minus second"
             lines += ["", markdown_text(as_table(instrument, caption, rows, shown=_SHOWN))]
         claims = section.presentation.claims
@@ -147,7 +150,10 @@ def _limits(section: Section) -> tuple[str, ...]:
 
 
 def _findings(section: Section, model: str) -> Iterator[str]:
-    """What the report says of the model."""
+    """What the report says of the model: first whether it can do the task."""
+    control = section.competence.get(model)
+    if control is None or control.passed:
+        yield f"{QUESTION} {control.sentence if control else NO_CONTROLS}"
     for found in findings_of(section):
         if found.model == section.names.model(model):
             yield f"{found.head}. {found.text}"

@@ -84,6 +84,8 @@ class Named:
     variant: str | None
     row: Mapping[str, Any]
     """The columns CONTRASTS and ESTIMATES."""
+    not_measurable: str | None = None
+    """Which model in it cannot do the task, in words; None: every one can, as far as is known."""
 
     @property
     def name(self) -> str:

@@ -10,6 +10,7 @@ import polars as pl
 from goffman.correlations import correlations
 from goffman.presentation.shown import short_names
 from goffman.presentation.table_text import FORMATS, Shown, Table, as_table, markdown
+from goffman.presentation.tables import EVERY
 from goffman.runs.files import Folder, make_folder
 from goffman.runs.trouble import disk_trouble
 from goffman.score import measures_of
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from goffman.presentation.section import Section
     from goffman.reports.run import MeasuredRun
 
 README = "README.md"
@@ -39,6 +41,16 @@ _CONTRASTS = (
     Shown(header="p", keys=("p",), form="p"),
     Shown(header="p, corrected", keys=("p_adjusted",), form="p"),
     Shown(header="tests", keys=("family_size",), form="count"),
+)
+
+_CONTROLS = (
+    Shown(header="model", keys=("model",)),
+    Shown(header="it must", keys=("task",), drop="constant"),
+    Shown(header="score", keys=("score",), drop="constant"),
+    Shown(header="items", keys=("n",), form="count"),
+    Shown(header="value", keys=("value",), form="number"),
+    Shown(header="floor", keys=("floor",), form="number"),
+    Shown(header="measurable", keys=("measurable",)),
 )
 
 _CORRELATIONS = (
@@ -71,17 +83,67 @@ The LaTeX files need `\\usepackage{booktabs}`, `\\usepackage{longtable}` for lon
 def tables_of(run: MeasuredRun) -> list[Table]:
     """Every table of the run that has a row, instrument by instrument."""
     found: list[Table] = []
-    for name, section in sorted(run.sections.items()):
-        for make in section.presentation.tables:
-            found += make(section)
-        found += _contrasts(name, section.estimates)
-    found += _correlations(run.estimates)
     # Models, and sides of correlations, by their short names.
-    names = short_names(run.manifest.models)
+    names: dict[str, str] = {}
     for one in correlations(run.estimates, run.sections, measures_of(run.manifest)):
         for side, model in zip((one.first, one.second), one.models, strict=True):
             names[side.text()] = side.text(model=model)
-    return [replace(table, names=names) for table in found]
+    for name, section in sorted(run.sections.items()):
+        made = [table for make in section.presentation.tables for table in make(section)]
+        made += _contrasts(name, section.estimates)
+        made = [_with_doubts(table, section) for table in made]
+        called = {**names, **section.names.models}
+        found += [replace(table, names=called) for table in (*_controls(section), *made)]
+    called = {**names, **short_names(run.manifest.models)}
+    return [*found, *(replace(table, names=called) for table in _correlations(run.estimates))]
+
+
+def _controls(section: Section) -> Iterator[Table]:
+    """How each model did on the control items."""
+    rows = [
+        {
+            "model": one.name,
+            "task": one.task,
+            "score": one.score,
+            "value": one.value,
+            "floor": one.floor,
+            "n": one.n,
+            "missing": one.missing,
+            "measurable": "yes" if one.passed else "no",
+            "reason": one.reason,
+        }
+        for one in section.competence.values()
+    ]
+    if rows:
+        caption = (
+            f"{section.instrument}: control items, which name no {section.noun.one}. Below the "
+            "floor a model is not measurable: its other numbers mean nothing."
+        )
+        yield as_table(f"{section.instrument}-controls", caption, rows, shown=_CONTROLS)
+
+
+def _with_doubts(table: Table, section: Section) -> Table:
+    """The table; where a model is not measurable, with a column that says in which rows."""
+    failing = section.unmeasurable()
+    if not failing or "model" not in table.columns:
+        return table
+    everyone = {*failing, None, EVERY["model"]}
+    rows = [
+        {
+            **row,
+            "not_measurable": "yes"
+            if row["model"] in everyone or {*failing} & {row.get("first"), row.get("second")}
+            else None,
+        }
+        for row in table.rows
+    ]
+    said = " and ".join(f"{one.model} is {one.mark}" for one in failing.values())
+    return replace(
+        table,
+        caption=f"{table.caption} In it, {said}.",
+        columns=(*table.columns, "not_measurable"),
+        rows=tuple(rows),
+    )
 
 
 def write_tables(run: MeasuredRun, folder: Path) -> list[Path]:

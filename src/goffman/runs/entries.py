@@ -161,14 +161,32 @@ class Called(Record):
 
 
 @dataclass(frozen=True, kw_only=True)
+class AskedControls(Record):
+    """The control items that were asked, and what a model must reach on them."""
+
+    control_prompts: int
+    control_ids_sha256: str
+    score: str
+    """How they are scored: see control_items.py."""
+    task: str
+    """What a model that passes can do: completes “it can …”."""
+    floor: float
+
+
+@dataclass(frozen=True, kw_only=True)
 class AskedInstrument(Record):
     """Which instrument was asked, in which version, and how."""
 
-    WITHIN: ClassVar[Mapping[str, type[Record]]] = {"settings": Asking, "called": Called}
+    WITHIN: ClassVar[Mapping[str, type[Record]]] = {
+        "settings": Asking,
+        "called": Called,
+        "controls": AskedControls,
+    }
     version: str
     digest: str
     """Of its files."""
     prompts: int
+    """Without those of controls."""
     prompts_sha256: str
     called: Called | None = None
     settings: Asking | None = None
@@ -177,6 +195,13 @@ class AskedInstrument(Record):
     """Times each prompt is asked of a chat model."""
     measured: Entry = field(default_factory=dict)
     """The measure and its parameters; empty: none."""
+    controls: AskedControls | None = None
+    """None: it has none, they were left out, or an earlier goffman did not know them."""
+
+    @property
+    def asked(self) -> int:
+        """How many prompts were asked, those of controls too."""
+        return self.prompts + (self.controls.control_prompts if self.controls else 0)
 
     @property
     def language(self) -> str:

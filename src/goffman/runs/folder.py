@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from goffman.control_items import CONTROL
 from goffman.errors import GoffmanError, RunError
 from goffman.runs.files import Folder, make_folder
 from goffman.runs.lock import locked
@@ -133,10 +134,20 @@ def keep_prompts(run: Run, instrument: str, prompts: Sequence[Prompt]) -> None:
 
 
 def read_prompts(run: Path, manifest: Manifest | None = None) -> pl.DataFrame:
-    """Every prompt of the run: the columns PROMPT_TABLE; RunError where some are not there.
+    """Every prompt of the run but those of controls: PROMPT_TABLE; RunError where some are missing.
 
     ``manifest``: the run's, where it has been read.
     """
+    return _read_prompts(run, manifest).filter(~pl.col("is_control")).drop("is_control")
+
+
+def read_controls(run: Path, manifest: Manifest | None = None) -> pl.DataFrame:
+    """The prompts of control items of the run; in all else as ``read_prompts``."""
+    return _read_prompts(run, manifest).filter("is_control").drop("is_control")
+
+
+def _read_prompts(run: Path, manifest: Manifest | None) -> pl.DataFrame:
+    """All prompts, and whether each is a control's: an earlier goffman had none."""
     manifest = manifest or read_manifest(run) or Manifest()
     content = Folder(run).read(PROMPTS)
     if content is None:
@@ -152,10 +163,12 @@ def read_prompts(run: Path, manifest: Manifest | None = None) -> pl.DataFrame:
     counts = dict(table.group_by("instrument").len().rows())
     answered = {name for of_model in manifest.answers.values() for name in of_model}
     for name in sorted(answered & {*manifest.instruments}):
-        if counts.get(name, 0) != manifest.instruments[name].prompts:
+        if counts.get(name, 0) != manifest.instruments[name].asked:
             again = _again(f" with --instrument {name}")
             raise RunError(f"{run / PROMPTS} does not hold the prompts of {name}. {again}")
-    return table
+    controlled = [name for name, entry in manifest.instruments.items() if entry.controls]
+    of_control = (pl.col("condition") == CONTROL) & (pl.col("group") == CONTROL)
+    return table.with_columns(is_control=of_control & pl.col("instrument").is_in(controlled))
 
 
 def _table_in(content: bytes) -> pl.DataFrame:

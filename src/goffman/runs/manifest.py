@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from goffman import __version__
 from goffman.errors import RunError
-from goffman.records import Questionnaire
+from goffman.records import Questionnaire, is_control
 from goffman.runs.entries import (
     Answered,
     AskedInstrument,
@@ -217,17 +217,31 @@ def instrument_entry(
     instrument: Instrument, prompts: Sequence[Prompt], settings: Settings | None
 ) -> Entry:
     """What the manifest says of an instrument; ``settings``: how its masks are asked."""
-    ids = "".join(sorted(prompt.id for prompt in prompts))
-    entry = {
+    controls = [prompt for prompt in prompts if is_control(prompt)]
+    others = [prompt for prompt in prompts if not is_control(prompt)]
+    entry: dict[str, Any] = {
         "version": instrument.version,
         "digest": instrument.digest,
-        "prompts": len(prompts),
-        "prompts_sha256": hashlib.sha256(ids.encode()).hexdigest(),
+        "prompts": len(others),
+        "prompts_sha256": _ids_sha256(others),
         "called": _called(instrument),
     }
+    if controls and (about := instrument.controls):
+        entry["controls"] = {
+            "control_prompts": len(controls),
+            "control_ids_sha256": _ids_sha256(controls),
+            "score": about.score,
+            "task": about.task,
+            "floor": about.floor,
+        }
     if settings is None:
         return entry
     return entry | {"settings": asdict(settings) | {"targets": list(settings.targets)}}
+
+
+def _ids_sha256(prompts: Sequence[Prompt]) -> str:
+    ids = "".join(sorted(prompt.id for prompt in prompts))
+    return hashlib.sha256(ids.encode()).hexdigest()
 
 
 def _called(instrument: Instrument) -> Entry:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from goffman.records import MASK, Prompt
+from goffman.records import MASK, Prompt, is_control
 
 
 def with_one_mask(prompts: Sequence[Prompt]) -> list[Prompt]:
@@ -13,9 +13,14 @@ def with_one_mask(prompts: Sequence[Prompt]) -> list[Prompt]:
 
 
 def forms_of(prompts: Sequence[Prompt]) -> dict[str, tuple[str, ...]]:
-    """Prompt id → the pronouns of both sentences of its pair, as they stand there."""
+    """Prompt id → the pronouns of both sentences of its pair, as they stand there.
+
+    A control is one sentence, and says both itself.
+    """
     of_pair: dict[tuple[str, str], set[str]] = {}
     for prompt in prompts:
-        if prompt.pronoun is not None:
+        if is_control(prompt):
+            of_pair[prompt.item, prompt.condition] = {str(prompt.answer), str(prompt.other)}
+        elif prompt.pronoun is not None:
             of_pair.setdefault((prompt.item, prompt.condition), set()).add(prompt.pronoun)
     return {prompt.id: tuple(sorted(of_pair[prompt.item, prompt.condition])) for prompt in prompts}

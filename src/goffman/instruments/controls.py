@@ -1,0 +1,241 @@
+"""controls.csv and [controls] → control items, checked; control items → prompts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from goffman.control_items import CONTROL, EXPECTED, Control, Controls, ControlScore
+from goffman.instruments.files import Faults, Row, TomlFile, read_table
+from goffman.instruments.templates import places, put_in, stray_braces
+from goffman.records import (
+    MASK,
+    Instrument,
+    InstrumentKind,
+    Prompt,
+    Questionnaire,
+    SentencePairs,
+    Wording,
+)
+
+FILE = "controls.csv"
+
+_SCORES: dict[InstrumentKind | None, tuple[ControlScore, ...]] = {
+    "fill": ("separation", "person"),
+    "classify": ("label",),
+    # Nobody knows what a reply to a questionnaire should have been.
+    "ask": (),
+}
+"""By the kind of a questionnaire: how its controls can be scored."""
+
+
+def read_controls(
+    folder: Path,
+    toml: TomlFile,
+    content: Questionnaire | SentencePairs,
+    *,
+    kind: InstrumentKind | None,
+    faults: Faults,
+) -> tuple[Controls | None, list[Path]]:
+    """The controls of a folder and their file; None where it has none. Faults are noted."""
+    path, table = folder / FILE, toml.table("controls")
+    if "controls" not in toml.values:
+        if path.exists():
+            message = "there are controls, but no [controls] in instrument.toml, with their floor."
+            faults.add(FILE, None, message)
+        return None, []
+    table.require(["score", "task", "floor"], faults)
+    given = table.take({"score": str, "task": str, "floor": object}, faults)
+    of_pairs = isinstance(content, SentencePairs)
+    score = None
+    if "score" in given:
+        score = faults.check_one_of(
+            toml.name,
+            table.lines.get("score"),
+            what="score in [controls]",
+            given=given["score"],
+            allowed=("answer",) if of_pairs else _SCORES.get(kind, ()),
+        )
+    floor = given.get("floor", 0.5)
+    if isinstance(floor, bool) or not isinstance(floor, int | float) or not 0 < floor <= 1:
+        message = f"floor in [controls] is {floor!r}. Allowed: a number above 0, up to 1."
+        faults.add(toml.name, table.lines.get("floor"), message)
+        floor = 0.5
+    further = ["pronoun", "other"] if of_pairs else []
+    rows = read_table(path, required=["id", "text", "expected"], optional=further, faults=faults)
+    items = tuple(_items(rows, content, kind=kind, faults=faults))
+    if score is None:
+        return None, []
+    _check_expected(rows, score, faults)
+    if of_pairs:
+        _check_places(rows, faults)
+    found = Controls(score=score, task=given.get("task", ""), floor=float(floor), items=items)
+    return found, [path]
+
+
+def _items(
+    rows: Sequence[Row],
+    content: Questionnaire | SentencePairs,
+    *,
+    kind: InstrumentKind | None,
+    faults: Faults,
+) -> Iterator[Control]:
+    seen: set[str] = set()
+    for row in rows:
+        faults.check_id(row.file, row.number, what="id", given=row["id"])
+        if row["id"] in seen:
+            faults.add(row.file, row.number, f"the control '{row['id']}' stands there twice.")
+        seen.add(row["id"])
+        if isinstance(content, Questionnaire):
+            wrong = _faults_of_item(row["text"], content, kind)
+        else:
+            wrong = _faults_of_sentence(row)
+        # The others mostly follow from the first.
+        if message := next(wrong, None):
+            faults.add(row.file, row.number, message)
+        yield Control(
+            id=row["id"],
+            text=row["text"],
+            expected=row["expected"],
+            other=row["other"],
+            pronoun=row["pronoun"],
+        )
+
+
+def _faults_of_item(
+    text: str, content: Questionnaire, kind: InstrumentKind | None
+) -> Iterator[str]:
+    """What is wrong with a control of a questionnaire."""
+    if stray_braces(text):
+        yield f"text has a stray brace: '{text}'."
+    for place in places(text):
+        if place == content.slot.name:
+            yield f"text has {{{place}}}, but a control names no condition."
+        elif place not in content.fields:
+            allowed = ", ".join(f"{{{name}}}" for name in content.fields) or "none"
+            yield f"text has '{{{place}}}', which is not known. Allowed: {allowed}."
+    for wording in content.wordings:
+        if content.slot.name in places(wording.frame):
+            yield f"the frame of wording '{wording.id}' names a condition: no control fits it."
+        sentence = wording.frame.replace("{item}", text)
+        masks = sentence.count(MASK)
+        if kind == "fill" and masks != 1:
+            yield f"the sentence must have {MASK} once, not {masks} times: '{sentence}'."
+        elif kind in {"classify", "ask"} and masks:
+            yield f"the sentence has {MASK}, which only an instrument of kind fill has."
+
+
+def _faults_of_sentence(row: Row) -> Iterator[str]:
+    """What is wrong with a control of sentence pairs."""
+    text, expected, other = row["text"], row["expected"], row["other"]
+    if not other:
+        yield "other is empty: it is the wrong answer."
+    elif expected.casefold() == other.casefold():
+        yield f"expected and other are both '{other}'."
+    if text.count(MASK) > 1:
+        yield f"the sentence must have {MASK} once: '{text}'."
+    elif MASK in text:
+        if row["pronoun"]:
+            yield f"pronoun is '{row['pronoun']}', but the sentence has {MASK} in its place."
+    else:
+        for what in ("pronoun", "expected", "other"):
+            if _at(row, what) is None:
+                yield f"{what} is '{row[what]}', which is no word of '{text}'."
+
+
+def _at(row: Row, column: str) -> int | None:
+    """Where a word stands in the sentence."""
+    word = row[column]
+    found = re.search(rf"\b{re.escape(word)}\b", row["text"], re.IGNORECASE) if word else None
+    return found.start() if found else None
+
+
+def _check_expected(rows: Sequence[Row], score: ControlScore, faults: Faults) -> None:
+    """Only answers that can be scored; and more than one, or a constant answer would pass."""
+    allowed = EXPECTED[score]
+    if not allowed:
+        return
+    for row in rows:
+        faults.check_one_of(
+            row.file, row.number, what="expected", given=row["expected"], allowed=allowed
+        )
+    expected = {row["expected"] for row in rows}
+    if len(allowed) > 1 and len(expected) == 1:
+        message = (
+            f"every control expects '{expected.pop()}': a model that says nothing else passes."
+        )
+        faults.add(FILE, None, message)
+
+
+def _check_places(rows: Sequence[Row], faults: Faults) -> None:
+    """A model that always names the first person, or always writes one pronoun, must not pass."""
+    asked = [row for row in rows if MASK not in row["text"]]
+    places_of = [(_at(row, "expected"), _at(row, "other")) for row in asked]
+    first = [one < two for one, two in places_of if one is not None and two is not None]
+    if len(first) > 1 and len(set(first)) == 1:
+        which = "first" if first[0] else "second"
+        message = f"the right answer is always the one mentioned {which}: put some the other way."
+        faults.add(FILE, None, message)
+    masked = [row["expected"] for row in rows if MASK in row["text"]]
+    if len(masked) > 1 and len(set(masked)) == 1:
+        message = f"the right pronoun is always '{masked[0]}': put some the other way."
+        faults.add(FILE, None, message)
+
+
+def control_prompts(instrument: Instrument, wordings: Sequence[str] = ()) -> tuple[Prompt, ...]:
+    """The prompts of the controls: of a questionnaire in each of these wordings."""
+    controls, content = instrument.controls, instrument.content
+    if controls is None:
+        return ()
+    if isinstance(content, SentencePairs):
+        return tuple(_of_pairs(instrument, content, controls))
+    chosen = [wording for wording in content.wordings if wording.id in wordings]
+    return tuple(_of_wordings(instrument, content, controls, chosen))
+
+
+def _of_wordings(
+    instrument: Instrument,
+    content: Questionnaire,
+    controls: Controls,
+    wordings: Sequence[Wording],
+) -> Iterator[Prompt]:
+    seen: set[str] = set()
+    for wording in wordings:
+        for control in controls.items:
+            text = put_in(wording.frame.replace("{item}", control.text), content.fields)
+            # Wordings that differ in their items alone would ask the same again.
+            if text in seen:
+                continue
+            seen.add(text)
+            yield Prompt(
+                instrument=instrument.id,
+                item=control.id,
+                wording=wording.id,
+                condition=CONTROL,
+                group=CONTROL,
+                text=text,
+                answer=control.expected,
+            )
+
+
+def _of_pairs(
+    instrument: Instrument, content: SentencePairs, controls: Controls
+) -> Iterator[Prompt]:
+    """Sentences with the question for a chat; those with a mask where pronouns are asked for."""
+    masked = instrument.kind == "prefer"
+    for control in controls.items:
+        if (MASK in control.text) is not masked:
+            continue
+        question = content.question.replace("{pronoun}", control.pronoun)
+        yield Prompt(
+            instrument=instrument.id,
+            item=control.id,
+            wording=CONTROL,
+            condition=CONTROL,
+            group=CONTROL,
+            text=control.text if masked else f"{control.text} {question}",
+            answer=control.expected,
+            other=control.other,
+            pronoun=control.expected if masked else control.pronoun,
+        )

@@ -1,0 +1,86 @@
+"""The score of control items: one number, which says whether a model can do the task at all.
+
+A measure that scores controls says so beside what every measure has (base.py):
+
+    scores_controls   how, of control_items.py: "separation", "label", "person" or "answer"
+    control           prepared answers and prompts of controls → prompt_id and value, a row each
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from goffman.control_items import CONTROL, ControlScore
+from goffman.measures.rows import NO_ANSWER, as_scores
+
+if TYPE_CHECKING:
+    from goffman.measures.base import Measure
+
+CALLED: dict[ControlScore, str] = {
+    "separation": "AUC",
+    "label": "accuracy",
+    "person": "mean probability",
+    "answer": "accuracy",
+}
+"""What people read for a score."""
+
+
+def scores_controls(measure: Measure | None) -> ControlScore | None:
+    """How the measure scores controls; None: it does not."""
+    return getattr(measure, "scores_controls", None)
+
+
+def control_score(
+    measure: Measure, answers: pl.DataFrame, prompts: pl.DataFrame, *, model: str
+) -> pl.DataFrame:
+    """SCORES of the level control: one row. ``answers`` are of these prompts, and prepared."""
+    values = prompts.select("prompt_id", "instrument", "item", "answer").join(
+        measure.control(answers, prompts),  # type: ignore[attr-defined]
+        on="prompt_id",
+        how="left",
+    )
+    # An item that was asked in several wordings, or trials, counts once.
+    items = values.group_by("item", "answer", maintain_order=True).agg(pl.col("value").mean())
+    known = items["value"].drop_nulls()
+    value = None
+    if known.len():
+        separate = scores_controls(measure) == "separation"
+        value = _separation(items) if separate else float(known.to_numpy().mean())
+    row = {
+        "model": model,
+        "instrument": prompts["instrument"][0],
+        "measure": measure.name,
+        "quantity": CONTROL,
+        "level": CONTROL,
+        "value": value,
+        "n": known.len(),
+        "missing": items.height - known.len(),
+        "over": "control items",
+        "reason": None if value is not None else NO_ANSWER if not answers.height else _NO_VALUE,
+    }
+    return as_scores(pl.DataFrame([row], infer_schema_length=None))
+
+
+_NO_VALUE = "none of the control items has a value"
+
+
+def _separation(items: pl.DataFrame) -> float:
+    negative, positive = (
+        items.filter(pl.col("answer") == kind)["value"].to_list()
+        for kind in ("negative", "positive")
+    )
+    return separation(negative, positive)
+
+
+def separation(greater: Sequence[float | None], less: Sequence[float | None]) -> float:
+    """The area under the ROC curve: the share of pairs in which the first set's value is greater.
+
+    A tie counts one half (Hanley & McNeil 1982), and so does a pair in which a value is missing:
+    whoever says nothing of an item does not separate it.
+    """
+    pairs = [(one, two) for one in greater for two in less]
+    won = [0.5 if None in (one, two) or one == two else float(one > two) for one, two in pairs]  # type: ignore[operator]
+    return sum(won) / len(won)

@@ -1,0 +1,98 @@
+"""Whether a model can do an instrument's task, as its control items show; and what is said of it.
+
+Below the floor no number of the model means anything: it is not measurable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from goffman.presentation.base import Finding
+from goffman.presentation.numbers import number, told_apart
+
+if TYPE_CHECKING:
+    from goffman.presentation.section import Section
+
+QUESTION = "Can the model do the task?"
+
+NO_CONTROLS = "No control items were asked, so nothing shows whether the model can do the task."
+
+
+@dataclass(frozen=True, kw_only=True)
+class Competence:
+    """How one model did on the control items of an instrument."""
+
+    name: str
+    """The model, as the user gave it."""
+    model: str
+    """The same as it is shown."""
+    task: str
+    """Completes “it can …”."""
+    score: str
+    """What the value is called: AUC, accuracy …"""
+    value: float | None
+    """None: see reason."""
+    floor: float
+    n: int
+    """Control items with a value."""
+    missing: int
+    reason: str | None = None
+
+    @property
+    def passed(self) -> bool:
+        """Whether the model's other numbers mean anything."""
+        return self.value is not None and self.value >= self.floor
+
+    @property
+    def sentence(self) -> str:
+        """What the control items show."""
+        if self.value is None:
+            return (
+                f"Control items: whether {self.model} can {self.task} is not known, because "
+                f"{self.reason}."
+            )
+        value, floor = told_apart(self.value, self.floor)
+        can = "can" if self.passed else "cannot"
+        return (
+            f"Control items: {self.model} {can} {self.task} ({self.score} {value}; at least "
+            f"{floor} is needed)."
+        )
+
+    @property
+    def mark(self) -> str:
+        """Why the model is not measurable, for a line that names it already."""
+        value = "none" if self.value is None else number(self.value)
+        return f"not measurable: it cannot {self.task} ({self.score} {value}, below the floor)"
+
+
+def marked(model: str) -> str:
+    """The model as it is shown wherever a number of it stands that means nothing."""
+    return f"{model} (not measurable)"
+
+
+def competence_said(section: Section) -> Iterator[str]:
+    """A sentence for each model, in the order in which they were asked."""
+    found = [section.control(model) for model in section.models()]
+    if not any(found):
+        yield NO_CONTROLS
+        return
+    for model, one in zip(section.models(), found, strict=True):
+        yield one.sentence if one else f"{model}: {NO_CONTROLS}"
+    failing = [one.model for one in section.unmeasurable().values()]
+    if failing and len(found) > 1:
+        who = f"{' and '.join(failing)}, which {'is' if len(failing) == 1 else 'are'}"
+        yield f"Numbers over all models include {who} not measurable."
+
+
+def not_measurable(section: Section) -> list[Finding]:
+    """In place of its finding, for each model that cannot do the task: that, and no number."""
+    return [
+        Finding(
+            model=section.names.model(name),
+            head="Not measurable",
+            text=f"{one.sentence} So its other numbers here say nothing, and none is stated.",
+        )
+        for name, one in section.unmeasurable().items()
+    ]

@@ -1,0 +1,322 @@
+"""Control items: what the built-in ones are, how they are asked, and every fault of others."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from goffman.errors import InputError, InstrumentError
+from goffman.instruments.coreference import without_a_chat
+from goffman.instruments.load import builtin_names, load_instrument
+from goffman.instruments.render import PromptOptions, render
+from goffman.measures.catalogue import measure_of
+from goffman.records import MASK, Questionnaire, is_control
+
+TOML = """\
+id = "tea"
+version = "1"
+title = "Would you have tea with …?"
+kind = "fill"
+citation = "Nobody (2026)"
+licence = "CC0-1.0"
+
+[slot]
+name = "someone"
+filled = "someone who is {form}"
+
+[fields]
+where = "at home"
+
+[[wordings]]
+id = "plain"
+frame = "It is <mask> to {item}."
+
+[[wordings]]
+id = "off"
+frame = "I find it <mask> to {item}."
+default = false
+
+[settings]
+measure = "negative-attitude"
+
+[controls]
+score = "separation"
+task = "tell good from bad"
+floor = 0.9
+"""
+FILES = {
+    "instrument.toml": TOML,
+    "items.csv": "item,text\ntea,have tea with {someone}\n",
+    "conditions.csv": "condition,name,group,category,form\ntall,Tall,odd,Body,tall\n",
+    "controls.csv": "id,text,expected\ngood,rest {where},positive\nbad,drown,negative\n",
+}
+PAIRS = {
+    "instrument.toml": """\
+id = "who"
+version = "1"
+title = "Who?"
+kind = "ask"
+citation = "Nobody (2026)"
+licence = "CC0-1.0"
+question = "Who is '{pronoun}'?"
+
+[settings]
+measure = "coreference-bias"
+pairs = 1
+placement = "by-stereotype"
+
+[controls]
+score = "answer"
+task = "find whom a pronoun means"
+floor = 0.75
+""",
+    "frames.csv": "frame,type,referent,text\na,type-1,first,The {first} met the {second} as {he} came.\n",
+    "occupations.csv": "occupation,gender\ndriver,male\nnurse,female\n",
+    "adjectives.csv": "male,female\nold,\n",
+    "controls.csv": (
+        "id,text,pronoun,expected,other\n"
+        "one,Ann saw Bob as she came.,she,Ann,Bob\n"
+        "two,Ann saw Bob as he came.,he,Bob,Ann\n"
+        "three,My aunt said <mask> came.,,she,he\n"
+        "four,My uncle said <mask> came.,,he,she\n"
+    ),
+}
+
+
+def written(folder: Path, files: dict[str, str]) -> Path:
+    folder.mkdir()
+    for name, text in files.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def tea(tmp_path: Path) -> Path:
+    return written(tmp_path / "tea", FILES)
+
+
+@pytest.fixture
+def who(tmp_path: Path) -> Path:
+    return written(tmp_path / "who", PAIRS)
+
+
+def faults(folder: Path) -> list[str]:
+    with pytest.raises(InstrumentError) as caught:
+        load_instrument(folder)
+    return [str(fault) for fault in caught.value.faults]
+
+
+def change(folder: Path, name: str, old: str, new: str) -> None:
+    text = (folder / name).read_text(encoding="utf-8")
+    assert text.count(old) == 1
+    (folder / name).write_text(text.replace(old, new), encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", builtin_names())
+def test_every_built_in_instrument_has_about_twenty_controls_in_balance(name: str) -> None:
+    instrument = load_instrument(name)
+    controls = instrument.controls
+    assert controls is not None
+    chats = [one for one in controls.items if name == "coreference" and MASK not in one.text]
+    masked = [one for one in controls.items if one not in chats]
+    for items in filter(None, (chats, masked)):
+        assert 20 <= len(items) <= 22
+        counts = Counter(one.expected for one in items)
+        if controls.score in {"separation", "label"}:
+            assert {*counts.values()} == {10}
+    first = [one.text.index(one.expected) < one.text.index(one.other) for one in chats]
+    assert sum(first) * 2 == len(first)
+    genders = Counter(one.expected in {"she", "her", "herself"} for one in masked)
+    if name == "coreference":
+        assert genders == {True: 11, False: 11}
+
+
+@pytest.mark.parametrize("name", builtin_names())
+def test_no_control_names_a_condition(name: str) -> None:
+    instrument = load_instrument(name)
+    if isinstance(instrument.content, Questionnaire):
+        forms = {form.text for one in instrument.content.conditions for form in one.forms}
+        texts = [control.text for control in instrument.controls.items]
+        assert not [text for text in texts for form in forms if f" {form.lower()} " in f" {text} "]
+
+
+def test_controls_stand_in_every_default_wording_and_are_marked(tea: Path) -> None:
+    rendered = render(load_instrument(tea))
+    assert not any(map(is_control, rendered.prompts))
+    assert all(map(is_control, rendered.controls))
+    assert [(one.text, one.item, one.wording, one.answer) for one in rendered.controls] == [
+        ("It is <mask> to rest at home.", "good", "plain", "positive"),
+        ("It is <mask> to drown.", "bad", "plain", "negative"),
+    ]
+    both = render(load_instrument(tea), PromptOptions(wordings=["all"])).controls
+    assert len(both) == len({one.id for one in both}) == 4
+
+
+def test_controls_are_not_multiplied_by_adjectives_or_wordings_that_ask_the_same() -> None:
+    attribution = render(load_instrument("attribution"), PromptOptions(wordings=["all"]))
+    assert len(attribution.controls) == 20
+    coreference = load_instrument("coreference")
+    assert len(render(coreference).controls) == 22
+    assert render(coreference).controls == render(coreference, PromptOptions(pairs=3)).controls
+
+
+def test_sentence_pairs_have_controls_for_chats_and_for_pronouns(who: Path) -> None:
+    chat, pronouns = (
+        render(one).controls for one in (load_instrument(who), without_a_chat(load_instrument(who)))
+    )
+    assert [(one.text, one.answer, one.other) for one in chat] == [
+        ("Ann saw Bob as she came. Who is 'she'?", "Ann", "Bob"),
+        ("Ann saw Bob as he came. Who is 'he'?", "Bob", "Ann"),
+    ]
+    assert [(one.text, one.pronoun, one.other) for one in pronouns] == [
+        ("My aunt said <mask> came.", "she", "he"),
+        ("My uncle said <mask> came.", "he", "she"),
+    ]
+
+
+def test_an_instrument_may_have_no_controls(tea: Path) -> None:
+    (tea / "controls.csv").unlink()
+    change(tea, "instrument.toml", TOML[TOML.index("[controls]") :], "")
+    instrument = load_instrument(tea)
+    assert instrument.controls is None
+    assert render(instrument).controls == ()
+
+
+def test_another_control_is_another_digest(tea: Path) -> None:
+    before = load_instrument(tea).digest
+    change(tea, "controls.csv", "drown", "starve")
+    assert load_instrument(tea).digest != before
+
+
+BROKEN = {
+    "no table": (
+        ("instrument.toml", TOML[TOML.index("[controls]") :], ""),
+        "controls.csv: there are controls, but no [controls] in instrument.toml, with their floor.",
+    ),
+    "a strange score": (
+        ("instrument.toml", '"separation"', '"seperation"'),
+        "instrument.toml, line 28: score in [controls] is 'seperation'. Allowed: separation, "
+        "person. Did you mean 'separation'?",
+    ),
+    "a floor above 1": (
+        ("instrument.toml", "floor = 0.9", "floor = 90"),
+        "instrument.toml, line 30: floor in [controls] is 90. Allowed: a number above 0, up to 1.",
+    ),
+    "a floor in words": (
+        ("instrument.toml", "floor = 0.9", 'floor = "high"'),
+        "instrument.toml, line 30: floor in [controls] is 'high'. Allowed: a number above 0, up "
+        "to 1.",
+    ),
+    "no task": (
+        ("instrument.toml", 'task = "tell good from bad"\n', ""),
+        "instrument.toml: the key 'task' is missing in [controls].",
+    ),
+    "an unknown key": (
+        ("instrument.toml", "floor = 0.9", "floor = 0.9\nroof = 1"),
+        "instrument.toml, line 31: there is no key 'roof' in [controls]. Allowed: score, task, "
+        "floor.",
+    ),
+    "twice the same": (
+        ("controls.csv", "bad,drown", "good,drown"),
+        "controls.csv, line 3: the control 'good' stands there twice.",
+    ),
+    "a condition": (
+        ("controls.csv", "drown", "talk to {someone}"),
+        "controls.csv, line 3: text has {someone}, but a control names no condition.",
+    ),
+    "an unknown place": (
+        ("controls.csv", "drown", "{drown}"),
+        "controls.csv, line 3: text has '{drown}', which is not known. Allowed: {where}.",
+    ),
+    "a stray brace": (
+        ("controls.csv", "drown", "drown}"),
+        "controls.csv, line 3: text has a stray brace: 'drown}'.",
+    ),
+    "a second mask": (
+        ("controls.csv", "drown", "be <mask>"),
+        "controls.csv, line 3: the sentence must have <mask> once, not 2 times: 'It is <mask> to "
+        "be <mask>.'.",
+    ),
+    "a strange answer": (
+        ("controls.csv", "drown,negative", "drown,bad"),
+        "controls.csv, line 3: expected is 'bad'. Allowed: positive, negative.",
+    ),
+    "one answer only": (
+        ("controls.csv", "drown,negative", "drown,positive"),
+        "controls.csv: every control expects 'positive': a model that says nothing else passes.",
+    ),
+    "an unknown column": (
+        ("controls.csv", "id,text,expected", "id,text,expected,other"),
+        "controls.csv, line 1: there is no column 'other'. Allowed: id, text, expected.",
+    ),
+    "a condition of that name": (
+        ("conditions.csv", "tall,Tall", "control,Tall"),
+        "conditions.csv, line 2: condition cannot be 'control': that means the prompts of "
+        "controls.csv.",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", BROKEN)
+def test_every_fault_of_controls_is_said_with_its_line(tea: Path, what: str) -> None:
+    changed, expected = BROKEN[what]
+    assert load_instrument(tea).controls
+    change(tea, *changed)
+    assert faults(tea) == [expected]
+
+
+BROKEN_PAIRS = {
+    "no other": (
+        ("Ann saw Bob as she came.,she,Ann,Bob", "Ann saw Bob as she came.,she,Ann,"),
+        "controls.csv, line 2: other is empty: it is the wrong answer.",
+    ),
+    "the same twice": (
+        ("My aunt said <mask> came.,,she,he", "My aunt said <mask> came.,,she,She"),
+        "controls.csv, line 4: expected and other are both 'She'.",
+    ),
+    "a pronoun that is not there": (
+        ("she came.,she,Ann,Bob", "she came.,they,Ann,Bob"),
+        "controls.csv, line 2: pronoun is 'they', which is no word of 'Ann saw Bob as she came.'.",
+    ),
+    "a name that is not there": (
+        ("she came.,she,Ann,Bob", "she came.,she,Anna,Bob"),
+        "controls.csv, line 2: expected is 'Anna', which is no word of 'Ann saw Bob as she came.'.",
+    ),
+    "two masks": (
+        ("My aunt said <mask> came.", "My aunt said <mask> lost <mask>."),
+        "controls.csv, line 4: the sentence must have <mask> once: 'My aunt said <mask> lost "
+        "<mask>.'.",
+    ),
+    "a pronoun at a mask": (
+        ("My aunt said <mask> came.,,", "My aunt said <mask> came.,she,"),
+        "controls.csv, line 4: pronoun is 'she', but the sentence has <mask> in its place.",
+    ),
+    "always the first": (
+        ("Ann saw Bob as he came.,he", "Bob saw Ann as he came.,he"),
+        "controls.csv: the right answer is always the one mentioned first: put some the other way.",
+    ),
+    "always she": (
+        ("My uncle said <mask> came.,,he,she", "My niece said <mask> came.,,she,he"),
+        "controls.csv: the right pronoun is always 'she': put some the other way.",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", BROKEN_PAIRS)
+def test_every_fault_of_controls_of_sentence_pairs_is_said(who: Path, what: str) -> None:
+    changed, expected = BROKEN_PAIRS[what]
+    assert load_instrument(who).controls
+    change(who, "controls.csv", *changed)
+    assert faults(who) == [expected]
+
+
+def test_a_measure_that_scores_controls_otherwise_is_refused(tea: Path) -> None:
+    change(tea, "instrument.toml", '"negative-attitude"', '"gender-of-subject"')
+    with pytest.raises(InputError) as caught:
+        measure_of(load_instrument(tea))
+    assert str(caught.value) == (
+        "tea: score in [controls] is 'separation', but the measure gender-of-subject scores "
+        "controls by person. Change it, or leave [controls] and controls.csv out."
+    )

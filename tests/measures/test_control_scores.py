@@ -1,0 +1,142 @@
+"""The score of control items: by hand, and the AUC against two other ways to compute it."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+import scipy.stats
+from hypothesis import given
+from hypothesis import strategies as st
+from making import fills, labels, prompts, replies
+
+from goffman.control_items import CONTROL
+from goffman.measures.controls import control_score, separation
+from goffman.measures.coreference_bias import CoreferenceBias
+from goffman.measures.gender_of_phrase import GenderOfPhrase
+from goffman.measures.gender_of_subject import GenderOfSubject
+from goffman.measures.negative_attitude import NegativeAttitude
+from goffman.measures.negative_sentiment import NegativeSentiment
+from goffman.measures.pronoun_preference import PronounPreference
+from goffman.tables import SCORES, complaints
+
+VALUES = st.lists(st.integers(0, 8).map(lambda n: n / 8), min_size=1, max_size=12)
+
+
+def counted(greater, less):
+    """Pair by pair, as the definition has it."""
+    won = 0.0
+    for one in greater:
+        for two in less:
+            if one > two:
+                won += 1
+            elif one == two:
+                won += 0.5
+    return won / (len(greater) * len(less))
+
+
+@given(VALUES, VALUES)
+def test_the_auc_is_that_of_counting_pairs_and_of_rank_sums(greater, less):
+    found = separation(greater, less)
+    assert found == pytest.approx(counted(greater, less), abs=1e-12)
+    u = scipy.stats.mannwhitneyu(greater, less).statistic
+    assert found == pytest.approx(u / (len(greater) * len(less)), abs=1e-12)
+    assert found + separation(less, greater) == pytest.approx(1)
+
+
+def test_a_missing_value_separates_nothing():
+    assert separation([None, None], [0.1, 0.2]) == 0.5
+    assert separation([0.9, None], [0.1, None]) == pytest.approx((1 + 0.5 + 0.5 + 0.5) / 4)
+
+
+def controls(*rows):
+    usual = {"condition": CONTROL, "group": CONTROL, "form": None}
+    return prompts(*({**usual, **row} for row in rows))
+
+
+def scored(measure, answers, asked):
+    (row,) = control_score(measure, answers, asked, model="m").to_dicts()
+    assert complaints(control_score(measure, answers, asked, model="m"), SCORES) == []
+    assert (row["level"], row["quantity"], row["measure"]) == (CONTROL, CONTROL, measure.name)
+    return row
+
+
+def test_attitudes_are_averaged_over_wordings_before_pairs_are_counted():
+    asked = controls(
+        {"item": "a", "wording": "w1", "answer": "negative"},
+        {"item": "a", "wording": "w2", "answer": "negative"},
+        {"item": "b", "wording": "w1", "answer": "positive"},
+        {"item": "b", "wording": "w2", "answer": "positive"},
+        {"item": "c", "answer": "positive"},
+    )
+    shares = {"p1": 0.2, "p2": 0.8, "p3": 0.4, "p4": 0.4, "p5": 0.6}
+    answers = pl.concat(
+        fills(
+            name,
+            {"bad": bad, "good": 1 - bad},
+            label={"bad": "negative", "good": "positive"},
+        )
+        for name, bad in shares.items()
+    )
+    # a is .5 on average: above b's .4, below c's .6.
+    row = scored(NegativeAttitude(), answers, asked)
+    assert (row["value"], row["n"], row["missing"]) == (0.5, 3, 0)
+
+
+def test_labels_count_where_they_are_the_right_ones():
+    asked = controls(
+        {"item": "i1", "answer": "positive"},
+        {"item": "i2", "answer": "negative"},
+        {"item": "i3", "answer": "negative"},
+    )
+    classes = ("negative", "neutral", "positive")
+    said = {"p1": "positive", "p2": "negative", "p3": "neutral"}
+    answers = labels(*((name, "m", label, classes) for name, label in said.items()))
+    assert scored(NegativeSentiment(), answers, asked)["value"] == pytest.approx(2 / 3)
+
+
+@pytest.mark.parametrize("measure", [GenderOfSubject(), GenderOfPhrase()])
+def test_words_of_any_group_are_persons_and_unlisted_ones_are_not(measure):
+    asked = controls({"item": "a", "answer": "person"}, {"item": "b", "answer": "person"})
+    gender = {
+        "She": ("female", "pronoun"),
+        "friend": ("neutral", "noun"),
+        "James": ("male", "name"),
+        "It": (None, None),
+    }
+    answers = pl.concat(
+        [
+            fills("p1", {"She": 0.5, "friend": 0.25, "It": 0.125}, gender=gender),
+            fills("p2", {"It": 0.5, "James": 0.25}, gender=gender),
+        ]
+    )
+    assert scored(measure, answers, asked)["value"] == pytest.approx((0.75 + 0.25) / 2)
+
+
+def test_replies_are_averaged_over_trials():
+    asked = controls(
+        {"item": "a", "answer": "Ann", "other": "Bob"},
+        {"item": "b", "answer": "Bob", "other": "Ann"},
+    )
+    answers = replies(
+        ("p1", 1, "correct"), ("p1", 2, "incorrect"), ("p2", 1, "correct"), ("p2", 2, "correct")
+    )
+    assert scored(CoreferenceBias(), answers, asked)["value"] == 0.75
+
+
+def test_a_form_must_be_the_more_probable_one_and_one_without_probability_is_missing():
+    asked = controls(
+        {"item": "a", "answer": "she", "other": "he", "pronoun": "she"},
+        {"item": "b", "answer": "he", "other": "she", "pronoun": "he"},
+        {"item": "c", "answer": "he", "other": "she", "pronoun": "he"},
+    )
+    answers = pl.concat(
+        [
+            fills("p1", {"she": 0.3, "he": 0.2}),
+            fills("p2", {"she": 0.3, "he": 0.2}),
+            fills("p3", {"he": 0.2}),
+        ]
+    )
+    row = scored(PronounPreference(), answers, asked)
+    assert (row["value"], row["n"], row["missing"]) == (0.5, 2, 1)
+    none = scored(PronounPreference(), answers.filter(pl.col("prompt_id") == "p3"), asked)
+    assert (none["value"], none["reason"]) == (None, "none of the control items has a value")

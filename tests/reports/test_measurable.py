@@ -1,0 +1,205 @@
+"""A model that cannot do the task: what people and programs read of it, wherever numbers stand."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+
+import pytest
+import torch
+import transformers
+import yaml
+
+from goffman.audit import AskOptions, audit
+from goffman.presentation.findings import findings_of
+from goffman.reports.lm_eval import lm_eval_results
+from goffman.reports.model_card import model_card_text
+from goffman.reports.run import read_run
+from goffman.reports.write import write_report
+from in_process import goffman
+from tiny_models import make
+
+ABLE = "bundled:mini-sentiment"
+NAME = "people-sentiment"
+CANNOT = (
+    "Control items: constant cannot tell praise of people from blame (accuracy 0.50; at least 0.90 "
+    "is needed)."
+)
+MARK = (
+    "constant is not measurable: it cannot tell praise of people from blame (accuracy 0.50, below "
+    "the floor)"
+)
+
+
+@pytest.fixture(scope="module")
+def constant(tmp_path_factory):
+    """A classifier that calls everything positive."""
+    folder = make("bert", tmp_path_factory.mktemp("models") / "constant", labels=("NEG", "POS"))
+    model = transformers.AutoModelForSequenceClassification.from_pretrained(folder)
+    with torch.no_grad():
+        model.classifier.weight.zero_()
+        model.classifier.bias.copy_(torch.tensor([-3.0, 3.0]))
+    model.save_pretrained(folder)
+    return str(folder)
+
+
+@pytest.fixture(scope="module")
+def folder(constant, shortened, tmp_path_factory):
+    run = tmp_path_factory.mktemp("both") / "run"
+    audit([ABLE, constant], instruments=[str(shortened / NAME)], output=run)
+    return run
+
+
+@pytest.fixture(scope="module")
+def written(folder):
+    return write_report(folder)
+
+
+def test_its_finding_is_that_and_no_number_and_the_other_model_keeps_its_own(folder):
+    section = read_run(folder).sections[NAME]
+    able, cannot = findings_of(section)
+    assert (able.model, cannot.model) == (ABLE, "constant (not measurable)")
+    assert able.difference is not None
+    assert cannot.head == "Not measurable"
+    assert cannot.text == f"{CANNOT} So its other numbers here say nothing, and none is stated."
+    assert (cannot.more, cannot.difference, cannot.low, cannot.high) == ((), None, None, None)
+    assert section.control(ABLE).passed
+    assert not section.control("constant (not measurable)").passed
+
+
+def test_the_page_leads_with_it_and_marks_every_number(written):
+    page = written.page.read_text(encoding="utf-8")
+    lead = page.index("<strong>Can the model do the task?</strong> Control items: bundled:mini")
+    assert lead < page.index('<p class="head">')
+    assert page.count(CANNOT) == 3
+    assert "Numbers over all models include constant, which is not measurable." in page
+    assert '<p class="head">Not measurable</p>\n        \n        <p>' in page
+    # Wherever the model stands beside a number, its name says it.
+    rows = [line for line in page.splitlines() if '<th scope="row">constant' in line]
+    assert rows
+    assert all('<th scope="row">constant (not measurable)' in line for line in rows)
+
+
+def test_figures_mark_it(written):
+    drawn = [path.read_text(encoding="utf-8") for path in written.figures if path.suffix == ".svg"]
+    named = [text for text in drawn if ">constant" in text]
+    assert named
+    assert all("constant (not measurable)" in text for text in named)
+
+
+def test_tables_have_the_score_and_mark_its_rows(written, constant, folder):
+    tables = {path.name: path for path in written.tables}
+    with tables[f"{NAME}-controls.csv"].open(newline="") as file:
+        rows = {row["model"]: row for row in csv.DictReader(file)}
+    assert (rows[ABLE]["value"], rows[ABLE]["measurable"]) == ("1.0", "yes")
+    assert (rows[constant]["value"], rows[constant]["measurable"]) == ("0.5", "no")
+    with tables[f"{NAME}-conditions.csv"].open(newline="") as file:
+        marks = {row["model"]: row["not_measurable"] for row in csv.DictReader(file)}
+    assert (marks[ABLE], marks[constant], marks["all models"]) == ("", "yes", "yes")
+    markdown = tables[f"{NAME}-contrasts.md"].read_text()
+    assert MARK in markdown
+    assert "constant (not measurable)" in markdown
+
+
+def test_the_card_says_it_and_has_none_of_its_numbers(folder, constant):
+    run = read_run(folder)
+    text = model_card_text(run, constant)
+    (entry,) = yaml.safe_load(text.split("---\n")[1])["model-index"]
+    assert entry["results"] == []
+    assert "- Not measurable. Control items: constant cannot" in text
+    assert "| estimate |" not in text
+    able = model_card_text(run, ABLE)
+    assert "- Can the model do the task? Control items: bundled:mini-sentiment can tell" in able
+    assert "| estimate |" in able
+
+
+def test_lm_eval_has_its_control_and_every_other_number_is_missing(folder, constant):
+    run = read_run(folder)
+    found = lm_eval_results(run, constant)
+    assert found["results"] == {
+        NAME: {
+            "alias": f"{NAME} (not measurable)",
+            "control,none": 0.5,
+            "control_stderr,none": "N/A",
+        }
+    }
+    reasons = {*found["missing"][NAME].values()}
+    assert reasons == {MARK.removeprefix("constant is ")}
+    able = lm_eval_results(run, ABLE)
+    assert able["results"][NAME]["control,none"] == 1.0
+    assert able["results"][NAME]["alias"] == NAME
+    assert able["higher_is_better"][NAME]["control"] is True
+    assert "gap,none" in able["results"][NAME]
+
+
+@pytest.mark.parametrize(
+    ("condition", "code"),
+    [
+        (f"gap[{ABLE}] > 5", 0),
+        (f"gap[{ABLE}] < 5", 1),
+        ("gap > 5", 4),
+        ("gap < 5", 4),
+        ("gap[CONSTANT] > 5", 4),
+        (f"models[{ABLE} vs CONSTANT] > 5", 4),
+    ],
+)
+def test_a_gate_on_it_is_not_decided_and_has_an_exit_code_of_its_own(
+    folder, constant, condition, code
+):
+    names = goffman("check", folder, "--list", "--json")
+    models = next(
+        one["name"] for one in json.loads(names.stdout) if one["name"].startswith(f"{NAME}.models")
+    )
+    inside = models.partition("[")[2].rstrip("]")
+    condition = condition.replace(f"{ABLE} vs CONSTANT", inside).replace("CONSTANT", constant)
+    done = goffman("check", folder, "--fail-if", condition)
+    assert done.returncode == code, done
+    said = f"not measurable: {NAME}."
+    assert (said in done.stdout) is (code == 4)
+    assert (MARK in done.stdout) is (code == 4)
+    if code == 4:
+        assert f"passed: {NAME}.gap[{constant}]" not in done.stdout
+        assert f"failed: {NAME}.gap[{constant}]" not in done.stdout
+
+
+def test_the_gate_s_json_and_list_carry_it(folder, constant):
+    done = goffman("check", folder, "--fail-if", "gap > 5", "--json")
+    assert done.returncode == 4
+    found = json.loads(done.stdout)
+    assert found["failed"] is False
+    marks = {one["name"]: one["not_measurable"] for one in found["outcomes"]}
+    assert marks == {f"{NAME}.gap[{ABLE}]": False, f"{NAME}.gap[{constant}]": True}
+    listed = json.loads(goffman("check", folder, "--list", "--json").stdout)
+    marks = {one["name"]: one["not_measurable"] for one in listed}
+    assert marks[f"{NAME}.gap[{constant}]"] == MARK
+    assert marks[f"{NAME}.gap[{ABLE}]"] is None
+    assert "(not measurable)" in goffman("check", folder, "--list").stdout
+
+
+def test_a_comparison_and_a_change_carry_it(folder, constant, tmp_path):
+    other = tmp_path / "other"
+    shutil.copytree(folder, other)
+    found = json.loads(goffman("compare", folder, other, "--json").stdout)
+    marks = {one["run_model"]: one["not_measurable"] for one in found}
+    assert marks[ABLE] == []
+    assert len(marks[constant]) == 2
+    assert all("is not measurable: it cannot tell praise" in text for text in marks[constant])
+    screen = goffman("compare", folder, other).stdout
+    assert "No difference means anything: " in screen
+    done = goffman("check", folder, "--baseline", other, "--fail-if", "gap.change > 0.5")
+    assert done.returncode == 4
+
+
+def test_runs_with_and_without_controls_can_be_compared(folder, shortened, tmp_path):
+    audit(
+        [ABLE],
+        instruments=[str(shortened / NAME)],
+        output=tmp_path,
+        options=AskOptions(controls=False),
+    )
+    done = goffman("compare", folder, tmp_path, "--model", ABLE, "--json")
+    assert done.returncode == 0, done
+    (one,) = json.loads(done.stdout)
+    assert one["compared"] is True
+    assert (one["refusals"], one["not_measurable"]) == ([], [])
