@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from goffman.by_ratings import COMPARED, SHIPPED_SCORES, by_ratings
 from goffman.correlations import correlations
 from goffman.errors import RunError
 from goffman.estimate import estimates
@@ -20,6 +21,7 @@ from goffman.runs.manifest import (
     with_lexicons,
     with_measuring,
     with_table,
+    without_tables,
 )
 from goffman.runs.store import parquet
 from goffman.score import measures_of, score, wordings_of, words_of
@@ -37,14 +39,22 @@ def measure(
 ) -> tuple[str, ...]:
     """The summary; scores and estimates are on disk, and in the manifest what they rest on."""
     scores = score(run.folder, run.manifest, words, note=note)
+    wordings, comparing = wordings_of(run.folder, run.manifest), Comparing(seed=seed)
     found = estimates(
-        scores,
-        measures_of(run.manifest),
-        wordings=wordings_of(run.folder, run.manifest),
-        pairs=pairs,
-        compare=Comparing(seed=seed),
+        scores, measures_of(run.manifest), wordings=wordings, pairs=pairs, compare=comparing
+    )
+    beside = by_ratings(
+        run.folder,
+        run.manifest,
+        words,
+        scores=scores,
+        estimates=found,
+        wordings=wordings,
+        compare=comparing,
     )
     tables = {"scores.parquet": parquet(scores), "estimates.parquet": parquet(found)}
+    if beside:
+        tables |= {SHIPPED_SCORES: parquet(beside.shipped), COMPARED: parquet(beside.compared)}
     # The manifest comes last: until then it names the tables before these, and whoever reads the
     # run is told that they are not there.
     manifest = with_lexicons(run.manifest, words.entry())
@@ -52,10 +62,18 @@ def measure(
     for name, content in tables.items():
         Folder(run.folder).write_changed(name, content)
         manifest = with_table(manifest, name, checksum(content))
-    run.manifest = manifest
+    gone = {SHIPPED_SCORES, COMPARED} - tables.keys()
+    run.manifest = manifest = without_tables(manifest, *gone)
     run.keep()
-    prompts = read_prompts(run.folder, manifest)
-    sections = sections_of(manifest, prompts=prompts, scores=scores, estimates=found)
+    for name in gone:
+        Folder(run.folder).remove(name)
+    sections = sections_of(
+        manifest,
+        prompts=read_prompts(run.folder, manifest),
+        scores=scores,
+        estimates=found,
+        compared=beside.compared if beside else None,
+    )
     return tuple(summary(sections, correlations(found, sections, measures_of(manifest))))
 
 

@@ -6,18 +6,30 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from goffman.presentation.ratings import whose_ratings
 from goffman.presentation.section import Section
 from goffman.presentation.shown import names_of
 from goffman.score import measures_of
+from goffman.tables import RATINGS_COMPARED, schema
 
 if TYPE_CHECKING:
     from goffman.runs.manifest import Manifest
 
 
 def sections_of(
-    manifest: Manifest, *, prompts: pl.DataFrame, scores: pl.DataFrame, estimates: pl.DataFrame
+    manifest: Manifest,
+    *,
+    prompts: pl.DataFrame,
+    scores: pl.DataFrame,
+    estimates: pl.DataFrame,
+    compared: pl.DataFrame | None = None,
 ) -> dict[str, Section]:
-    """By instrument, in the order in which they were asked: those that have scores."""
+    """By instrument, in the order in which they were asked: those that have scores.
+
+    ``compared``: RATINGS_COMPARED, where a user's ratings stand over the shipped ones.
+    """
+    if compared is None:
+        compared = pl.DataFrame(schema=schema(RATINGS_COMPARED))
     names = names_of(manifest)
     measures = measures_of(manifest)
     scored = {*scores["instrument"]}
@@ -43,6 +55,8 @@ def sections_of(
             dimensions=_seen(asked, "dimension"),
             prompts=asked,
             placement=asking.placement if asking else "before-first",
+            ratings=whose_ratings(manifest.lexicons) if measure.words == "attitudes" else "",
+            compared=compared.filter(pl.col("instrument") == instrument),
         )
     return sections
 

@@ -103,7 +103,7 @@ def words_to_rate(
     if offer == "most":
         asked = left.filter(pl.col("folded").is_in(_weightiest(words_only)))
     entries = tuple(_entries(asked, total=total))
-    beyond = float(left["probability"].sum() - asked["probability"].sum()) / (total or 1.0)
+    beyond = (float(left["probability"].sum()) - float(asked["probability"].sum())) / (total or 1)
     rated = 1 - beyond - sum(entry.mass for entry in entries) if total else 0.0
     return Worklist(
         title=run.resolve().name,

@@ -39,6 +39,10 @@ class Section:
     prompts: pl.DataFrame = field(default_factory=pl.DataFrame)
     placement: str = "before-first"
     """Of the words put back in recursive masking."""
+    ratings: str = ""
+    """Who rated the words that its numbers rest on, in a sentence; empty: it needs no ratings."""
+    compared: pl.DataFrame = field(default_factory=pl.DataFrame)
+    """The columns RATINGS_COMPARED; no rows: there are no other ratings to compare with."""
 
     def models(self) -> list[str]:
         """The models as they are shown, in the order in which they were asked."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from goffman.correlations import correlations
+from goffman.presentation.ratings import change_table
 from goffman.presentation.shown import short_names
 from goffman.presentation.table_text import FORMATS, Shown, Table, as_table, markdown
 from goffman.runs.files import Folder, make_folder
@@ -72,16 +73,22 @@ def tables_of(run: MeasuredRun) -> list[Table]:
     """Every table of the run that has a row, instrument by instrument."""
     found: list[Table] = []
     for name, section in sorted(run.sections.items()):
-        for make in section.presentation.tables:
-            found += make(section)
-        found += _contrasts(name, section.estimates)
-    found += _correlations(run.estimates)
+        own = [table for make in section.presentation.tables for table in make(section)]
+        own += [*_contrasts(name, section.estimates), *change_table(section)]
+        found += [noted(table, section.ratings) for table in own]
+    rated = {section.ratings: None for section in run.sections.values() if section.ratings}
+    found += [noted(table, *rated) for table in _correlations(run.estimates)]
     # Models, and sides of correlations, by their short names.
     names = short_names(run.manifest.models)
     for one in correlations(run.estimates, run.sections, measures_of(run.manifest), each=True):
         for side, model in zip((one.first, one.second), one.models, strict=True):
             names[side.text()] = side.text(model=model)
     return [replace(table, names=names) for table in found]
+
+
+def noted(table: Table, *notes: str) -> Table:
+    """The table with what else its caption must say."""
+    return replace(table, caption=" ".join(part for part in (table.caption, *notes) if part))
 
 
 def write_tables(run: MeasuredRun, folder: Path) -> list[Path]:
