@@ -24,6 +24,8 @@ people are shown it.
     measured.py       a run's answers measured: scores, estimates and sentences
     score.py          a run's answers → scores.parquet, each instrument by its measure
     estimate.py       scores → estimates.parquet, every contrast of each measure
+    changes.py        two tables of scores side by side, and what changed between them
+    by_ratings.py     scores by the shipped ratings alone, and what a user's ratings change
     sections.py       a measured run, instrument by instrument, for all that people read of it
     correlations.py   two measures of the same conditions: which, and what is said about them
     summary.py        what a run says, in the report's sentences, for the terminal
@@ -133,6 +135,7 @@ people are shown it.
       competence.py     whether a model can do the task, and what is said where it cannot
       numbers.py        numbers and p-values as text
       shown.py  palette.py   how things are called, and colored
+      ratings.py        who rated the words, and what a user's ratings change
       findings.py       sentences that findings share
       findings_conditions.py  findings_gender.py  findings_settings.py
       figure.py         what a figure is; the parts that figures share

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import shlex
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -14,7 +15,15 @@ from goffman.errors import InputError
 from goffman.lexicons.attitudes import ATTITUDES
 from goffman.lexicons.desk import Desk
 from goffman.lexicons.journal import SETTLED, Record, Unit, open_journal
-from goffman.lexicons.ratings import Raters, need_two, ratings_folder, read_raters, settled_csv
+from goffman.lexicons.ratings import (
+    ENOUGH,
+    Raters,
+    need_two,
+    rate_command,
+    ratings_folder,
+    read_raters,
+    settled_csv,
+)
 from goffman.lexicons.worklist import Entry, Sentence, Worklist, run_key, sentences_of
 from goffman.runs.files import Folder
 from goffman.stats.agreement import (
@@ -51,6 +60,8 @@ class Comparison:
     pairs: tuple[Pair, ...]
     alpha: Agreement
     """Over all raters, nominal: irrelevant has no place on a scale from negative to positive."""
+    advice: tuple[str, ...] = ()
+    """What to do where two raters have too few words in common: how many more, who, and how."""
 
     def as_json(self) -> dict[str, Any]:
         """Names and JSON values."""
@@ -60,6 +71,7 @@ class Comparison:
             "pairs": [asdict(pair) for pair in self.pairs],
             "alpha": asdict(self.alpha),
             "disagreements": disagreement_rows(self.raters),
+            "advice": list(self.advice),
         }
 
 
@@ -81,7 +93,43 @@ def compare(paths: Sequence[Path]) -> Comparison:
             )
         )
     alpha = krippendorff_alpha(codes, categories=len(ATTITUDES))
-    return Comparison(raters=raters, pairs=tuple(pairs), alpha=alpha)
+    advice = [line for pair in pairs for line in _advice(raters, pair, rate_command(paths))]
+    return Comparison(raters=raters, pairs=tuple(pairs), alpha=alpha, advice=tuple(advice))
+
+
+def _advice(raters: Raters, pair: Pair, command: str) -> Iterator[str]:
+    """Who should rate how many more words, and with which command; nothing where there are enough.
+
+    First come the words that only the other has rated: they are soonest in common.
+    """
+    short = ENOUGH - pair.kappa.n
+    if short <= 0:
+        return
+    names = (pair.first, pair.second)
+    first, second = names
+    yield (
+        f"{first} and {second} have rated {_words(pair.kappa.n)} in common, which is too few: κ "
+        f"needs {ENOUGH} to say much, so {short:,} more (or every word that the run has)."
+    )
+    given = [{unit for unit, by in raters.labels.items() if name in by} for name in names]
+    for mine, name, theirs, other in (
+        (given[1], second, given[0], first),
+        (given[0], first, given[1], second),
+    ):
+        behind = min(len(theirs - mine), short)
+        if behind:
+            short -= behind
+            yield (
+                f"{name}: rate {_words(behind)} that {other} has rated: "
+                f"{command} --rater {shlex.quote(name)}"
+            )
+    if short:
+        each = " and ".join(f"{command} --all --rater {shlex.quote(name)}" for name in names)
+        yield f"{first} and {second}: rate the next {_words(short)}, each alone: {each}"
+
+
+def _words(count: int) -> str:
+    return "1 word" if count == 1 else f"{count:,} words"
 
 
 def _codes(raters: Raters) -> NDArray[np.int64]:
@@ -120,11 +168,12 @@ def agreement_text(comparison: Comparison, *, rows: int = 20) -> str:
     parts.append(f"All raters: {_said(comparison.alpha)}\n")
     differing = disagreement_rows(comparison.raters)
     if differing:
-        count = "1 word" if len(differing) == 1 else f"{len(differing):,} words"
-        parts.append(f"\n{count} with different labels:\n")
+        parts.append(f"\n{_words(len(differing))} with different labels:\n")
         parts.append(_disagreements_text(differing[:rows], comparison.raters.names))
     if len(differing) > rows:
         parts.append(f"… and {len(differing) - rows:,} more: --json prints all.\n")
+    if comparison.advice:
+        parts.append("\n" + "".join(f"{printable(line)}\n" for line in comparison.advice))
     return "".join(parts)
 
 

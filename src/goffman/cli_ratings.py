@@ -32,22 +32,35 @@ def rate(
     ] = None,
     ratings: Annotated[
         list[Path] | None,
-        typer.Option(help="A CSV file whose words count as rated too; may be repeated."),
+        typer.Option(help="A CSV file whose words are not asked again; may be repeated."),
     ] = None,
     everything: Annotated[
-        bool, typer.Option("--all", help="Also show words that already have a rating.")
+        bool, typer.Option("--all", help="Show every word, whether it has a rating or not.")
+    ] = False,
+    unrated: Annotated[
+        bool, typer.Option("--unrated", help="Show only words that the shipped ratings lack.")
     ] = False,
     port: Port = 0,
     no_browser: NoBrowser = False,
 ) -> None:
-    """Rate the words in a run that have no rating yet, on a private page."""
+    """Rate the words that carry 80% of a run's probability, on a private page.
+
+    The page lists the words with the most probability first, and the command says how many minutes
+    they take.
+    """
+    from goffman.errors import InputError
     from goffman.lexicons.attitudes import load_attitudes
     from goffman.lexicons.desk import rating
-    from goffman.lexicons.worklist import asked_in_english, words_to_rate
+    from goffman.lexicons.worklist import Offer, asked_in_english, words_to_rate
 
+    if everything and unrated:
+        raise InputError("--all and --unrated were both given. Give one of them, or neither.")
     chosen = instrument or ()
-    attitudes = load_attitudes(ratings or (), shipped=asked_in_english(run, chosen))
-    work = words_to_rate(run, attitudes, instruments=chosen, everything=everything)
+    offer: Offer = "all" if everything else "unrated" if unrated else "most"
+    # People rate what language models have rated, so that only --unrated asks what those lack.
+    shipped = unrated and asked_in_english(run, chosen)
+    attitudes = load_attitudes(ratings or (), shipped=shipped)
+    work = words_to_rate(run, attitudes, instruments=chosen, offer=offer)
     with rating(run, work, rater=rater or _login()) as desk:
         _show_page(desk, port=port, browser=not no_browser)
         say(desk.summary())

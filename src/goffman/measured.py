@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from goffman.by_ratings import COMPARED, SHIPPED_SCORES, by_ratings
 from goffman.correlations import correlations
 from goffman.errors import RunError
 from goffman.estimate import estimates
@@ -21,6 +22,7 @@ from goffman.runs.manifest import (
     with_lexicons,
     with_measuring,
     with_table,
+    without_tables,
 )
 from goffman.runs.store import parquet
 from goffman.score import measures_of, score, without_controls, wordings_of, words_of
@@ -39,15 +41,27 @@ def measure(
     """The summary; scores and estimates are on disk, and in the manifest what they rest on."""
     scores = score(run.folder, run.manifest, words, note=note)
     prompts = read_prompts(run.folder, run.manifest)
+    wordings, comparing = wordings_of(run.folder, run.manifest), Comparing(seed=seed)
     found = estimates(
         without_controls(scores),
         measures_of(run.manifest),
-        wordings=wordings_of(run.folder, run.manifest),
+        wordings=wordings,
         sharing=sharings(prompts),
         pairs=pairs,
-        compare=Comparing(seed=seed),
+        compare=comparing,
+    )
+    beside = by_ratings(
+        run.folder,
+        run.manifest,
+        words,
+        scores=scores,
+        estimates=found,
+        wordings=wordings,
+        compare=comparing,
     )
     tables = {"scores.parquet": parquet(scores), "estimates.parquet": parquet(found)}
+    if beside:
+        tables |= {SHIPPED_SCORES: parquet(beside.shipped), COMPARED: parquet(beside.compared)}
     # The manifest comes last: until then it names the tables before these, and whoever reads the
     # run is told that they are not there.
     manifest = with_lexicons(run.manifest, words.entry())
@@ -55,9 +69,18 @@ def measure(
     for name, content in tables.items():
         Folder(run.folder).write_changed(name, content)
         manifest = with_table(manifest, name, checksum(content))
-    run.manifest = manifest
+    gone = {SHIPPED_SCORES, COMPARED} - tables.keys()
+    run.manifest = manifest = without_tables(manifest, *gone)
     run.keep()
-    sections = sections_of(manifest, prompts=prompts, scores=scores, estimates=found)
+    for name in gone:
+        Folder(run.folder).remove(name)
+    sections = sections_of(
+        manifest,
+        prompts=prompts,
+        scores=scores,
+        estimates=found,
+        compared=beside.compared if beside else None,
+    )
     return tuple(summary(sections, correlations(found, sections, measures_of(manifest))))
 
 

@@ -11,9 +11,11 @@ import polars as pl
 from goffman.control_items import CONTROL
 from goffman.measures.controls import CALLED
 from goffman.presentation.competence import Competence, marked
+from goffman.presentation.ratings import whose_ratings
 from goffman.presentation.section import Section
 from goffman.presentation.shown import names_of
 from goffman.score import measures_of, without_controls
+from goffman.tables import RATINGS_COMPARED, schema
 from goffman.terminal import printable
 
 if TYPE_CHECKING:
@@ -24,9 +26,19 @@ if TYPE_CHECKING:
 
 
 def sections_of(
-    manifest: Manifest, *, prompts: pl.DataFrame, scores: pl.DataFrame, estimates: pl.DataFrame
+    manifest: Manifest,
+    *,
+    prompts: pl.DataFrame,
+    scores: pl.DataFrame,
+    estimates: pl.DataFrame,
+    compared: pl.DataFrame | None = None,
 ) -> dict[str, Section]:
-    """By instrument, in the order in which they were asked: those that have scores."""
+    """By instrument, in the order in which they were asked: those that have scores.
+
+    ``compared``: RATINGS_COMPARED, where a user's ratings stand over the shipped ones.
+    """
+    if compared is None:
+        compared = pl.DataFrame(schema=schema(RATINGS_COMPARED))
     names = names_of(manifest)
     measures = measures_of(manifest)
     scored = {*scores["instrument"]}
@@ -55,6 +67,8 @@ def sections_of(
             prompts=asked,
             placement=asking.placement if asking else "before-first",
             competence=competence,
+            ratings=whose_ratings(manifest.lexicons) if measure.words == "attitudes" else "",
+            compared=compared.filter(pl.col("instrument") == instrument),
         )
     return sections
 

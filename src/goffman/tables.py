@@ -237,6 +237,25 @@ VERDICTS = (
 )
 """What an estimate comes to; stands after ESTIMATES in estimates.parquet."""
 
+RATINGS_COMPARED = (
+    *CONTRASTS,
+    Column("shipped", "float64", "the difference by the shipped ratings alone", nullable=True),
+    Column("shipped_low", "float64", "lower end of its interval", nullable=True),
+    Column("shipped_high", "float64", "upper end of its interval", nullable=True),
+    Column("given", "float64", "the difference with the user's ratings over them", nullable=True),
+    Column("given_low", "float64", "lower end of its interval", nullable=True),
+    Column("given_high", "float64", "upper end of its interval", nullable=True),
+    Column("difference", "float64", "given minus shipped, over the same prompts", nullable=True),
+    Column("low", "float64", "lower end of its interval", nullable=True),
+    Column("high", "float64", "upper end of its interval", nullable=True),
+    Column("level", "float64", "confidence of the intervals, such as 0.95", nullable=True),
+    Column("share", "float64", "of the words' probability, rated by the user", nullable=True),
+    Column("left_out", "int", "prompts with a value by only one of the two"),
+    Column("method", "text", "how the interval of the difference was computed"),
+    Column("seed", "int", "of the Generator that drew; null: nothing was drawn", nullable=True),
+)
+"""One row a main contrast, where a user's ratings stand over the shipped ones."""
+
 
 def prompt_rows(prompts: Iterable[Prompt]) -> list[dict[str, str | None]]:
     """One dictionary a prompt, in the order of PROMPTS; the answer key only where one has it."""

@@ -23,6 +23,8 @@ class Page:
     process: Command | subprocess.Popen
     address: str
     run: Path
+    said: str = ""
+    """What was printed before the page was open."""
 
     @property
     def host(self):
@@ -94,7 +96,7 @@ def _shown(process, *, run):
             line = process.stderr.readline()
             assert line, said
             said += line
-        yield Page(process, found[0], run=run)
+        yield Page(process, found[0], run=run, said=said)
     finally:
         if process.poll() is None:
             process.kill()

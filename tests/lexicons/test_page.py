@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 
 import polars as pl
 import pytest
@@ -12,7 +13,7 @@ from contrasts import faint
 from goffman.lexicons.attitudes import ATTITUDES, load_attitudes
 from goffman.lexicons.journal import Unit, read_journal
 from goffman.lexicons.ratings import read_raters
-from goffman.lexicons.worklist import Entry, Sentence, Worklist
+from goffman.lexicons.worklist import Entry, Sentence, Worklist, words_to_rate
 from goffman.runs.folder import read_prompts
 from goffman.runs.read import read_answers
 from in_process import goffman
@@ -104,7 +105,10 @@ def test_a_word_is_rated_by_keyboard_and_undone(browser, run):
 @pytest.mark.slow
 def test_two_raters_forty_words_a_killed_server_and_a_settled_lexicon(browser, run, tiny):
     folder = run / "ratings"
-    with showing("rate", run, "--rater", "anna") as page, Reader(browser, page) as reader:
+    with (
+        showing("rate", run, "--unrated", "--rater", "anna") as page,
+        Reader(browser, page) as reader,
+    ):
         anna = rate_words(reader, lambda word: "negative" if len(word) > 4 else "irrelevant", 17)
         page.kill()
         # What is pressed now is not saved, and the page says so and stays where it is.
@@ -117,13 +121,19 @@ def test_two_raters_forty_words_a_killed_server_and_a_settled_lexicon(browser, r
         )
         assert reader.text("#word") == word
     assert {u.word: v for u, v in read_journal(folder / "anna.jsonl").labels.items()} == anna
-    with showing("rate", run, "--rater", "anna") as page, Reader(browser, page) as reader:
+    with (
+        showing("rate", run, "--unrated", "--rater", "anna") as page,
+        Reader(browser, page) as reader,
+    ):
         assert reader.text("#word") == word
         more = rate_words(reader, lambda word: "negative" if len(word) > 4 else "neutral", 23)
         assert not anna.keys() & more.keys()
         anna |= more
         page.stop()
-    with showing("rate", run, "--rater", "ben") as page, Reader(browser, page) as reader:
+    with (
+        showing("rate", run, "--unrated", "--rater", "ben") as page,
+        Reader(browser, page) as reader,
+    ):
         # Ben begins at the first word and sees nothing of Anna's.
         assert reader.text("#word") == next(iter(anna))
         assert "anna" not in reader.tab.content()
@@ -180,6 +190,29 @@ def audited_score(run, model, *options):
     scores = pl.read_parquet(run / "scores.parquet")
     of_prompts = (pl.col("level") == "prompt") & (pl.col("quantity") == "negative")
     return scores.filter(of_prompts)["value"].mean()
+
+
+def test_a_list_of_most_words_says_its_minutes_and_how_to_get_the_others(browser, run):
+    """By default the page asks for what carries 80% of the probability, and says so at its end."""
+    none = load_attitudes(shipped=False)
+    every = words_to_rate(run, none, offer="all").entries
+    with showing("rate", run, "--rater", "anna") as page, Reader(browser, page) as reader:
+        state = page.state()
+        assert reader.text("#progress").startswith(f"{state['total']} words left, {state['time']} ")
+        assert re.search(r" · 8\d\.\d% of the probability$", reader.text("#progress"))
+        examples = reader.tab.locator(".choice em").all_inner_texts()
+        asked = []
+        while reader.tab.is_visible("#work"):
+            asked.append(reader.text("#word").casefold())
+            reader.press("2")
+        assert len(asked) == state["total"] < len(every)
+        assert not {one.strip() for line in examples for one in line.split(",")} & {*asked}
+        assert reader.text("#done-title") == "Every word on this list is rated."
+        assert reader.text("#done-text").endswith(
+            f"To rate all {len(every)} words of the run, run goffman rate with --all."
+        )
+        assert reader.text("#progress") == "0 words left"
+        assert reader.complaints == []
 
 
 HOSTILE = '<img src=x onerror="document.title=1">&amp;"\'</script>'

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import math
 import random
+import re
 import shutil
 import socket
 import threading
 import time
 
+import polars as pl
 import pytest
 from showing import showing
 
@@ -337,14 +340,63 @@ def test_a_port_in_use_is_refused(run):
 
 def test_where_nothing_is_unrated_no_page_is_opened(run, tmp_path):
     mine = tmp_path / "mine.csv"
-    words = [entry.unit.word for entry in words_to_rate(run, load_attitudes()).entries]
+    every = words_to_rate(run, load_attitudes(shipped=False), offer="all").entries
+    words = [entry.unit.word for entry in every]
     mine.write_text("word,label\n" + "".join(f"{word},neutral\n" for word in words))
-    done = goffman("rate", run, "--rater", "anna", "--ratings", mine)
+    done = goffman("rate", run, "--rater", "anna", "--unrated", "--ratings", mine)
     assert done.returncode == 0
     assert done.stderr == (
-        "Nothing to rate: the ratings know every word of tiny-run.\n"
+        "Nothing to rate: the ratings know every word of tiny-run. "
+        f"--all offers all {len(words)} words (about {math.ceil(len(words) / 10)} minutes).\n"
         f"0 words rated by anna, 0 left. Saved in {run}/ratings/anna.jsonl.\n"
     )
+    done = goffman("rate", run, "--rater", "anna", "--ratings", mine)
+    assert done.stderr.startswith(
+        "Nothing to rate: the ratings know the words that carry 80% of the probability in "
+        "tiny-run. --all offers all "
+    )
+
+
+def test_how_many_words_and_minutes_are_said_before_the_page_opens(run):
+    """Six seconds a word: ten a minute."""
+    none = load_attitudes(shipped=False)
+    most, every = (words_to_rate(run, none, offer=offer).entries for offer in ("most", "all"))
+    assert len(most) < len(every)
+    for options, offered in (((), most), (("--all",), every)):
+        share = sum(entry.mass for entry in offered)
+        more = f" --all offers all {len(every)} words (about {math.ceil(len(every) / 10)} minutes)."
+        with showing("rate", run, "--rater", "anna", *options) as page:
+            assert page.said.splitlines()[0] == (
+                f"To rate as anna: {len(offered)} words, which carry {share:.1%} of the "
+                f"probability of all words in tiny-run. This takes about "
+                f"{math.ceil(len(offered) / 10)} minutes at 6 seconds a word."
+                f"{'' if options else more}"
+            )
+            state = page.state()
+            assert state["time"] == f"about {math.ceil(len(offered) / 10)} minutes"
+            assert (state["total"], state["words"]) == (len(offered), len(every))
+
+
+def test_all_and_unrated_exclude_each_other(run):
+    done = goffman("rate", run, "--all", "--unrated")
+    assert (done.returncode, done.stderr) == (
+        2,
+        "--all and --unrated were both given. Give one of them, or neither.\n",
+    )
+
+
+def test_no_example_on_the_page_is_ever_asked(page):
+    """What is asked is one word, and no word with an attitude stands in an example either."""
+    html = page.request()[1]
+    shown = re.findall("<em>(.*?)</em>", html)
+    examples = [one.strip() for line in shown for one in line.split(",")]
+    assert len(shown) == 4
+    assert all(" " in one for one in examples)
+    leaning = load_attitudes().table.filter(pl.col("label") != "irrelevant")["word"].to_list()
+    assert "hard" in leaning
+    assert not {word for one in examples for word in one.split()} & {*leaning}
+    every = words_to_rate(page.run, load_attitudes(shipped=False), offer="all").entries
+    assert not {*examples} & {entry.unit.word for entry in every}
 
 
 def test_a_strange_rater_is_refused(run):

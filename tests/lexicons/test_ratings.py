@@ -133,6 +133,7 @@ def test_one_rater_agrees_with_nobody(tmp_path):
     with pytest.raises(InputError) as caught:
         need_two(read_raters([tmp_path]), [tmp_path])
     assert str(caught.value) == (
-        f"There are ratings by 1 rater, 'anna', in {tmp_path}. Agreement needs two: let another "
-        "person rate with goffman rate RUN --rater NAME, or give a file of theirs."
+        f"There are ratings by 1 rater, 'anna', in {tmp_path}. Agreement needs two who "
+        "rate the same words, 50 or more: let another person rate with "
+        f"goffman rate {tmp_path} --rater NAME, or give a file of theirs."
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import polars as pl
 import pytest
 
@@ -13,13 +15,13 @@ from goffman.runs.read import read_answers
 
 
 def test_the_unrated_words_come_by_their_mass(answered):
-    work = words_to_rate(answered, load_attitudes())
+    work = words_to_rate(answered, load_attitudes(), offer="unrated")
     fills = read_answers(answered, "fills")
     labelled = load_attitudes().label(fills, read_prompts(answered))
     masses = {}
     for word, p in labelled.filter(~pl.col("rated")).select("word", "probability").rows():
         masses[fold(word)] = masses.get(fold(word), 0) + p
-    total = sum(fills["probability"].to_list())
+    total = sum(masses_of(answered).values())
     assert len(work.entries) > 40
     assert {entry.unit.word for entry in work.entries} == set(masses)
     for entry in work.entries:
@@ -27,7 +29,68 @@ def test_the_unrated_words_come_by_their_mass(answered):
     found = [entry.mass for entry in work.entries]
     assert found == sorted(found, reverse=True)
     assert work.rated + sum(found) == pytest.approx(1)
+    assert work.beyond == 0
     assert work.title == "tiny-run"
+
+
+def masses_of(run):
+    """Each word of a run with its part of the probability, computed naively."""
+    masses = {}
+    for word, p in read_answers(run, "fills").select("word", "probability").rows():
+        if not no_word(word):
+            masses[fold(word)] = masses.get(fold(word), 0) + p
+    return masses
+
+
+def test_the_fewest_words_that_make_up_four_fifths_of_the_probability_are_offered(answered):
+    """Rated by language models or not: it is for people to say what they mean."""
+    work = words_to_rate(answered, load_attitudes(shipped=False))
+    masses = masses_of(answered)
+    whole = sum(masses.values())
+    offered = [entry.unit.word for entry in work.entries]
+    carried = sum(masses[word] for word in offered)
+    assert carried >= 0.8 * whole
+    assert carried - masses[offered[-1]] < 0.8 * whole
+    assert min(masses[word] for word in offered) >= max(
+        mass for word, mass in masses.items() if word not in offered
+    )
+    assert work.words == len(masses) > len(offered)
+    assert work.beyond == pytest.approx(1 - carried / whole, rel=1e-5)
+    assert work.rated + work.beyond + sum(entry.mass for entry in work.entries) == pytest.approx(1)
+
+
+def test_what_the_users_own_file_knows_is_not_asked_but_counts_among_the_four_fifths(
+    answered, tmp_path
+):
+    every = words_to_rate(answered, load_attitudes(shipped=False))
+    mine = tmp_path / "mine.csv"
+    mine.write_text(f"word,label\n{every.entries[0].unit.word},neutral\n")
+    left = words_to_rate(answered, load_attitudes([mine], shipped=False))
+    assert left.entries == every.entries[1:]
+    assert left.rated == pytest.approx(every.rated + every.entries[0].mass)
+
+
+def test_only_words_that_the_measure_counts_are_offered(run):
+    """A measure may take fewer words than are stored."""
+    path = run / "manifest.json"
+    manifest = json.loads(path.read_text())
+    manifest["instruments"]["social-distance"]["measured"]["top_k"] = 3
+    path.write_text(json.dumps(manifest))
+    work = words_to_rate(run, load_attitudes(shipped=False), offer="all")
+    first = read_answers(run, "fills").filter(pl.col("rank") <= 3)["word"]
+    assert {entry.unit.word for entry in work.entries} == {
+        fold(word) for word in first if not no_word(word)
+    }
+
+
+def test_another_instrument_that_is_not_answered_to_the_end_is_no_hindrance(run):
+    path = run / "manifest.json"
+    manifest = json.loads(path.read_text())
+    (answers,) = manifest["answers"].values()
+    entry = {"table": "fills", "sentences": None, "rows": None, "parts": None}
+    answers["care-seeking"] = entry
+    path.write_text(json.dumps(manifest))
+    assert words_to_rate(run, load_attitudes()).entries
 
 
 def test_each_word_stands_in_sentences_that_the_model_completed_with_it(answered):
@@ -45,16 +108,16 @@ def test_each_word_stands_in_sentences_that_the_model_completed_with_it(answered
 
 
 def test_all_words_are_offered_on_request_but_what_is_none(answered):
-    work = words_to_rate(answered, load_attitudes(), everything=True)
+    work = words_to_rate(answered, load_attitudes(), offer="all")
     words = {fold(word) for word in read_answers(answered, "fills")["word"] if not no_word(word)}
     assert {entry.unit.word for entry in work.entries} == words
 
 
 def test_words_in_a_users_file_are_rated(answered, tmp_path):
-    first, second = words_to_rate(answered, load_attitudes()).entries[:2]
+    first, second = words_to_rate(answered, load_attitudes(), offer="unrated").entries[:2]
     mine = tmp_path / "mine.csv"
     mine.write_text(f"word,label\n{first.unit.word},neutral\n")
-    left = words_to_rate(answered, load_attitudes([mine]))
+    left = words_to_rate(answered, load_attitudes([mine]), offer="unrated")
     assert left.entries[0].unit == second.unit
 
 

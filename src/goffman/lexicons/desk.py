@@ -10,9 +10,13 @@ from typing import Any, Literal
 
 from goffman.lexicons.journal import Event, Journal, Record, check_rater, open_journal, parse_event
 from goffman.lexicons.ratings import ratings_folder
-from goffman.lexicons.worklist import Entry, Worklist
+from goffman.lexicons.worklist import MOST, Entry, Worklist
 
 Mode = Literal["rate", "settle"]
+
+SECONDS = 6
+"""What a word takes: to read it in its sentences, decide, and press a key. An assumption, for
+saying beforehand how long a list will take; it is said with the minutes."""
 
 
 class PostError(Exception):
@@ -36,15 +40,30 @@ class Desk:
     """Called with what was said so far, after each post that was saved."""
 
     def greeting(self) -> str:
-        """What the page is about, in one sentence."""
+        """What the page is about and how long it takes, and how to get more words."""
         left = self.left()
         if self.mode == "settle":
             return f"To settle: {_words(len(left))} with different labels."
+        title = self.worklist.title
         if not self.worklist.entries:
-            return f"Nothing to rate: the ratings know every word of {self.worklist.title}."
+            most = f"the words that carry {MOST:.0%} of the probability in"
+            known = most if self.worklist.offer == "most" else "every word of"
+            return f"Nothing to rate: the ratings know {known} {title}.{self._more()}"
+        if not left:
+            return f"Nothing left to rate as {self.rater} on this list.{self._more()}"
         share = sum(entry.mass for entry in left)
-        where = f"{self.worklist.title}, {share:.2%} of its probability"
-        return f"To rate as {self.rater}: {_words(len(left))} of {where}."
+        return (
+            f"To rate as {self.rater}: {_words(len(left))}, which carry {share:.1%} of the "
+            f"probability of all words in {title}. This takes {how_long(len(left))} at {SECONDS} "
+            f"seconds a word.{self._more()}"
+        )
+
+    def _more(self) -> str:
+        """How to be asked about every word of the run, where the list has not all of them."""
+        every = self.worklist.words
+        if every <= len(self.worklist.entries):
+            return ""
+        return f" --all offers all {_words(every)} ({how_long(every)})."
 
     def summary(self) -> str:
         """What was saved and where, in one sentence."""
@@ -68,7 +87,13 @@ class Desk:
             "total": len(self.worklist.entries),
             "left": len(left),
             "skipped": sum(record.skips[entry.unit] > 0 for entry in left),
-            "mass": {"known": self.worklist.rated, "left": here},
+            "mass": {
+                "known": self.worklist.rated,
+                "left": here,
+                "beyond": self.worklist.beyond,
+            },
+            "time": how_long(len(left)) if left and self.mode == "rate" else "",
+            "words": self.worklist.words,
             "undo": record.last.unit.word if record.last and record.last.unit else None,
         }
 
@@ -109,6 +134,12 @@ def rating(run: Path, work: Worklist, *, rater: str) -> Iterator[Desk]:
     path = ratings_folder(run) / f"{check_rater(rater)}.jsonl"
     with open_journal(path, run=run) as journal:
         yield Desk(mode="rate", worklist=work, journal=journal, rater=rater)
+
+
+def how_long(words: int) -> str:
+    """What rating so many words takes, in whole minutes, never too few."""
+    minutes = -(-words * SECONDS // 60)
+    return "about 1 minute" if minutes <= 1 else f"about {minutes:,} minutes"
 
 
 def _words(count: int) -> str:

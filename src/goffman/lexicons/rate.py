@@ -58,11 +58,18 @@ class Choice:
 
 
 CHOICES = (
-    Choice("1", "positive", "Approval, ease or normality", "right, easy, natural"),
-    Choice("2", "negative", "Disapproval, difficulty, risk or oddity", "wrong, hard, strange"),
-    Choice("3", "neutral", "Fits, but leans neither way", "debatable, unexpected"),
-    Choice("4", "irrelevant", "Makes no sense there", "the, and, easily"),
+    Choice("1", "positive", "Approval, ease or normality", "a walk in the park, second nature"),
+    Choice(
+        "2",
+        "negative",
+        "Disapproval, difficulty, risk or oddity",
+        "out of the question, an uphill struggle",
+    ),
+    Choice("3", "neutral", "Fits, but leans neither way", "neither here nor there"),
+    Choice("4", "irrelevant", "Makes no sense there", "according to, and so forth"),
 )
+"""The examples are phrases, never single words: what is asked is one word that a model filled in,
+so that no rater can be shown the answer to what is asked next."""
 
 
 def serve(desk: Desk, *, port: int = 0, opened: Callable[[str], None]) -> None:

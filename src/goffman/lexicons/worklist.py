@@ -1,4 +1,4 @@
-"""The words of a run that are still to be rated, in their real sentences, the weightiest first."""
+"""The words of a run that are to be rated, in their real sentences, the weightiest first."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from goffman.errors import InputError, did_you_mean
 from goffman.lexicons.journal import Unit
@@ -21,6 +21,13 @@ if TYPE_CHECKING:
 
 INSTRUMENT = "social-distance"
 """Whose words the attitudes are about, unless the user names another."""
+
+Offer = Literal["most", "unrated", "all"]
+"""Which words: those that carry most of the probability, those without a rating, or every one."""
+
+MOST = 0.8
+"""So much of the probability of all words is enough to settle what a number is made of: what is
+left is spread over many words, each of which changes it by next to nothing."""
 
 SENTENCES = 3
 """Shown with a word: the most probable of each item, then the most probable items."""
@@ -44,7 +51,7 @@ class Entry:
     shown: str
     """The word in its most probable spelling."""
     mass: float = 0.0
-    """Its part of the probability of all fills, 0 to 1."""
+    """Its part of the probability of all words, 0 to 1; signs and pieces of words are none."""
     count: int = 0
     """How many fills it is."""
     sentences: tuple[Sentence, ...] = ()
@@ -61,7 +68,12 @@ class Worklist:
     key: str
     """Tells one page's posts from another's."""
     rated: float = 0.0
-    """The part of the probability whose words the lexicon knows, 0 to 1."""
+    """The part of the probability whose words are not asked, because they are rated, 0 to 1."""
+    beyond: float = 0.0
+    """The part of the probability whose words could be asked as well, but are not, 0 to 1."""
+    words: int = 0
+    """How many different words of the run can be rated at all."""
+    offer: Offer = "all"
     entries: tuple[Entry, ...] = field(default=())
 
 
@@ -70,25 +82,47 @@ def words_to_rate(
     attitudes: Attitudes,
     *,
     instruments: Sequence[str] = (),
-    everything: bool = False,
+    offer: Offer = "most",
 ) -> Worklist:
-    """The words of a run's fills that the attitudes do not know; ``everything``: known ones too."""
+    """The words of a run's fills that are to be rated.
+
+    Those that the attitudes know are left out, unless all are wanted.
+    """
     import polars as pl
 
     from goffman.lexicons.attitudes import no_word
 
     fills = _fills(run, instruments)
     labelled = attitudes.label(fills, fills.unique("prompt_id"))
-    total = float(fills["probability"].sum())
     words = fills["word"].unique()
     none = words.filter([no_word(word) for word in words])
-    wanted = pl.lit(value=True) if everything else ~pl.col("rated")
-    left = labelled.filter(wanted, ~pl.col("word").is_in(none.to_list()))
-    entries = tuple(_entries(left, total=total))
-    rated = 1 - sum(entry.mass for entry in entries) if total else 0.0
+    words_only = _folded(labelled.filter(~pl.col("word").is_in(none.to_list())))
+    total = float(words_only["probability"].sum())
+    left = words_only if offer == "all" else words_only.filter(~pl.col("rated"))
+    asked = left
+    if offer == "most":
+        asked = left.filter(pl.col("folded").is_in(_weightiest(words_only)))
+    entries = tuple(_entries(asked, total=total))
+    beyond = (float(left["probability"].sum()) - float(asked["probability"].sum())) / (total or 1)
+    rated = 1 - beyond - sum(entry.mass for entry in entries) if total else 0.0
     return Worklist(
-        title=run.resolve().name, key=run_key(run), rated=max(rated, 0.0), entries=entries
+        title=run.resolve().name,
+        key=run_key(run),
+        rated=max(rated, 0.0),
+        beyond=max(beyond, 0.0),
+        words=words_only["folded"].n_unique(),
+        offer=offer,
+        entries=entries,
     )
+
+
+def _weightiest(fills: pl.DataFrame) -> list[str]:
+    """The words that make up MOST of the fills' probability: the fewest that do."""
+    import polars as pl
+
+    masses = _masses(fills).sort("probability", "folded", descending=[True, False])
+    before = pl.col("probability").cum_sum() - pl.col("probability")
+    return masses.filter(before < MOST * pl.col("probability").sum())["folded"].to_list()
 
 
 def asked_in_english(run: Path, instruments: Sequence[str]) -> bool:
@@ -109,9 +143,12 @@ def run_key(run: Path) -> str:
 
 def sentences_of(run: Path, words: Iterable[str]) -> dict[str, tuple[Sentence, ...]]:
     """For each case-folded word the sentences of the run in which it stands."""
+    import polars as pl
+
     wanted = set(words)
-    entries = _entries(_fills(run, _instruments_with_fills(_manifest(run))), total=1.0)
-    return {entry.unit.word: entry.sentences for entry in entries if entry.unit.word in wanted}
+    fills = _folded(_fills(run, _instruments_with_fills(_manifest(run))))
+    entries = _entries(fills.filter(pl.col("folded").is_in(list(wanted))), total=1.0)
+    return {entry.unit.word: entry.sentences for entry in entries}
 
 
 def _manifest(run: Path) -> Manifest:
@@ -129,7 +166,7 @@ def _instruments_with_fills(manifest: Manifest) -> list[str]:
 
 
 def _fills(run: Path, instruments: Sequence[str]) -> pl.DataFrame:
-    """The top words of each prompt itself, with what was asked."""
+    """The words of each prompt itself that its measure counts, with what was asked."""
     import polars as pl
 
     from goffman.runs.folder import read_prompts
@@ -147,12 +184,26 @@ def _fills(run: Path, instruments: Sequence[str]) -> pl.DataFrame:
             )
     prompts = read_prompts(run, manifest).filter(pl.col("instrument").is_in(chosen))
     asked = prompts.select("prompt_id", "item", "wording", "text")
-    fills = read_answers(run, "fills").filter(pl.col("step") == 1, pl.col("rank").is_not_null())
-    return fills.join(asked, on="prompt_id", how="inner", maintain_order="left")
+    # Instrument by instrument: another one that is not answered to the end is no hindrance.
+    several = [
+        read_answers(run, "fills", instrument=name).filter(
+            pl.col("step") == 1, pl.col("rank").is_not_null(), _counted(manifest, name)
+        )
+        for name in dict.fromkeys(chosen)
+    ]
+    return pl.concat(several).join(asked, on="prompt_id", how="inner", maintain_order="left")
 
 
-def _entries(fills: pl.DataFrame, *, total: float) -> Iterable[Entry]:
-    """The words of fills, the largest probability first, equal ones by the alphabet."""
+def _counted(manifest: Manifest, instrument: str) -> pl.Expr:
+    """Whether a fill counts: a measure may take fewer words than are stored."""
+    import polars as pl
+
+    top_k = manifest.instruments[instrument].measured.get("top_k")
+    return pl.lit(value=True) if top_k is None else pl.col("rank") <= top_k
+
+
+def _folded(fills: pl.DataFrame) -> pl.DataFrame:
+    """The fills with each word as it is compared, and probabilities that add up exactly."""
     import polars as pl
 
     from goffman.lexicons.attitudes import fold
@@ -162,12 +213,23 @@ def _entries(fills: pl.DataFrame, *, total: float) -> Iterable[Entry]:
         {"word": different, "folded": [fold(word) for word in different]},
         schema={"word": pl.String, "folded": pl.String},
     )
-    known = (
-        fills.join(folded, on="word", how="left")
-        .with_columns(pl.col("probability").cast(pl.Float64))
-        .sort("probability", "prompt_id", "model", descending=[True, False, False])
-    )
-    masses = known.group_by("folded").agg(pl.col("probability").sum(), pl.len())
+    together = fills.join(folded, on="word", how="left", maintain_order="left")
+    return together.with_columns(pl.col("probability").cast(pl.Float64))
+
+
+def _masses(fills: pl.DataFrame) -> pl.DataFrame:
+    """Each word with its probability in all fills, and how many of them it is."""
+    import polars as pl
+
+    return fills.group_by("folded").agg(pl.col("probability").sum(), pl.len())
+
+
+def _entries(fills: pl.DataFrame, *, total: float) -> Iterable[Entry]:
+    """The words of fills, the largest probability first, equal ones by the alphabet."""
+    import polars as pl
+
+    known = fills.sort("probability", "prompt_id", "model", descending=[True, False, False])
+    masses = _masses(known)
     shown = (
         known.unique(["folded", "item"], keep="first", maintain_order=True)
         .group_by("folded", maintain_order=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -11,6 +12,7 @@ from goffman.estimates.clear import clear, points, side_of_zero
 from goffman.presentation.base import Finding
 from goffman.presentation.competence import not_measurable
 from goffman.presentation.numbers import ends, number
+from goffman.presentation.ratings import ratings_said
 
 if TYPE_CHECKING:
     from goffman.presentation.section import Section
@@ -146,7 +148,10 @@ def findings_of(section: Section) -> list[Finding]:
     silent = [name for name in section.models() if name not in {one.model for one in found}]
     found += [_nothing(section, model) for model in silent]
     order = section.models()
-    return sorted(found, key=lambda one: order.index(one.model))
+    return [
+        replace(one, more=(*one.more, *ratings_said(section, one.model)))
+        for one in sorted(found, key=lambda one: order.index(one.model))
+    ]
 
 
 def _nothing(section: Section, model: str) -> Finding:

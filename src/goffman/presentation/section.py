@@ -42,6 +42,10 @@ class Section:
     """Of the words put back in recursive masking."""
     competence: Mapping[str, Competence] = field(default_factory=dict)
     """By a model's name as the user gave it: how it did on the control items, if it was asked."""
+    ratings: str = ""
+    """Who rated the words that its numbers rest on, in a sentence; empty: it needs no ratings."""
+    compared: pl.DataFrame = field(default_factory=pl.DataFrame)
+    """The columns RATINGS_COMPARED; no rows: there are no other ratings to compare with."""
 
     def models(self) -> list[str]:
         """The models as they are shown, in the order in which they were asked."""

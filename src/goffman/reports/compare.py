@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from goffman.changes import scores_with, side_by_side
 from goffman.errors import InputError, RunError, did_you_mean
 from goffman.estimate import corrected, estimates, scored_by
 from goffman.estimates.contrast import Comparing, Contrast
@@ -168,16 +169,7 @@ def _both(
         )
         for one, model in ((reference, pair[0]), (run, pair[1]))
     ]
-    keys = ["prompt_id", "quantity", "variant", "trial"]
-    rows = sides[1].join(
-        sides[0].select(*keys, before="value"), on=keys, how="inner", nulls_equal=True
-    )
-    missing = pl.col("value").is_null() | pl.col("before").is_null()
-    return rows.with_columns(
-        one_sided=pl.col("value").is_null() != pl.col("before").is_null(),
-        now=pl.when(~missing).then("value"),
-        before=pl.when(~missing).then("before"),
-    )
+    return side_by_side(*sides)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -233,12 +225,7 @@ class _Work:
 
 def _scores(both: pl.DataFrame, value: pl.Expr, model: str) -> pl.DataFrame:
     """SCORES of the level prompt with another value, under a model's name."""
-    rows = both.with_columns(value=value, model=pl.lit(model))
-    return rows.with_columns(
-        n=pl.col("value").is_not_null().cast(pl.Int64),
-        missing=pl.col("value").is_null().cast(pl.Int64),
-        reason=pl.when(pl.col("value").is_null()).then(pl.coalesce("reason", pl.lit(_ONE_SIDED))),
-    ).drop("one_sided", "now", "before")
+    return scores_with(both, value, model=pl.lit(model), one_sided=_ONE_SIDED)
 
 
 def _between_runs(contrast: Contrast, names: dict[str, str]) -> Contrast:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from goffman.presentation.numbers import ends, number, p_value
+from goffman.presentation.ratings import file_said
 from goffman.presentation.shown import blanked, names_of, plain, variant_said
 from goffman.records import BASELINE
 from goffman.terminal import printable
@@ -113,11 +114,7 @@ def _has_replies(run: MeasuredRun) -> bool:
 
 
 def _lexicons(lexicons: Lexicons, *, replies: bool) -> list[str]:
-    said = [
-        f"Attitudes of words: {printable(one.file)}, {one.ratings:,} ratings "
-        f"(sha256 {one.sha256[:12]}…)."
-        for one in lexicons.attitudes
-    ]
+    said = [file_said(one) for one in lexicons.attitudes]
     if gender := lexicons.gender:
         said.append(
             f"Gender of words: {printable(gender.file)}, {gender.words:,} words "

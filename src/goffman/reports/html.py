@@ -19,6 +19,7 @@ from goffman.presentation.competence import QUESTION, competence_said
 from goffman.presentation.findings import findings_of
 from goffman.presentation.numbers import number
 from goffman.presentation.palette import config
+from goffman.presentation.ratings import change_rows
 from goffman.reports.content import about_run, contrast_rows, examples
 from goffman.reports.images import sizes
 from goffman.reports.limits import GENERAL
@@ -110,6 +111,8 @@ def _section(section: Section, drawn: Drawn) -> dict[str, Any]:
         "scale": _scale(found),
         "examples": examples(section),
         "contrasts": contrast_rows(section),
+        "ratings": section.ratings,
+        "changes": change_rows(section),
         "figures": _figures(own, drawn),
         "evidence": next(one for one in drawn.evidence if one.instrument == section.instrument),
     }

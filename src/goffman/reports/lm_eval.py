@@ -65,7 +65,7 @@ def lm_eval_results(run: MeasuredRun, model: str) -> dict[str, Any]:
     return {
         "results": results,
         "missing": {task: of for task, of in missing.items() if of},
-        **_about_tasks(run, results),
+        **_about_tasks(run, model, results),
         **_about_model(run, model),
     }
 
@@ -117,7 +117,9 @@ def _crossed(scores: pl.DataFrame, mean: Mapping[str, Any]) -> float | None:
     return crossed_error(table(cells, down=items, across=conditions, names=names))
 
 
-def _about_tasks(run: MeasuredRun, results: dict[str, dict[str, Any]]) -> dict[str, Any]:
+def _about_tasks(
+    run: MeasuredRun, model: str, results: dict[str, dict[str, Any]]
+) -> dict[str, Any]:
     entries = {task: run.manifest.instruments[task] for task in results}
     metrics = {
         task: sorted({name.partition(",")[0] for name in of if "_stderr," not in name} - {"alias"})
@@ -132,7 +134,7 @@ def _about_tasks(run: MeasuredRun, results: dict[str, dict[str, Any]]) -> dict[s
                 "dataset_name": task,
                 "num_fewshot": 0,
                 "repeats": entry.trials or 1,
-                "metadata": entry.entry(),
+                "metadata": {**entry.entry(), **_ratings(run, task, model)},
             }
             for task, entry in entries.items()
         },
@@ -147,6 +149,14 @@ def _about_tasks(run: MeasuredRun, results: dict[str, dict[str, Any]]) -> dict[s
             for task, entry in entries.items()
         },
     }
+
+
+def _ratings(run: MeasuredRun, task: str, model: str) -> dict[str, Any]:
+    """Who rated the words, and what the user's ratings change, where ratings matter at all."""
+    section = run.sections[task]
+    said = {"ratings": section.ratings} if section.ratings else {}
+    rows = section.compared.filter(pl.col("model") == model).drop("instrument", "model")
+    return {**said, **({"ratings_compared": rows.to_dicts()} if rows.height else {})}
 
 
 def _about_model(run: MeasuredRun, model: str) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from goffman.by_ratings import COMPARED
 from goffman.correlations import Correlation, correlations
 from goffman.errors import RunError
 from goffman.runs.files import Folder
@@ -17,7 +18,7 @@ from goffman.runs.folder import read_prompts
 from goffman.runs.manifest import read_manifest
 from goffman.score import measures_of
 from goffman.sections import sections_of
-from goffman.tables import CONTRASTS, ESTIMATES, SCORES, complaints
+from goffman.tables import CONTRASTS, ESTIMATES, RATINGS_COMPARED, SCORES, complaints
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -39,12 +40,18 @@ class MeasuredRun:
     """The columns SCORES."""
     estimates: pl.DataFrame
     """The columns CONTRASTS and ESTIMATES."""
+    compared: pl.DataFrame | None = None
+    """The columns RATINGS_COMPARED; None: no user's ratings stand over the shipped ones."""
 
     @cached_property
     def sections(self) -> dict[str, Section]:
         """By instrument: what people read of it is made from this."""
         return sections_of(
-            self.manifest, prompts=self.prompts, scores=self.scores, estimates=self.estimates
+            self.manifest,
+            prompts=self.prompts,
+            scores=self.scores,
+            estimates=self.estimates,
+            compared=self.compared,
         )
 
     @cached_property
@@ -58,12 +65,16 @@ def read_run(folder: Path) -> MeasuredRun:
     manifest = read_manifest(folder)
     if manifest is None:
         raise RunError(f"{folder} is no run: it has no manifest.json. Make one with goffman audit.")
+    compared = None
+    if COMPARED in manifest.tables:
+        compared = _read(folder, COMPARED, RATINGS_COMPARED, manifest=manifest)
     return MeasuredRun(
         folder=folder,
         manifest=manifest,
         prompts=read_prompts(folder, manifest),
         scores=_read(folder, "scores.parquet", SCORES, manifest=manifest),
         estimates=_read(folder, "estimates.parquet", (*CONTRASTS, *ESTIMATES), manifest=manifest),
+        compared=compared,
     )
 
 

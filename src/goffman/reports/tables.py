@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from goffman.correlations import correlations
+from goffman.presentation.ratings import change_table
 from goffman.presentation.shown import short_names
 from goffman.presentation.table_text import FORMATS, Shown, Table, as_table, markdown
 from goffman.presentation.tables import EVERY
@@ -90,12 +91,14 @@ def tables_of(run: MeasuredRun) -> list[Table]:
             names[side.text()] = side.text(model=model)
     for name, section in sorted(run.sections.items()):
         made = [table for make in section.presentation.tables for table in make(section)]
-        made += _contrasts(name, section.estimates)
-        made = [_with_doubts(table, section) for table in made]
+        made += [*_contrasts(name, section.estimates), *change_table(section)]
+        made = [noted(_with_doubts(table, section), section.ratings) for table in made]
         called = {**names, **section.names.models}
         found += [replace(table, names=called) for table in (*_controls(section), *made)]
     called = {**names, **short_names(run.manifest.models)}
-    return [*found, *(replace(table, names=called) for table in _correlations(run.estimates))]
+    rated = {section.ratings: None for section in run.sections.values() if section.ratings}
+    of_two = [noted(table, *rated) for table in _correlations(run.estimates)]
+    return [*found, *(replace(table, names=called) for table in of_two)]
 
 
 def _controls(section: Section) -> Iterator[Table]:
@@ -144,6 +147,11 @@ def _with_doubts(table: Table, section: Section) -> Table:
         columns=(*table.columns, "not_measurable"),
         rows=tuple(rows),
     )
+
+
+def noted(table: Table, *notes: str) -> Table:
+    """The table with what else its caption must say."""
+    return replace(table, caption=" ".join(part for part in (table.caption, *notes) if part))
 
 
 def write_tables(run: MeasuredRun, folder: Path) -> list[Path]:

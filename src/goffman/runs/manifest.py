@@ -349,6 +349,12 @@ def with_table(manifest: Manifest, table: str, *checksums: str) -> Manifest:
     return replace(manifest, tables={**manifest.tables, table: list(checksums)})
 
 
+def without_tables(manifest: Manifest, *tables: str) -> Manifest:
+    """The manifest without tables that the run has no more."""
+    left = {name: sums for name, sums in manifest.tables.items() if name not in tables}
+    return replace(manifest, tables=left)
+
+
 def checksum(content: bytes) -> str:
     """The sha256 of a file."""
     return hashlib.sha256(content).hexdigest()

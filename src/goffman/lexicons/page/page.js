@@ -100,23 +100,27 @@ function showEntry(entry) {
 }
 
 function showProgress() {
-  const { known, left } = state.mass;
-  const here = 1 - known - left;
-  const rated = settling || known + left === 0 ? 1 - state.left / (state.total || 1) : 1 - left;
+  const { known, left, beyond } = state.mass;
+  const here = Math.max(1 - known - left - beyond, 0);
+  const settled = 1 - state.left / (state.total || 1);
   at("bar-known").style.width = settling ? "0" : `${100 * known}%`;
-  at("bar-here").style.width = `${100 * (settling ? rated : Math.max(here, 0))}%`;
+  at("bar-here").style.width = `${100 * (settling ? settled : here)}%`;
   const open = settling ? `${words(state.left)} to settle` : `${words(state.left)} left`;
-  const mass = settling ? "" : ` · ${percent(left)}% of the probability is unrated`;
+  const time = state.time ? `, ${state.time}` : "";
+  const mass = settling || !state.left ? "" : ` · ${percent(left)}% of the probability`;
   const skipped = state.skipped ? ` · ${state.skipped} skipped` : "";
-  at("progress").textContent = open + mass + skipped;
+  at("progress").textContent = open + time + mass + skipped;
 }
 
 function showDone() {
-  at("done-title").textContent = settling ? "Everything is settled." : "Every word is rated.";
+  const more = state.words > state.total;
+  const list = more ? "Every word on this list is rated." : "Every word is rated.";
+  at("done-title").textContent = settling ? "Everything is settled." : list;
   at("done-text").textContent = settling
     ? "The settled ratings are saved. You can close this tab and press Ctrl-C in the terminal."
     : "Your ratings are saved. You can close this tab and press Ctrl-C in the terminal. To compare " +
-      "them with another rater's, run goffman agree.";
+      "them with another rater's, run goffman agree." +
+      (more ? ` To rate all ${words(state.words)} of the run, run goffman rate with --all.` : "");
 }
 
 function show(next, said) {

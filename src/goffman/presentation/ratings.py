@@ -1,0 +1,117 @@
+"""Who rated the words that numbers rest on, and what a user's own ratings change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+from goffman.presentation.numbers import ends, number
+from goffman.presentation.shown import plain
+from goffman.presentation.table_text import Shown, Table, as_table
+from goffman.terminal import printable
+
+if TYPE_CHECKING:
+    from goffman.presentation.section import Section
+    from goffman.runs.entries import LexiconFile, Lexicons
+
+SHIPPED = "shipped"
+"""The name under which a manifest has the ratings that come with goffman."""
+
+BY_MODELS = "made by language models, not by people"
+
+
+def whose_ratings(lexicons: Lexicons) -> str:
+    """Who rated the words, in a sentence; a manifest that names no file means the shipped ones."""
+    given = [one for one in lexicons.attitudes if one.file != SHIPPED]
+    if not given:
+        return f"The ratings of words behind these numbers were {BY_MODELS}."
+    files = " and ".join(f"{_file(one)} ({one.ratings or 0:,} ratings)" for one in given)
+    said = f"The ratings of words behind these numbers come from {files}."
+    if len(given) == len(lexicons.attitudes):
+        return said
+    return f"{said} All other words keep the shipped ratings, {BY_MODELS}."
+
+
+def file_said(one: LexiconFile) -> str:
+    """A file of ratings among what a run was measured with."""
+    who = f", {BY_MODELS}" if one.file == SHIPPED else ""
+    return (
+        f"Attitudes of words: {printable(one.file)}, {one.ratings:,} ratings{who} "
+        f"(sha256 {one.sha256[:12]}…)."
+    )
+
+
+def _file(one: LexiconFile) -> str:
+    return printable(PurePath(one.file).name)
+
+
+def ratings_said(section: Section, model: str) -> Iterator[str]:
+    """Who rated the words, and what the user's ratings change for the model, as it is shown."""
+    if section.ratings:
+        yield section.ratings
+    for row in section.shown(section.compared).iter_rows(named=True):
+        if row["model"] == model and row["dimension"] is None:
+            yield _change(row)
+
+
+def _change(row: Mapping[str, Any]) -> str:
+    """A contrast by either ratings, and the change with its interval, in one sentence."""
+    if row["difference"] is None:
+        return "The same contrast by the shipped ratings alone has no value to compare with."
+    between = f"between {plain(row['first'])} and {plain(row['second'])}"
+    interval = "no interval"
+    if row["low"] is not None:
+        interval = f"{row['level']:.0%} interval {ends(row['low'], row['high'])}"
+    said = (
+        f"By the shipped ratings alone, the difference {between} is {number(row['shipped'])}; with "
+        f"the ratings given, it is {number(row['given'])}: a change of "
+        f"{number(row['difference'])} ({interval})."
+    )
+    if row["share"] is not None:
+        said += f" The ratings given cover {number(row['share'])} of the words' probability."
+    if row["left_out"]:
+        said += f" The change leaves out {row['left_out']:,} prompts with only one of the values."
+    return said
+
+
+def change_rows(section: Section) -> list[dict[str, str]]:
+    """The contrasts by either ratings, and their changes, as a page shows them."""
+    return [
+        {
+            "about": row["model"],
+            "what": f"{plain(row['first'])} − {plain(row['second'])}",
+            **{side: number(row[side]) for side in ("shipped", "given", "difference")},
+            "shipped_interval": ends(row["shipped_low"], row["shipped_high"]),
+            "given_interval": ends(row["given_low"], row["given_high"]),
+            "interval": ends(row["low"], row["high"]),
+            "share": number(row["share"]),
+        }
+        for row in section.shown(section.compared).iter_rows(named=True)
+        if row["dimension"] is None
+    ]
+
+
+_SHOWN = (
+    Shown(header="model", keys=("model",), drop="constant"),
+    Shown(header="contrast", keys=("first", "second"), form="pair"),
+    Shown(header="by shipped ratings", keys=("shipped",), form="number"),
+    Shown(header="95% interval", keys=("shipped_low", "shipped_high"), form="interval"),
+    Shown(header="with ratings given", keys=("given",), form="number"),
+    Shown(header="95% interval", keys=("given_low", "given_high"), form="interval"),
+    Shown(header="change", keys=("difference",), form="number"),
+    Shown(header="95% interval", keys=("low", "high"), form="interval"),
+    Shown(header="share rated", keys=("share",), form="number"),
+)
+
+
+def change_table(section: Section) -> Iterator[Table]:
+    """What the user's ratings change, for a paper."""
+    if section.compared.height:
+        caption = (
+            f"{section.instrument}: each main contrast by the shipped ratings alone and with the "
+            "ratings given, and the change from the first to the second. The share is that of the "
+            "words' probability that the ratings given cover."
+        )
+        rows = section.compared.drop("instrument").to_dicts()
+        yield as_table(f"{section.instrument}-ratings", caption, rows, shown=_SHOWN)
