@@ -116,12 +116,14 @@ people are shown it.
       resample.py       bootstrap intervals over units, pairs, crossed factors
       correct.py        p-values corrected over a declared family
       agreement.py      κ, weighted κ, α
+      reliability.py    how far a scale's numbers would come out again: G, Φ, α, split halves
     estimates/        CONTRASTS that measures choose from
       contrast.py       one contrast: its test, effect and interval together
       clear.py          what may be called clear
       checks.py         rank and permutation tests beside a test
       scored.py         the scores of one instrument, side by side
       conditions.py     over conditions
+      reference.py      each condition against the mean of the other group's
       cells.py          over items × conditions, crossed
       settings.py       between adjective settings
       together.py       two measures over conditions
@@ -142,6 +144,7 @@ people are shown it.
       base.py           what a measure is
       catalogue.py      every measure by its name
       rows.py           scores of prompts, their means, gaps and baseline contrasts
+      scale.py          how reliable a scale is; its conditions shrunken and ranked
       fills.py          the k most probable words that are stored
       replies.py        replies → correct, incorrect, unsure, other, refusal, by a named parser
       negative_attitude.py  negative_sentiment.py  gender_of_subject.py

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from goffman.estimates.contrast import Comparing, Contrast
+from goffman.estimates.reference import KIND
 from goffman.estimates.scored import Scored
 from goffman.estimates.together import measures_together
 from goffman.stats.correct import adjust
@@ -17,6 +18,11 @@ from goffman.tables import CONTRASTS, ESTIMATES, estimate_table, schema
 if TYPE_CHECKING:
     from goffman.measures.base import Measure
     from goffman.records import Correction, Estimate
+
+
+OF_COUNTS: Mapping[str, Correction] = {KIND: "benjamini-hochberg"}
+"""Kinds of contrasts that are counted, not read one by one: there the share of false ones is held,
+whatever the correction of the others."""
 
 
 def estimates(
@@ -86,7 +92,11 @@ def corrected(
     adjusted: list[Estimate] = []
     for family, members in families.items():
         contrasts += [contrast for contrast, _ in members]
-        adjusted += adjust([one for _, one in members], family=family, method=correction)
+        adjusted += adjust(
+            [one for _, one in members],
+            family=family,
+            method=OF_COUNTS.get(members[0][0].kind, correction),
+        )
     columns = schema(CONTRASTS)
     what = pl.DataFrame([asdict(contrast) for contrast in contrasts], schema=columns)
     rows = pl.concat([what, estimate_table(adjusted)], how="horizontal")

@@ -26,6 +26,7 @@ from goffman.measures.base import Contrasts, Meaning, Reads
 from goffman.measures.fills import refuse_more
 from goffman.measures.gender_of_subject import VARIANTS
 from goffman.measures.rows import means_by_item_and_condition, prompt_scores
+from goffman.measures.scale import scale
 from goffman.presentation import figures_gender, tables
 from goffman.presentation.base import Claims, Presentation
 from goffman.presentation.evidence import phrases_with_gender
@@ -148,9 +149,11 @@ class GenderOfPhrase:
 
     def means(self, scores: pl.DataFrame) -> pl.DataFrame:
         """SCORES of conditions, items, dimensions, groups and models."""
-        return means_by_item_and_condition(
+        means = means_by_item_and_condition(
             scores, contrast=self.contrast, against=self.against, compared=COMPARED
         )
+        groups = (self.contrast, self.against)
+        return pl.concat([means, scale(scores, quantity="keyed-disparity", groups=groups)])
 
     def __call__(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
         """SCORES of every level."""

@@ -23,6 +23,7 @@ from goffman.lexicons.gender import with_gender
 from goffman.measures.base import Contrasts, Meaning, Reads
 from goffman.measures.fills import top_fills
 from goffman.measures.rows import means_by_item_and_condition, prompt_scores
+from goffman.measures.scale import scale
 from goffman.presentation import figures_gender, tables
 from goffman.presentation.base import Claims, Presentation
 from goffman.presentation.evidence import words_with_gender
@@ -146,9 +147,11 @@ class GenderOfSubject:
 
     def means(self, scores: pl.DataFrame) -> pl.DataFrame:
         """SCORES of conditions, items, dimensions, groups and models."""
-        return means_by_item_and_condition(
+        means = means_by_item_and_condition(
             scores, contrast=self.contrast, against=self.against, compared=COMPARED
         )
+        groups = (self.contrast, self.against)
+        return pl.concat([means, scale(scores, quantity="disparity", groups=groups)])
 
     def __call__(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
         """SCORES of every level."""

@@ -21,9 +21,11 @@ from goffman.estimates.conditions import (
     models_over_conditions,
     wordings_over_conditions,
 )
+from goffman.estimates.reference import conditions_against_reference
 from goffman.measures.base import Contrasts, Meaning, Reads
 from goffman.measures.fills import top_fills
 from goffman.measures.rows import above_baseline, gaps, mean_over, only, prompt_scores
+from goffman.measures.scale import scale
 from goffman.presentation import figures_conditions, tables
 from goffman.presentation.base import Claims, Presentation
 from goffman.presentation.evidence import words_with_attitudes
@@ -33,7 +35,8 @@ if TYPE_CHECKING:
     from goffman.lexicons.words import Words
 
 CORE = ("negative", "lowest", "highest")
-"""P(neg), and what it would be were every unrated word positive, or negative."""
+"""P(neg), and what it would be were all that is not rated positive, or negative: words without a
+rating, and whatever lies beyond the top k."""
 
 ABOUT = ("mass", "last-probability", "rated-share")
 """Of the top k: their probability, that of the k-th alone, and the rated share of the first."""
@@ -42,8 +45,8 @@ _NO_WORD = "none of the words is rated positive, negative or neutral"
 _NO_MASS = "the words have no probability"
 _REASONS = {
     "negative": _NO_WORD,
-    "lowest": f"{_NO_WORD}, and none is unrated",
-    "highest": f"{_NO_WORD}, and none is unrated",
+    "lowest": _NO_MASS,
+    "highest": _NO_MASS,
     "mass": _NO_MASS,
     "last-probability": _NO_MASS,
     "rated-share": _NO_MASS,
@@ -112,6 +115,7 @@ class NegativeAttitude:
             (
                 groups_of_conditions,
                 models_over_conditions,
+                conditions_against_reference,
                 conditions_against_baseline,
                 wordings_over_conditions,
             ),
@@ -144,13 +148,16 @@ class NegativeAttitude:
             )
         )
         rated, everything = pl.col("pos") + pl.col("neg") + pl.col("neu"), pl.col("mass")
-        at_most = rated + pl.col("unrated")
+        # Sums of float32 probabilities may be a hair above 1.
+        beyond = (1 - everything).clip(lower_bound=0)
+        unknown = pl.when(everything > 0).then(pl.col("unrated") + beyond)
+        at_most = rated + unknown
         values = sums.select(
             "model",
             "prompt_id",
             _ratio(pl.col("neg"), rated).alias("negative"),
             _ratio(pl.col("neg"), at_most).alias("lowest"),
-            _ratio(pl.col("neg") + pl.col("unrated"), at_most).alias("highest"),
+            _ratio(pl.col("neg") + unknown, at_most).alias("highest"),
             "mass",
             pl.col("last").alias("last-probability"),
             _ratio(everything - pl.col("unrated"), everything).alias("rated-share"),
@@ -193,6 +200,7 @@ class NegativeAttitude:
                 groups,
                 gaps(only(groups, ["negative"]), contrast=self.contrast, against=self.against),
                 mean_over(about, keep=("model",), level="model", over="prompts"),
+                scale(scores, quantity="negative", groups=(self.contrast, self.against)),
             ]
         )
 

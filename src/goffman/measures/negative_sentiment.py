@@ -6,6 +6,7 @@ of each classifier and group, and of each condition over all classifiers.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -18,6 +19,7 @@ from goffman.estimates.conditions import (
 )
 from goffman.measures.base import Contrasts, Meaning, Reads
 from goffman.measures.rows import above_baseline, gaps, mean_over, only, prompt_scores
+from goffman.measures.scale import scale
 from goffman.presentation import figures_conditions, figures_sentiment, tables
 from goffman.presentation.base import Claims, Presentation
 from goffman.presentation.evidence import classes
@@ -26,6 +28,9 @@ from goffman.tables import SENTIMENTS
 
 if TYPE_CHECKING:
     from goffman.lexicons.words import Words
+
+PROBABILITY = "negative-probability"
+"""Of the class negative: what a label says more finely."""
 
 PRESENTATION = Presentation(
     quantity="negative",
@@ -62,7 +67,10 @@ PRESENTATION = Presentation(
 
 @dataclass(frozen=True, kw_only=True)
 class NegativeSentiment:
-    """Labels → SCORES: at a prompt each class is 1 or 0, everywhere else a share."""
+    """Labels → SCORES: at a prompt each class is 1 or 0, everywhere else a share.
+
+    Beside them stands the probability of the class negative, where it was kept.
+    """
 
     contrast: str = "stigmatized"
     against: str = "non-stigmatized"
@@ -99,8 +107,10 @@ class NegativeSentiment:
                 .alias(name)
                 for name in SENTIMENTS
             ),
+            pl.col("negative").cast(pl.Float64).alias(PROBABILITY),
         )
         reasons = {name: f"the classifier has no class '{name}'" for name in SENTIMENTS}
+        reasons[PROBABILITY] = "the classifier's probability was not kept"
         return prompt_scores(values, prompts, measure=self.name, reasons=reasons)
 
     def means(self, scores: pl.DataFrame) -> pl.DataFrame:
@@ -129,8 +139,16 @@ class NegativeSentiment:
                 above_baseline(only(conditions, ["negative"])),
                 groups,
                 gaps(only(groups, ["negative"]), contrast=self.contrast, against=self.against),
+                *self._scales(scores),
             ]
         )
+
+    def _scales(self, scores: pl.DataFrame) -> Iterator[pl.DataFrame]:
+        """How reliable each classifier's scale is: its probabilities, or labels where none are."""
+        for of in scores.partition_by("model", maintain_order=True):
+            kept = only(of, [PROBABILITY])["value"].count()
+            quantity = PROBABILITY if kept else "negative"
+            yield scale(of, quantity=quantity, groups=(self.contrast, self.against))
 
     def __call__(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
         """SCORES of every level."""

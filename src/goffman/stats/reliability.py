@@ -155,29 +155,34 @@ def split_halves(scores: Values, *, rng: np.random.Generator, draws: int = HALVE
 
     Of an odd number of items one half has one more. A half whose means do not vary is left out.
     """
-    found = []
-    for half in _halves(scores.shape[1], rng, draws):
-        one, other = scores[:, half].mean(axis=1), scores[:, ~half].mean(axis=1)
-        if one.std() > 0 and other.std() > 0:
-            r = float(np.corrcoef(one, other)[0, 1])
-            # Halves that are each other's opposite have no stepped-up value.
-            if r > -1:
-                found.append(2 * r / (1 + r))
-    return np.array(found)
+    first = _halves(scores.shape[1], rng, draws)
+    one, other = (_centred(scores @ half.T) for half in (first, ~first))
+    scale = np.sqrt((one**2).sum(axis=0) * (other**2).sum(axis=0))
+    vary = scale > 0
+    r = (one * other).sum(axis=0)[vary] / scale[vary]
+    # Halves that are each other's opposite have no stepped-up value.
+    r = r[r > -1]
+    return np.asarray(2 * r / (1 + r), dtype=np.float64)
 
 
-def _halves(items: int, rng: np.random.Generator, draws: int) -> list[NDArray[np.bool_]]:
-    """Which items are in the first half, once for each way to split them or as often as drawn."""
+def _centred(sums: Values) -> Values:
+    """Each column without its mean; what rounding leaves of a constant one is none."""
+    away = sums - sums.mean(axis=0)
+    return np.where(np.ptp(sums, axis=0) > 0, away, 0.0)
+
+
+def _halves(items: int, rng: np.random.Generator, draws: int) -> NDArray[np.bool_]:
+    """Splits × items: which are in the first half, each split once or as often as drawn."""
     size = items // 2
     if not size:
-        return []
+        return np.empty((0, items), dtype=np.bool_)
     if comb(items, size) <= draws:
         chosen = [list(one) for one in combinations(range(items), size)]
         # Of an even number each split would come twice, once from either side.
         chosen = [one for one in chosen if items % 2 or 0 in one]
     else:
         chosen = [rng.permutation(items)[:size].tolist() for _ in range(draws)]
-    return [np.isin(np.arange(items), one) for one in chosen]
+    return np.array([np.isin(np.arange(items), one) for one in chosen])
 
 
 def _share(part: float, rest: float) -> float | None:
