@@ -6,7 +6,6 @@ of each classifier and group, and of each condition over all classifiers.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -139,16 +138,9 @@ class NegativeSentiment:
                 above_baseline(only(conditions, ["negative"])),
                 groups,
                 gaps(only(groups, ["negative"]), contrast=self.contrast, against=self.against),
-                *self._scales(scores),
+                scale(scores, quantity=PROBABILITY, groups=(self.contrast, self.against)),
             ]
         )
-
-    def _scales(self, scores: pl.DataFrame) -> Iterator[pl.DataFrame]:
-        """How reliable each classifier's scale is: its probabilities, or labels where none are."""
-        for of in scores.partition_by("model", maintain_order=True):
-            kept = only(of, [PROBABILITY])["value"].count()
-            quantity = PROBABILITY if kept else "negative"
-            yield scale(of, quantity=quantity, groups=(self.contrast, self.against))
 
     def __call__(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
         """SCORES of every level."""
