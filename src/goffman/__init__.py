@@ -134,9 +134,12 @@ people are shown it.
       shown.py  palette.py   how things are called, and colored
       findings.py       sentences that findings share
       findings_conditions.py  findings_gender.py  findings_settings.py
+      findings_reliability.py  how far a scale would say the same again
+      findings_reference.py  single conditions against the other group's mean
       figure.py         what a figure is; the parts that figures share
       figures_conditions.py  figures_sentiment.py  figures_gender.py  figures_settings.py
       tables.py         tables of scores and estimates
+      tables_reliability.py  the reliability of a scale, and what stands beside a condition
       table_text.py     a table as text in which nothing plays tricks
       evidence.py       answers as rows: what was said, how probable, what it counts as
       phrases.py        the phrases that recursive masking gave

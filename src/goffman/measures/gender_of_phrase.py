@@ -27,7 +27,7 @@ from goffman.measures.fills import refuse_more
 from goffman.measures.gender_of_subject import VARIANTS
 from goffman.measures.rows import means_by_item_and_condition, prompt_scores
 from goffman.measures.scale import scale
-from goffman.presentation import figures_gender, tables
+from goffman.presentation import figures_gender, tables, tables_reliability
 from goffman.presentation.base import Claims, Presentation
 from goffman.presentation.evidence import phrases_with_gender
 from goffman.presentation.findings_gender import women_and_men
@@ -71,7 +71,7 @@ PRESENTATION = Presentation(
         figures_gender.sentences,
         figures_gender.conditions,
     ),
-    tables=(tables.genders,),
+    tables=(tables.genders, tables_reliability.reliability),
     evidence=phrases_with_gender,
     main=("groups", "genders"),
 )

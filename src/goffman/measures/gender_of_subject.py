@@ -24,7 +24,7 @@ from goffman.measures.base import Contrasts, Meaning, Reads
 from goffman.measures.fills import top_fills
 from goffman.measures.rows import means_by_item_and_condition, prompt_scores
 from goffman.measures.scale import scale
-from goffman.presentation import figures_gender, tables
+from goffman.presentation import figures_gender, tables, tables_reliability
 from goffman.presentation.base import Claims, Presentation
 from goffman.presentation.evidence import words_with_gender
 from goffman.presentation.findings_gender import women_and_men
@@ -109,7 +109,7 @@ class GenderOfSubject:
                 figures_gender.sentences,
                 figures_gender.conditions,
             ),
-            tables=(tables.genders,),
+            tables=(tables.genders, tables_reliability.reliability),
             evidence=words_with_gender(self.reached(), f"below {self.threshold}: not counted"),
             main=("groups", "genders"),
         )

@@ -10,6 +10,8 @@ import polars as pl
 from goffman.estimates.clear import clear, points
 from goffman.presentation.base import Find, Finding
 from goffman.presentation.findings import finding, lost, of_model, tested_said
+from goffman.presentation.findings_reference import above_reference
+from goffman.presentation.findings_reliability import above_half, reliability
 from goffman.presentation.numbers import difference_said, number
 from goffman.presentation.shown import plain
 from goffman.records import BASELINE
@@ -37,13 +39,18 @@ def groups_apart(*, what: str, more: More) -> Find:
             text = (
                 f"The mean share of {what} is {number(row['mean_first'])} for {row['n_first']} "
                 f"{first} {many} and {number(row['mean_second'])} for {row['n_second']} "
-                f"{second} ones: {difference_said(row)}.{lost(row)}{_above(section, row['model'])}"
+                f"{second} ones: {difference_said(row)}.{lost(row)}{_single(section, row['model'])}"
             )
             sentences = [f"{tested_said(row)}.", *_spread(section, row["model"])]
             sentences += more(section, row["model"])
             yield finding(row, head, text, iter(sentences))
 
     return found
+
+
+def _single(section: Section, model: str) -> str:
+    """How many conditions stand out, by the better of the references that there are."""
+    return above_reference(section, model) or _above(section, model)
 
 
 def _above(section: Section, model: str) -> str:
@@ -71,16 +78,10 @@ def _above(section: Section, model: str) -> str:
 
 
 def _spread(section: Section, model: str) -> Iterator[str]:
-    """How many conditions are above one half, and how far apart the wordings are."""
+    """How reliable the scale is, how many are above one half, how far apart the wordings are."""
+    yield from reliability(section, model)
+    yield from above_half(section, model)
     quantity = section.presentation.quantity
-    conditions = of_model(section.rows("condition", quantity), model)
-    of_groups = [
-        f"{of.filter(pl.col('value') > 0.5).height} of {of.height} {group}"
-        for (group,), of in conditions.partition_by("group", as_dict=True).items()
-        if group != BASELINE
-    ]
-    if of_groups:
-        yield f"Above one half: {' and '.join(of_groups)} {section.noun.many}."
     of_wordings = of_model(section.rows("model", f"{quantity}-gap"), model)
     gaps = sorted(of_wordings.filter(pl.col("wording").is_not_null())["value"])
     if len(gaps) > 1:
@@ -111,7 +112,8 @@ def words_counted(section: Section, model: str) -> Iterator[str]:
     ]
     if said:
         yield (
-            "If every unrated word were positive, or every one negative, the share would be "
+            "If all words without a rating, and all beyond those counted, were positive, or all of "
+            "them negative, the share would be "
             f"{', '.join(said)} {section.noun.many}."
         )
 

@@ -18,7 +18,7 @@ from goffman.correlations import correlations_said
 from goffman.presentation.findings import findings_of
 from goffman.presentation.numbers import number
 from goffman.presentation.palette import config
-from goffman.reports.content import about_run, contrast_rows, examples
+from goffman.reports.content import about_run, contrast_rows, examples, reliability_shown
 from goffman.reports.images import sizes
 from goffman.reports.limits import GENERAL
 from goffman.reports.listing import columns, listing, noun_of
@@ -107,6 +107,7 @@ def _section(section: Section, drawn: Drawn) -> dict[str, Any]:
         "scale": _scale(found),
         "examples": examples(section),
         "contrasts": contrast_rows(section),
+        "reliability": reliability_shown(section),
         "figures": _figures(own, drawn),
         "evidence": next(one for one in drawn.evidence if one.instrument == section.instrument),
     }
