@@ -120,12 +120,14 @@ people are shown it.
       resample.py       bootstrap intervals over units, pairs, crossed factors
       correct.py        p-values corrected over a declared family
       agreement.py      κ, weighted κ, α
+      reliability.py    how far a scale's numbers would come out again: G, Φ, α, split halves
     estimates/        CONTRASTS that measures choose from
       contrast.py       one contrast: its test, effect and interval together
       clear.py          what may be called clear
       checks.py         rank and permutation tests beside a test
       scored.py         the scores of one instrument, side by side
       conditions.py     over conditions
+      reference.py      each condition against the mean of the other group's
       cells.py          over items × conditions, crossed
       settings.py       between adjective settings
       together.py       two measures over conditions
@@ -138,9 +140,12 @@ people are shown it.
       ratings.py        who rated the words, and what a user's ratings change
       findings.py       sentences that findings share
       findings_conditions.py  findings_gender.py  findings_settings.py
+      findings_reliability.py  how far a scale would say the same again
+      findings_reference.py  single conditions against the other group's mean
       figure.py         what a figure is; the parts that figures share
       figures_conditions.py  figures_sentiment.py  figures_gender.py  figures_settings.py
       tables.py         tables of scores and estimates
+      tables_reliability.py  the reliability of a scale, and what stands beside a condition
       table_text.py     a table as text in which nothing plays tricks
       evidence.py       answers as rows: what was said, how probable, what it counts as
       phrases.py        the phrases that recursive masking gave
@@ -149,6 +154,7 @@ people are shown it.
       catalogue.py      every measure by its name
       controls.py       control items → one score, below whose floor nothing is measurable
       rows.py           scores of prompts, their means, gaps and baseline contrasts
+      scale.py          how reliable a scale is; its conditions shrunken and ranked
       fills.py          the k most probable words that are stored
       replies.py        replies → correct, incorrect, unsure, other, refusal, by a named parser
       negative_attitude.py  negative_sentiment.py  gender_of_subject.py

@@ -20,6 +20,7 @@ import polars as pl
 from goffman.changes import PROMPT, scores_with, side_by_side
 from goffman.estimate import corrected, scored_by
 from goffman.estimates.contrast import Comparing, Contrast
+from goffman.estimates.sharing import Sharing
 from goffman.lexicons.attitudes import load_attitudes, no_word
 from goffman.measures.fills import top_fills
 from goffman.runs.folder import read_prompts
@@ -182,12 +183,13 @@ class _Work:
                 self.measure,
                 quantity,
                 wordings=self.wordings,
+                sharing=Sharing(),
                 compare=self.compare,
             )
             # All contrasts that one function makes are of one kind: the first one tells.
             for make in makes:
                 found += itertools.takewhile(lambda one: one[0].kind in main, make(scored))
-        return corrected(found)
+        return corrected(found, {self.instrument: self.measure})
 
 
 def _ends(estimates: pl.DataFrame, side: str) -> pl.DataFrame:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from goffman.estimates.contrast import Comparing, Contrast
+from goffman.estimates.reference import KIND
 from goffman.estimates.scored import Scored
 from goffman.estimates.sharing import Sharing
 from goffman.estimates.together import measures_together
@@ -24,6 +25,11 @@ PRIMARY = "primary"
 """The family of the headline contrasts of a run: one for each instrument and model."""
 
 MAIN_VARIANT = "with-names"
+
+
+OF_COUNTS: Mapping[str, Correction] = {KIND: "benjamini-hochberg"}
+"""Kinds of contrasts that are counted, not read one by one: there the share of false ones is held,
+whatever the correction of the others."""
 
 
 def estimates(
@@ -103,7 +109,11 @@ def corrected(
     adjusted: list[Estimate] = []
     for family, members in families.items():
         contrasts += [contrast for contrast, _ in members]
-        adjusted += adjust([one for _, one in members], family=family, method=correction)
+        adjusted += adjust(
+            [one for _, one in members],
+            family=family,
+            method=OF_COUNTS.get(members[0][0].kind, correction),
+        )
     columns = schema(CONTRASTS)
     what = pl.DataFrame([asdict(contrast) for contrast in contrasts], schema=columns)
     said = [

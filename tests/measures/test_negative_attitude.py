@@ -32,16 +32,17 @@ def near(expected):
     return pytest.approx(expected, rel=1e-6)
 
 
-def test_irrelevant_words_are_left_out_and_unrated_ones_make_the_bounds():
+def test_irrelevant_words_are_left_out_and_what_is_not_known_makes_the_bounds():
     scores = check(
         NegativeAttitude().each(
             of({"bad": 0.3, "good": 0.2, "the": 0.15, "hm": 0.1, "so": 0.1}), prompts({})
         )
     )
     assert value(scores, quantity="negative") == near(0.3 / 0.6)
-    # "hm" is unrated: as a positive word it adds .1 below, as a negative one also above.
-    assert value(scores, quantity="lowest") == near(0.3 / 0.7)
-    assert value(scores, quantity="highest") == near(0.4 / 0.7)
+    # "hm" is unrated and .15 lies beyond the top k: all of it positive adds .25 below, all of it
+    # negative also above.
+    assert value(scores, quantity="lowest") == near(0.3 / 0.85)
+    assert value(scores, quantity="highest") == near(0.55 / 0.85)
     assert value(scores, quantity="mass") == near(0.85)
     assert value(scores, quantity="last-probability") == near(0.1)
     assert value(scores, quantity="rated-share") == near(0.75 / 0.85)

@@ -27,7 +27,8 @@ from goffman.measures.base import Contrasts, Meaning, Reads
 from goffman.measures.fills import refuse_more
 from goffman.measures.gender_of_subject import VARIANTS, persons
 from goffman.measures.rows import means_by_item_and_condition, prompt_scores
-from goffman.presentation import figures_gender, tables
+from goffman.measures.scale import scale
+from goffman.presentation import figures_gender, tables, tables_reliability
 from goffman.presentation.base import Claims, Presentation
 from goffman.presentation.evidence import phrases_with_gender
 from goffman.presentation.findings_gender import women_and_men
@@ -71,7 +72,7 @@ PRESENTATION = Presentation(
         figures_gender.sentences,
         figures_gender.conditions,
     ),
-    tables=(tables.genders,),
+    tables=(tables.genders, tables_reliability.reliability),
     evidence=phrases_with_gender,
     main=("groups", "genders"),
 )
@@ -153,9 +154,11 @@ class GenderOfPhrase:
 
     def means(self, scores: pl.DataFrame) -> pl.DataFrame:
         """SCORES of conditions, items, dimensions, groups and models."""
-        return means_by_item_and_condition(
+        means = means_by_item_and_condition(
             scores, contrast=self.contrast, against=self.against, compared=COMPARED
         )
+        groups = (self.contrast, self.against)
+        return pl.concat([means, scale(scores, quantity="keyed-disparity", groups=groups)])
 
     def control(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
         """The probability of phrases that end in a person: the word at the mask is their last."""

@@ -24,7 +24,8 @@ from goffman.lexicons.gender import with_gender
 from goffman.measures.base import Contrasts, Meaning, Reads
 from goffman.measures.fills import top_fills
 from goffman.measures.rows import means_by_item_and_condition, prompt_scores
-from goffman.presentation import figures_gender, tables
+from goffman.measures.scale import scale
+from goffman.presentation import figures_gender, tables, tables_reliability
 from goffman.presentation.base import Claims, Presentation
 from goffman.presentation.evidence import words_with_gender
 from goffman.presentation.findings_gender import women_and_men
@@ -113,7 +114,7 @@ class GenderOfSubject:
                 figures_gender.sentences,
                 figures_gender.conditions,
             ),
-            tables=(tables.genders,),
+            tables=(tables.genders, tables_reliability.reliability),
             evidence=words_with_gender(self.reached(), f"below {self.threshold}: not counted"),
             main=("groups", "genders"),
         )
@@ -151,9 +152,11 @@ class GenderOfSubject:
 
     def means(self, scores: pl.DataFrame) -> pl.DataFrame:
         """SCORES of conditions, items, dimensions, groups and models."""
-        return means_by_item_and_condition(
+        means = means_by_item_and_condition(
             scores, contrast=self.contrast, against=self.against, compared=COMPARED
         )
+        groups = (self.contrast, self.against)
+        return pl.concat([means, scale(scores, quantity="disparity", groups=groups)])
 
     def control(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
         """The probability of words that name a person at the mask of each control."""

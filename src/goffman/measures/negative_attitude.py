@@ -23,10 +23,12 @@ from goffman.estimates.conditions import (
     models_over_conditions,
     wordings_over_conditions,
 )
+from goffman.estimates.reference import conditions_against_reference
 from goffman.measures.base import Contrasts, Meaning, Reads
 from goffman.measures.fills import top_fills
 from goffman.measures.rows import above_baseline, gaps, mean_over, only, prompt_scores
-from goffman.presentation import figures_conditions, tables
+from goffman.measures.scale import scale
+from goffman.presentation import figures_conditions, tables, tables_reliability
 from goffman.presentation.base import Claims, Presentation
 from goffman.presentation.evidence import words_with_attitudes
 from goffman.presentation.findings_conditions import groups_apart, words_counted
@@ -35,7 +37,8 @@ if TYPE_CHECKING:
     from goffman.lexicons.words import Words
 
 CORE = ("negative", "lowest", "highest")
-"""P(neg), and what it would be were every unrated word positive, or negative."""
+"""P(neg), and what it would be were all that is not rated positive, or negative: words without a
+rating, and whatever lies beyond the top k."""
 
 ABOUT = ("mass", "last-probability", "rated-share")
 """Of the top k: their probability, that of the k-th alone, and the rated share of the first."""
@@ -44,8 +47,8 @@ _NO_WORD = "none of the words is rated positive, negative or neutral"
 _NO_MASS = "the words have no probability"
 _REASONS = {
     "negative": _NO_WORD,
-    "lowest": f"{_NO_WORD}, and none is unrated",
-    "highest": f"{_NO_WORD}, and none is unrated",
+    "lowest": _NO_MASS,
+    "highest": _NO_MASS,
     "mass": _NO_MASS,
     "last-probability": _NO_MASS,
     "rated-share": _NO_MASS,
@@ -87,7 +90,12 @@ PRESENTATION = Presentation(
         figures_conditions.ranked,
         figures_conditions.histograms,
     ),
-    tables=(tables.groups_of_conditions, tables.words_counted, tables.ranked_conditions),
+    tables=(
+        tables.groups_of_conditions,
+        tables.words_counted,
+        tables.ranked_conditions,
+        tables_reliability.reliability,
+    ),
     evidence=words_with_attitudes,
 )
 
@@ -118,6 +126,7 @@ class NegativeAttitude:
                 groups_of_conditions,
                 groups_as_asked,
                 models_over_conditions,
+                conditions_against_reference,
                 conditions_against_baseline,
                 wordings_over_conditions,
             ),
@@ -151,13 +160,16 @@ class NegativeAttitude:
             )
         )
         rated, everything = pl.col("pos") + pl.col("neg") + pl.col("neu"), pl.col("mass")
-        at_most = rated + pl.col("unrated")
+        # Sums of float32 probabilities may be a hair above 1.
+        beyond = (1 - everything).clip(lower_bound=0)
+        unknown = pl.when(everything > 0).then(pl.col("unrated") + beyond)
+        at_most = rated + unknown
         values = sums.select(
             "model",
             "prompt_id",
             _ratio(pl.col("neg"), rated).alias("negative"),
             _ratio(pl.col("neg"), at_most).alias("lowest"),
-            _ratio(pl.col("neg") + pl.col("unrated"), at_most).alias("highest"),
+            _ratio(pl.col("neg") + unknown, at_most).alias("highest"),
             "mass",
             pl.col("last").alias("last-probability"),
             _ratio(everything - pl.col("unrated"), everything).alias("rated-share"),
@@ -200,6 +212,7 @@ class NegativeAttitude:
                 groups,
                 gaps(only(groups, ["negative"]), contrast=self.contrast, against=self.against),
                 mean_over(about, keep=("model",), level="model", over="prompts"),
+                scale(scores, quantity="negative", groups=(self.contrast, self.against)),
             ]
         )
 

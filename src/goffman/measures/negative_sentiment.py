@@ -20,7 +20,8 @@ from goffman.estimates.conditions import (
 )
 from goffman.measures.base import Contrasts, Meaning, Reads
 from goffman.measures.rows import above_baseline, gaps, mean_over, only, prompt_scores
-from goffman.presentation import figures_conditions, figures_sentiment, tables
+from goffman.measures.scale import scale
+from goffman.presentation import figures_conditions, figures_sentiment, tables, tables_reliability
 from goffman.presentation.base import Claims, Presentation
 from goffman.presentation.evidence import classes
 from goffman.presentation.findings_conditions import groups_apart, outcomes_counted
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from goffman.lexicons.words import Words
 
 PROBABILITY = "negative-probability"
-"""The probability of the class negative."""
+"""Of the class negative: what a label says more finely."""
 
 PRESENTATION = Presentation(
     quantity="negative",
@@ -60,14 +61,17 @@ PRESENTATION = Presentation(
         figures_conditions.categories,
         figures_conditions.ranked,
     ),
-    tables=(tables.sentiment, tables.ranked_conditions),
+    tables=(tables.sentiment, tables.ranked_conditions, tables_reliability.reliability),
     evidence=classes,
 )
 
 
 @dataclass(frozen=True, kw_only=True)
 class NegativeSentiment:
-    """Labels → SCORES: at a prompt each class is 1 or 0, everywhere else a share; probabilities."""
+    """Labels → SCORES: at a prompt each class is 1 or 0, everywhere else a share.
+
+    Beside them stands the probability of the class negative, where it was kept.
+    """
 
     contrast: str = "stigmatized"
     against: str = "non-stigmatized"
@@ -112,7 +116,7 @@ class NegativeSentiment:
             pl.col("negative").cast(pl.Float64).alias(PROBABILITY),
         )
         reasons = {name: f"the classifier has no class '{name}'" for name in SENTIMENTS}
-        reasons[PROBABILITY] = "probabilities were not kept"
+        reasons[PROBABILITY] = "the classifier's probability was not kept"
         return prompt_scores(values, prompts, measure=self.name, reasons=reasons)
 
     def means(self, scores: pl.DataFrame) -> pl.DataFrame:
@@ -141,6 +145,7 @@ class NegativeSentiment:
                 above_baseline(only(conditions, ["negative"])),
                 groups,
                 gaps(only(groups, ["negative"]), contrast=self.contrast, against=self.against),
+                scale(scores, quantity=PROBABILITY, groups=(self.contrast, self.against)),
             ]
         )
 

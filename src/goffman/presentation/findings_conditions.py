@@ -17,6 +17,8 @@ from goffman.presentation.findings import (
     tested_said,
     verdict_said,
 )
+from goffman.presentation.findings_reference import above_reference
+from goffman.presentation.findings_reliability import above_half, reliability
 from goffman.presentation.numbers import difference_said, number
 from goffman.presentation.shown import plain
 from goffman.records import BASELINE
@@ -47,7 +49,7 @@ def groups_apart(*, what: str, more: More) -> Find:
                 f"The mean {what} is {number(row['mean_first'])} for {row['n_first']} "
                 f"{first} {many} and {number(row['mean_second'])} for {row['n_second']} "
                 f"{second} ones: {difference_said(row)}.{verdict_said(row)}"
-                f"{_by_wording(section, row)}{_above(section, row['model'])}"
+                f"{_by_wording(section, row)}{_single(section, row['model'])}"
             )
             sentences = [f"{tested_said(row)}.", *_as_asked(section, row["model"])]
             sentences += [*_spread(section, row["model"]), *more(section, row["model"])]
@@ -82,6 +84,11 @@ def _by_wording(section: Section, row: Row) -> str:
     )
 
 
+def _single(section: Section, model: str) -> str:
+    """How many conditions stand out, by the better of the references that there are."""
+    return above_reference(section, model) or _above(section, model)
+
+
 def _above(section: Section, model: str) -> str:
     """How many conditions are above the baseline, how many clearly, and the furthest of these."""
     rows, noun = of_model(section.contrasts("baseline"), model), section.noun
@@ -109,16 +116,9 @@ def _above(section: Section, model: str) -> str:
 
 
 def _spread(section: Section, model: str) -> Iterator[str]:
-    """How many conditions are above one half."""
-    quantity = section.presentation.quantity
-    conditions = of_model(section.rows("condition", quantity), model)
-    of_groups = [
-        f"{of.filter(pl.col('value') > 0.5).height} of {of.height} {group}"
-        for (group,), of in conditions.partition_by("group", as_dict=True).items()
-        if group != BASELINE
-    ]
-    if of_groups:
-        yield f"The share is above one half for {' and '.join(of_groups)} {section.noun.many}."
+    """How reliable the scale is, and how many conditions are above one half."""
+    yield from reliability(section, model)
+    yield from above_half(section, model)
 
 
 def words_counted(section: Section, model: str) -> Iterator[str]:
@@ -141,7 +141,7 @@ def words_counted(section: Section, model: str) -> Iterator[str]:
 
 
 def _unrated(bounds: pl.DataFrame, many: str) -> str:
-    """What the share of each group would be if all words that no one rated were alike."""
+    """What the share of each group would be if all that is not known of words were alike."""
     as_positive, as_negative = (
         [
             f"{number(row['value'])} for {row['group']}"
@@ -151,12 +151,13 @@ def _unrated(bounds: pl.DataFrame, many: str) -> str:
     )
     if as_positive == as_negative:
         return (
-            "Words without a rating do not change the share, whether they are counted as positive "
-            "or as negative."
+            "Every word that a model could say is counted and rated, so the share has no bounds "
+            "to state."
         )
     return (
-        "Words without a rating are left out. If they were all positive, the share would be "
-        f"{' and '.join(as_positive)} {many}; if they were all negative, "
+        "Words without a rating, and those less probable than the words counted, are left out. If "
+        f"they were all positive, the share would be {' and '.join(as_positive)} {many}; if they "
+        "were all negative, "
         f"{' and '.join(as_negative)} {many}."
     )
 

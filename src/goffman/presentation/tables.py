@@ -7,8 +7,11 @@ from typing import Any
 
 import polars as pl
 
+from goffman.presentation.findings_reference import confound
 from goffman.presentation.section import Section
+from goffman.presentation.shown import plain
 from goffman.presentation.table_text import Drop, Shown, Table, as_table
+from goffman.presentation.tables_reliability import REFERENCE, with_reference
 from goffman.records import BASELINE
 from goffman.tables import PAIR_KINDS, REPLY_KINDS, SENTIMENTS
 
@@ -117,7 +120,7 @@ def ranked_conditions(section: Section) -> Iterator[Table]:
     rows = rows.filter(pl.col("condition") != BASELINE)
     if not rows.height:
         return
-    rows = _with_baseline(rows.rename(_MEAN), section.estimates)
+    rows = with_reference(_with_baseline(rows.rename(_MEAN), section.estimates), section)
     # Of each model, and first of all together.
     rows = _named(
         rows.sort(
@@ -131,10 +134,8 @@ def ranked_conditions(section: Section) -> Iterator[Table]:
         ),
         "model",
     )
-    caption = (
-        f"{instrument}: every {noun}, highest first. n counts the values in its mean. The "
-        f"interval and p are for the {noun} minus the baseline."
-    )
+    about = f"{instrument}: every {noun}, highest first. n counts the values in its mean."
+    caption = f"{about} {_beside(rows, section)}".rstrip()
     columns = ("model", "rank", *(name for name in rows.columns if name not in {"model", "rank"}))
     shown = (
         *_text("model"),
@@ -142,10 +143,30 @@ def ranked_conditions(section: Section) -> Iterator[Table]:
         *_text("condition", "group", condition=noun),
         _N,
         *_numbers("mean", "sd"),
+        *REFERENCE,
         *_TESTED,
     )
     ranked = rows.select(columns).to_dicts()
     yield as_table(f"{instrument}-conditions", caption, ranked, shown=shown)
+
+
+def _beside(rows: pl.DataFrame, section: Section) -> str:
+    """What stands beside a condition's mean, and what the baseline is worth as a reference."""
+    noun = section.noun
+    said = []
+    if rows["shrunken"].count():
+        said.append(
+            "Shrunken is the mean drawn towards that of its group by what is noise; the ranks are "
+            "the middle 95% of those that it would have with other items and wordings."
+        )
+    if rows["reference_difference"].count():
+        said.append(
+            f"The reference is the mean of the {plain(section.against)} {noun.many}; its p is "
+            "corrected by Benjamini–Hochberg."
+        )
+    if rows["difference"].count():
+        said += ["The last interval and p are for the mean minus the baseline.", confound(section)]
+    return " ".join(part for part in said if part)
 
 
 def _with_baseline(rows: pl.DataFrame, estimates: pl.DataFrame) -> pl.DataFrame:

@@ -206,7 +206,8 @@ def _attitudes(scores: pl.DataFrame, categories: Mapping[str, str], whose: str) 
     for row in wide(files, columns).sort("model", "wording", "group").iter_rows(named=True):
         model, wording, group, value = (row[name] for name in (*_FILE, "negative"))
         means.setdefault(model, {}).setdefault(group, {})[wording] = value
-        bounds = f"{row['lowest']:.3f} to {row['highest']:.3f} whatever unrated words say"
+        ends = f"{row['lowest']:.3f} to {row['highest']:.3f}"
+        bounds = f"{ends} whatever unrated and unseen words say"
         name = f"negative attitude, {model}, {wording}, {group}"
         yield Result(name=name, value=value, note=f"{whose}, {bounds}")
     for model, groups in means.items():

@@ -10,6 +10,7 @@ import polars as pl
 from goffman.presentation.numbers import ends, number, p_value
 from goffman.presentation.ratings import file_said
 from goffman.presentation.shown import blanked, names_of, plain, variant_said
+from goffman.presentation.tables_reliability import COEFFICIENTS, reliability_rows
 from goffman.records import BASELINE
 from goffman.terminal import printable
 
@@ -154,6 +155,20 @@ def contrast_rows(section: Section) -> list[dict[str, Any]]:
             title = TITLES.get(kind, plain(kind).capitalize())
             tables.append({"title": title, "rows": listed, "more": more, "long": kind == "models"})
     return tables
+
+
+def reliability_shown(section: Section) -> list[dict[str, str]]:
+    """Of each model and group how reliable the scale is, all items together."""
+    listed = []
+    for row in reliability_rows(section):
+        if row["dimension"] == "all items":
+            about = [section.names.model(row["model"]), plain(row["group"])]
+            about += [plain(row["variant"])] if row["variant"] else []
+            values = {name: row[name] for name in COEFFICIENTS}
+            shown = {name: "–" if v is None else number(v) for name, v in values.items()}
+            why = printable(row["reason"] or "") if None in values.values() else ""
+            listed.append({"about": ", ".join(about), "why": why} | shown)
+    return listed
 
 
 def _contrast(row: Mapping[str, Any], section: Section, *, several: bool) -> dict[str, str]:

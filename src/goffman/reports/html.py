@@ -20,7 +20,7 @@ from goffman.presentation.findings import findings_of
 from goffman.presentation.numbers import number
 from goffman.presentation.palette import config
 from goffman.presentation.ratings import change_rows
-from goffman.reports.content import about_run, contrast_rows, examples
+from goffman.reports.content import about_run, contrast_rows, examples, reliability_shown
 from goffman.reports.images import sizes
 from goffman.reports.limits import GENERAL
 from goffman.reports.listing import columns, listing, noun_of
@@ -113,6 +113,7 @@ def _section(section: Section, drawn: Drawn) -> dict[str, Any]:
         "contrasts": contrast_rows(section),
         "ratings": section.ratings,
         "changes": change_rows(section),
+        "reliability": reliability_shown(section),
         "figures": _figures(own, drawn),
         "evidence": next(one for one in drawn.evidence if one.instrument == section.instrument),
     }

@@ -29,7 +29,7 @@ def with_doubts(found: Iterable[Named], run: MeasuredRun) -> list[Named]:
 
 def _of_correlations(run: MeasuredRun) -> dict[tuple[str, str], tuple[Competence, ...]]:
     """By the two sides of a correlation: the models in it that cannot do the task."""
-    every = correlations(run.estimates, run.sections, measures_of(run.manifest), each=True)
+    every = correlations(run.estimates, run.sections, measures_of(run.manifest))
     return {(one.row["first"], one.row["second"]): one.unmeasurable for one in every}
 
 

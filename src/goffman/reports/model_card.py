@@ -15,6 +15,7 @@ from goffman.models.kinds import kinds
 from goffman.presentation.competence import NO_CONTROLS, QUESTION
 from goffman.presentation.findings import findings_of
 from goffman.presentation.table_text import Shown, as_table, markdown, markdown_text
+from goffman.presentation.tables_reliability import reliability
 from goffman.reports.exported import main_estimates, public_name
 from goffman.reports.limits import GENERAL
 from goffman.reports.measurable import unmeasurable
@@ -131,6 +132,8 @@ def _section(run: MeasuredRun, model: str, found: list[Named]) -> str:
         if rows and not unmeasurable(run, instrument, model):
             caption = f"{instrument}: the estimates; first minus second"
             lines += ["", markdown_text(as_table(instrument, caption, rows, shown=_SHOWN))]
+        for table in reliability(section, model=model):
+            lines += ["", markdown_text(table)]
         claims = section.presentation.claims
         lines += [
             "",

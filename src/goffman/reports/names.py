@@ -8,6 +8,7 @@ INSTRUMENT.WHAT[.GROUP][.PART][MODEL, VARIANT], such as social-distance.gap[robe
     disparity       female minus male, for the group that it is about; disparity.other: for another
     above-baseline  a condition, or an adjective setting, minus the prompts without one;
                     above-baseline-over-trials: the same settings, tested over trials
+    above-reference  a condition minus the mean of the other group's conditions
     models          one model minus another, [ONE vs OTHER]
     subscales       the disparity in one subscale minus another
     wordings        another wording minus the first
@@ -41,6 +42,7 @@ WHAT = {
     "genders": "disparity",
     "baseline": "above-baseline",
     "trials": "above-baseline-over-trials",
+    "reference": "above-reference",
     "models": "models",
     "dimensions": "subscales",
     "wordings": "wordings",
@@ -121,7 +123,7 @@ def _path(row: Mapping[str, Any], measure: Measure | None, *, groups: set[str]) 
     if group is not None and (group != about or dimension in groups):
         parts.append(group)
     parts.append(dimension)
-    if row["kind"] in {"baseline", "trials"}:
+    if row["kind"] in {"baseline", "trials", "reference"}:
         parts.append(row["first"])
     if row["kind"] in {"dimensions", "wordings"}:
         parts.append(f"{row['first']}-vs-{row['second']}")

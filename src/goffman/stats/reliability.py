@@ -1,0 +1,189 @@
+"""How far a scale's numbers would come out again with other items and wordings.
+
+Generalizability theory (Cronbach et al. 1972; Brennan 2001) over conditions × items × wordings,
+all sampled, one value a cell. With variance components by the expected mean squares of a complete
+table, a negative one set to 0,
+
+    G = σ²_c / (σ²_c + σ²_ci/I + σ²_cw/W + σ²_e/IW)
+
+says whether the order of the conditions would, and Φ, with σ²_i/I + σ²_w/W + σ²_iw/IW added below,
+whether their level would. With one wording its parts cannot be told from the others: both are then
+over conditions × items, and nothing says how far they hang on that wording.
+
+α (Cronbach 1951) and split halves (Spearman–Brown) are over items, of each condition's mean over
+wordings.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from math import comb
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Values = NDArray[np.float64]
+
+HALVES = 999
+"""So many random halves are drawn where there are more of them than that."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Components:
+    """The variance components of a complete table of conditions × items × wordings."""
+
+    conditions: float
+    items: float
+    wordings: float
+    """0 where there is one wording; so are all that have wordings in them."""
+    conditions_items: float
+    conditions_wordings: float
+    items_wordings: float
+    cells: float
+    """What is left, which no other part explains; with one wording it is in conditions_items."""
+    sizes: tuple[int, int, int]
+    """How many conditions, items and wordings."""
+
+    @property
+    def relative_error(self) -> float:
+        """The variance with which a condition's mean would move beside the others'."""
+        _, items, wordings = self.sizes
+        return (
+            self.conditions_items / items
+            + self.conditions_wordings / wordings
+            + self.cells / (items * wordings)
+        )
+
+    @property
+    def absolute_error(self) -> float:
+        """The same with that by which all conditions would move together."""
+        _, items, wordings = self.sizes
+        together = self.items / items + self.wordings / wordings
+        return self.relative_error + together + self.items_wordings / (items * wordings)
+
+    @property
+    def generalizability(self) -> float | None:
+        """G: 0 to 1; None where nothing varies."""
+        return _share(self.conditions, self.relative_error)
+
+    @property
+    def dependability(self) -> float | None:
+        """Φ: 0 to 1; None where nothing varies."""
+        return _share(self.conditions, self.absolute_error)
+
+
+def obstacle(table: Values) -> str | None:
+    """Why a table of conditions × items × wordings has no components; None: it has."""
+    conditions, items, _ = table.shape
+    if conditions < 2:
+        return "fewer than two conditions: nothing says how much they differ"
+    if items < 2:
+        return "one item: nothing says how much items differ"
+    if gaps := int(np.isnan(table).sum()):
+        return f"{gaps} of {table.size:,} cells have no value: it takes a complete table"
+    return None
+
+
+def components(table: Values) -> Components:
+    """The components of a complete table, by ANOVA; ValueError where there is an obstacle."""
+    if why := obstacle(table):
+        raise ValueError(why)
+    sizes = table.shape
+    squares = {kept: _mean_square(table, kept) for kept in _PARTS if _there(sizes, kept)}
+    cells = squares.get((0, 1, 2), 0.0)
+    ci, cw, iw = (squares.get(kept, 0.0) for kept in ((0, 1), (0, 2), (1, 2)))
+    conditions, items, wordings = sizes
+    if wordings == 1:
+        parts = (squares[0,] - ci) / items, (squares[1,] - ci) / conditions, 0.0, ci, 0.0, 0.0, 0.0
+    else:
+        parts = (
+            (squares[0,] - ci - cw + cells) / (items * wordings),
+            (squares[1,] - ci - iw + cells) / (conditions * wordings),
+            (squares[2,] - cw - iw + cells) / (conditions * items),
+            (ci - cells) / wordings,
+            (cw - cells) / items,
+            (iw - cells) / conditions,
+            cells,
+        )
+    c, i, w, ci, cw, iw, e = (max(0.0, float(part)) for part in parts)
+    return Components(
+        conditions=c,
+        items=i,
+        wordings=w,
+        conditions_items=ci,
+        conditions_wordings=cw,
+        items_wordings=iw,
+        cells=e,
+        sizes=(conditions, items, wordings),
+    )
+
+
+_PARTS = ((0,), (1,), (2,), (0, 1), (0, 2), (1, 2), (0, 1, 2))
+"""The sources of variance, by the axes of the table that they are about."""
+
+
+def _there(sizes: tuple[int, ...], kept: tuple[int, ...]) -> bool:
+    return all(sizes[axis] > 1 for axis in kept)
+
+
+def _mean_square(table: Values, kept: tuple[int, ...]) -> float:
+    """Of one source: what its means have beyond those of the sources that are parts of it."""
+    effect = np.zeros([table.shape[axis] if axis in kept else 1 for axis in range(3)])
+    for size in range(len(kept) + 1):
+        for axes in combinations(kept, size):
+            away = tuple(axis for axis in range(3) if axis not in axes)
+            effect = effect + (-1) ** (len(kept) - size) * table.mean(axis=away, keepdims=True)
+    degrees = np.prod([table.shape[axis] - 1 for axis in kept])
+    return float((effect**2).sum() * table.size / effect.size / degrees)
+
+
+def alpha(scores: Values) -> float | None:
+    """Cronbach's α of conditions × items; None where the sums do not vary."""
+    items = scores.shape[1]
+    total = scores.sum(axis=1).var(ddof=1)
+    if items < 2 or not total > 0:
+        return None
+    return float(items / (items - 1) * (1 - scores.var(axis=0, ddof=1).sum() / total))
+
+
+def split_halves(scores: Values, *, rng: np.random.Generator, draws: int = HALVES) -> Values:
+    """Spearman–Brown of random halves of the items; all halves where they are no more than draws.
+
+    Of an odd number of items one half has one more. A half whose means do not vary is left out.
+    """
+    first = _halves(scores.shape[1], rng, draws)
+    one, other = (_centred(scores @ half.T) for half in (first, ~first))
+    scale = np.sqrt((one**2).sum(axis=0) * (other**2).sum(axis=0))
+    vary = scale > 0
+    r = (one * other).sum(axis=0)[vary] / scale[vary]
+    # Halves that are each other's opposite have no stepped-up value.
+    r = r[r > -1]
+    return np.asarray(2 * r / (1 + r), dtype=np.float64)
+
+
+def _centred(sums: Values) -> Values:
+    """Each column without its mean; what rounding leaves of a constant one is none."""
+    away = sums - sums.mean(axis=0)
+    return np.where(np.ptp(sums, axis=0) > 0, away, 0.0)
+
+
+def _halves(items: int, rng: np.random.Generator, draws: int) -> NDArray[np.bool_]:
+    """Splits × items: which are in the first half, each split once or as often as drawn."""
+    size = items // 2
+    if not size:
+        return np.empty((0, items), dtype=np.bool_)
+    if comb(items, size) <= draws:
+        chosen = [list(one) for one in combinations(range(items), size)]
+        # Of an even number each split would come twice, once from either side.
+        chosen = [one for one in chosen if items % 2 or 0 in one]
+    else:
+        chosen = [rng.permutation(items)[:size].tolist() for _ in range(draws)]
+    return np.array([np.isin(np.arange(items), one) for one in chosen])
+
+
+def _share(part: float, rest: float) -> float | None:
+    return part / (part + rest) if part + rest > 0 else None

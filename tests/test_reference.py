@@ -1,0 +1,112 @@
+"""Each condition against the mean of the other group's conditions."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+from goffman.estimate import estimates
+from goffman.estimates.contrast import Comparing
+from goffman.measures.negative_attitude import NegativeAttitude
+from goffman.measures.rows import prompt_scores
+from goffman.records import Prompt
+from goffman.stats.correct import adjusted
+from goffman.stats.crossed import crossed_t
+from goffman.tables import prompt_table
+
+CORE = ("negative", "lowest", "highest", "mass", "rated-share", "last-probability")
+
+
+def scored(tables, *, gap=None):
+    """Scores of every level from {(condition, group): items × wordings}."""
+    asked, values = [], []
+    for (condition, group), table in tables.items():
+        for (i, w), value in np.ndenumerate(table):
+            asked.append(
+                Prompt(
+                    instrument="distance",
+                    item=f"i{i}",
+                    wording=f"w{w}",
+                    condition=condition,
+                    form=condition,
+                    group=group,
+                    text=f"{condition} {i} {w} <mask>",
+                )
+            )
+            values.append(None if (condition, i, w) == gap else float(value))
+    prompts = prompt_table(asked)
+    given = pl.DataFrame({"prompt_id": prompts["prompt_id"], "model": "m"}).with_columns(
+        pl.Series(name, values, dtype=pl.Float64) for name in CORE
+    )
+    measure = NegativeAttitude()
+    reasons = dict.fromkeys(CORE, "gone")
+    each = prompt_scores(given, prompts, measure=measure.name, reasons=reasons)
+    return pl.concat([each, measure.means(each)])
+
+
+def found(scores, **options):
+    wordings = sorted(scores["wording"].drop_nulls().unique())
+    return estimates(
+        scores,
+        {"distance": NegativeAttitude()},
+        wordings={"distance": wordings},
+        compare=Comparing(draws=99),
+        **options,
+    )
+
+
+@pytest.fixture(scope="module")
+def tables():
+    rng = np.random.default_rng(5)
+    names = [(f"s{k}", "stigmatized") for k in range(6)]
+    names += [(f"n{k}", "non-stigmatized") for k in range(3)]
+    names += [("baseline", "baseline")]
+    return {
+        (name, group): 0.3 + 0.3 * (name in {"s0", "s1"}) + 0.05 * rng.random((5, 4))
+        for name, group in names
+    }
+
+
+def test_every_condition_stands_against_the_mean_of_the_other_groups(tables):
+    rows = found(scored(tables)).filter(pl.col("kind") == "reference")
+    assert rows["first"].to_list() == [f"s{k}" for k in range(6)]
+    assert set(rows["second"]) == {"non-stigmatized"}
+    mean = np.mean([tables[f"n{k}", "non-stigmatized"] for k in range(3)], axis=0)
+    for row in rows.iter_rows(named=True):
+        first = tables[row["first"], "stigmatized"]
+        expected = crossed_t(first, mean, contrast="by hand", shared="both")
+        assert row["difference"] == pytest.approx(first.mean() - mean.mean())
+        assert row["p"] == pytest.approx(expected.p)
+        assert (row["low"], row["high"]) == pytest.approx((expected.low, expected.high))
+        assert row["unit"] == "items × wordings"
+
+
+def test_they_are_counted_so_the_share_of_false_ones_is_held(tables):
+    rows = found(scored(tables))
+    reference = rows.filter(pl.col("kind") == "reference")
+    assert set(reference["correction"]) == {"benjamini-hochberg"}
+    assert set(rows.filter(pl.col("kind") != "reference")["correction"]) == {"holm"}
+    expected = adjusted(reference["p"].to_numpy(), method="benjamini-hochberg")
+    assert reference["p_adjusted"].to_list() == pytest.approx(expected.tolist())
+    # Whatever the others are corrected by.
+    other = found(scored(tables), correction="bonferroni").filter(pl.col("kind") == "reference")
+    assert other["p_adjusted"].to_list() == reference["p_adjusted"].to_list()
+
+
+def test_a_gap_in_the_reference_is_one_in_every_contrast(tables):
+    rows = found(scored(tables, gap=("n1", 0, 0))).filter(pl.col("kind") == "reference")
+    assert rows["p"].null_count() == 6
+    assert set(rows["left_out"]) == {1}
+
+
+def test_with_one_wording_it_is_over_items(tables):
+    few = {name: table[:, :1] for name, table in tables.items()}
+    rows = found(scored(few)).filter(pl.col("kind") == "reference")
+    assert set(rows["unit"]) == {"items"}
+    assert rows["p"].null_count() == 0
+
+
+def test_without_the_other_group_there_is_no_reference(tables):
+    some = {name: table for name, table in tables.items() if name[1] != "non-stigmatized"}
+    assert not found(scored(some)).filter(pl.col("kind") == "reference").height
