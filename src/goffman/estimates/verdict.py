@@ -22,6 +22,9 @@ from goffman.estimates.clear import points
 if TYPE_CHECKING:
     from goffman.records import Estimate
 
+MOST_ITEMS = 10_000
+"""More items than these nobody will write."""
+
 Word = Literal["relevant", "small", "equivalent", "undecided"]
 
 
@@ -70,9 +73,9 @@ def _word(estimate: Estimate, smallest: float, ends: tuple[float, float] | None)
 
 
 def _items(estimate: Estimate, *, goal: float) -> int | None:
-    """How many items would bring the standard error to the goal; None: no number would."""
+    """How many items would bring the standard error to the goal; None: no feasible number would."""
     if estimate.items is None or estimate.lasting is None or estimate.error is None:
         return None
     lowered = (estimate.error**2 - estimate.lasting**2) * estimate.items
     room = goal**2 - estimate.lasting**2
-    return math.ceil(lowered / room) if room > 0 else None
+    return math.ceil(lowered / room) if lowered < room * MOST_ITEMS else None

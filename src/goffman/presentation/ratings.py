@@ -50,7 +50,8 @@ def ratings_said(section: Section, model: str) -> Iterator[str]:
     """Who rated the words, and what the user's ratings change for the model, as it is shown."""
     if section.ratings:
         yield section.ratings
-    for row in section.shown(section.compared).iter_rows(named=True):
+    compared = section.shown(section.compared) if section.compared.height else section.compared
+    for row in compared.iter_rows(named=True):
         if row["model"] == model and row["dimension"] is None:
             yield _change(row)
 
