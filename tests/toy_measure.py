@@ -40,6 +40,7 @@ class Toy:
 
     contrast: str = "stigmatized"
     against: str = "non-stigmatized"
+    smallest: float = 0.05
     name: ClassVar = "toy-likely"
     reads: ClassVar = "fills"
     words: ClassVar = None
@@ -47,6 +48,7 @@ class Toy:
     of_prompts: ClassVar = "likely"
     unit: ClassVar = "condition"
     beside: ClassVar = None
+    headline: ClassVar = ("groups", "likely")
     contrasts: ClassVar = (("likely", (groups_of_conditions, models_over_conditions)),)
     between_runs: ClassVar = (models_over_conditions,)
     presentation: ClassVar = Presentation(

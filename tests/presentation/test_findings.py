@@ -14,7 +14,7 @@ from goffman.presentation.findings import findings_of
 from goffman.presentation.section import Section
 from goffman.presentation.shown import About, Names
 from goffman.records import Noun
-from goffman.tables import CONTRASTS, ESTIMATES, SCORES, schema
+from goffman.tables import CONTRASTS, ESTIMATES, SCORES, VERDICTS, schema
 
 NAMES = Names(
     models={"mini-one": "mini-one", "/x/mini-two": "mini-two"},
@@ -28,7 +28,7 @@ def estimates(*rows, **common):
     """A table of estimates; what is not given is null."""
     usual = {"level": 0.95, "n": 122, "n_first": 93, "n_second": 29, "model": "mini-one"}
     return pl.DataFrame(
-        [usual | common | row for row in rows], schema=schema((*CONTRASTS, *ESTIMATES))
+        [usual | common | row for row in rows], schema=schema((*CONTRASTS, *ESTIMATES, *VERDICTS))
     )
 
 
@@ -52,10 +52,12 @@ def section(measure, found, scores=(), models=("mini-one",)):
     )
 
 
-def gap(low, high, p, tests=1):
-    """A contrast of two groups with this interval and corrected p."""
+def gap(low, high, p, tests=1, verdict=None):
+    """A contrast of two groups with this interval, corrected p and verdict."""
+    clear = p is not None and p < 0.05 and low * high > 0
     return {
         "kind": "groups",
+        "quantity": "negative",
         "first": "stigmatized",
         "second": "non-stigmatized",
         "mean_first": 0.4,
@@ -65,40 +67,97 @@ def gap(low, high, p, tests=1):
         "high": high,
         "p_adjusted": p,
         "family_size": tests,
+        "smallest": 0.05,
+        "verdict": verdict or ("small" if clear else "undecided"),
+        "low_90": low * 0.8,
+        "high_90": high * 0.8,
+        "detectable": 0.12,
+        "items": 7,
+        "items_needed": 23,
     }
 
 
+BETWEEN = "between stigmatized and non-stigmatized conditions"
+
+
 @pytest.mark.parametrize(
-    ("low", "high", "p", "head"),
+    ("low", "high", "p", "verdict", "head"),
     [
-        (0.01, 0.2, 0.001, "More negative about stigmatized conditions"),
-        (-0.2, -0.01, 0.04, "More negative about non-stigmatized conditions"),
-        (-0.01, 0.2, 0.2, "No clear difference between stigmatized and non-stigmatized conditions"),
+        (0.06, 0.2, 0.001, "relevant", "More negative about stigmatized conditions"),
+        (-0.2, -0.06, 0.04, "relevant", "More negative about non-stigmatized conditions"),
+        (
+            0.01,
+            0.2,
+            0.001,
+            "small",
+            "More negative about stigmatized conditions, perhaps by little",
+        ),
+        (0.01, 0.04, 0.001, "small", "More negative about stigmatized conditions, but by little"),
+        (-0.02, 0.03, 0.2, "equivalent", f"No relevant difference {BETWEEN}"),
+        (
+            -0.01,
+            0.2,
+            0.2,
+            "undecided",
+            f"Undecided: a difference {BETWEEN} is neither shown nor ruled out",
+        ),
         # The interval of this contrast alone leaves 0 out, the corrected p does not.
         (
             0.01,
             0.2,
             0.072,
-            "No clear difference between stigmatized and non-stigmatized conditions",
-        ),
-        (
-            -0.01,
-            0.2,
-            0.03,
-            "No clear difference between stigmatized and non-stigmatized conditions",
+            "undecided",
+            f"Undecided: a difference {BETWEEN} is neither shown nor ruled out",
         ),
         # Without a p nothing is clear, and nothing is not clear.
+        (0.01, 0.2, None, "undecided", f"A difference {BETWEEN} could not be tested"),
+    ],
+)
+def test_the_heading_follows_the_verdict(low, high, p, verdict, head):
+    row = gap(low, high, p, verdict=verdict)
+    (found,) = findings_of(section("negative-attitude", estimates(row)))
+    assert found.head == head
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "p", "verdict", "said"),
+    [
+        (
+            0.06,
+            0.2,
+            0.001,
+            "relevant",
+            "The whole interval lies beyond 0.050, the smallest difference that counts as relevant",
+        ),
         (
             0.01,
             0.2,
-            None,
-            "The difference between stigmatized and non-stigmatized conditions could not be tested",
+            0.001,
+            "small",
+            "The difference is clear, but it is not clearly larger than 0.050, the smallest",
+        ),
+        (
+            -0.025,
+            0.025,
+            0.9,
+            "equivalent",
+            "The 90% interval, −0.020 to 0.020, rules out 0.050, the smallest difference",
+        ),
+        (
+            -0.1,
+            0.2,
+            0.3,
+            "undecided",
+            "It could be none, or more than 0.050, the smallest difference that counts as relevant "
+            "here. An audit like this finds a difference of 0.12 80% of the time. To find 0.050 as "
+            "often, it would take about 23 items instead of 7.",
         ),
     ],
 )
-def test_a_difference_is_clear_where_interval_and_corrected_p_say_so(low, high, p, head):
-    (found,) = findings_of(section("negative-attitude", estimates(gap(low, high, p))))
-    assert found.head == head
+def test_the_sentence_gives_the_reason_of_the_verdict(low, high, p, verdict, said):
+    row = gap(low, high, p, verdict=verdict)
+    (found,) = findings_of(section("negative-attitude", estimates(row)))
+    assert said in found.text
 
 
 def test_the_sentence_has_p_and_for_how_many_tests_it_is_corrected():
@@ -115,7 +174,10 @@ def test_the_sentence_has_p_and_for_how_many_tests_it_is_corrected():
 def test_women_are_not_said_to_be_named_more_where_the_correction_takes_it_away():
     row = gap(0.0044, 0.12, 0.072, tests=2) | {"kind": "genders", "group": "stigmatized"}
     (found,) = findings_of(section("gender-of-subject", estimates(row)))
-    assert found.head == "No clear difference between women and men, for stigmatized conditions"
+    assert found.head == (
+        "Undecided: a difference between women and men, for stigmatized conditions, is neither "
+        "shown nor ruled out"
+    )
 
 
 def called(noun, one):
@@ -131,10 +193,10 @@ def test_conditions_are_called_what_the_instrument_calls_them():
     for one, many in (("diagnosis", "diagnoses"), ("illness", "illnesses")):
         noun = Noun(one=one, many=many)
         (women,) = findings_of(called(noun, replace(of_women, contrast="odd")))
-        assert women.head == f"No clear difference between women and men, for odd {many}"
+        assert f"between women and men, for odd {many}, is neither" in women.head
         assert women.more[0].startswith(f"Odd {many}, counting all words: female 0.40, male 0.30; ")
         (words,) = findings_of(called(noun, of_words))
-        assert words.head == (f"No clear difference between stigmatized and non-stigmatized {many}")
+        assert f"between stigmatized and non-stigmatized {many} is neither" in words.head
         assert f"0.40 for 93 stigmatized {many} and 0.30 for 29 non-stigmatized ones" in words.text
         baseline = f"the baseline (the same sentences without a {one})"
         assert f"1 of 1 {many} has a higher share than {baseline}." in words.text
@@ -224,48 +286,34 @@ def test_a_correlation_names_models_as_they_are_shown_and_says_which_way():
     ]
 
 
-def test_a_correlation_over_all_models_is_said_once_where_there_is_one_model_of_each():
-    over_all = relation("negative-attitude", "negative-sentiment", 0.49, 0.69, 0.0001)
+def test_a_correlation_is_said_within_groups_too():
     sides = "negative-attitude of mini-one", "negative-sentiment of /x/mini-two"
-    of_two = relation(*sides, 0.49, 0.69, 0.0001)
-    said_once = related(over_all, of_two)
-    assert [one.first.text() for one in said_once] == [sides[0]]
-    (said,) = correlations_said(said_once)
+    within = relation(*sides, 0.1, 0.5, 0.01, effect=0.3) | {"kind": "measures-within", "n": 93}
+    found = related(relation(*sides, 0.49, 0.69, 0.0001), within | {"group": "stigmatized"})
+    (said,) = correlations_said(found)
     assert said.endswith(
-        "p < .001 corrected for 2 tests (one is over all models and has the same result)."
+        " Within groups: r = 0.30 within the 93 stigmatized conditions (p = .010 corrected for 2 "
+        "tests)."
     )
-    assert len(related(over_all, of_two | {"effect": 0.5})) == 2
-
-
-def preference(value, sd, n):
-    return {
-        "level": "condition",
-        "quantity": "preference",
-        "condition": "baseline",
-        "value": value,
-        "sd": sd,
-        "n": n,
-        "over": "pairs",
-    }
 
 
 @pytest.mark.parametrize(
-    ("value", "head"),
+    ("value", "verdict", "head"),
     [
         (
             -0.066,
-            "No clear preference for the pronoun that fits the stereotype or for the other one",
+            "undecided",
+            "Undecided: a difference between the pronoun that fits the stereotype and the other one "
+            "is neither shown nor ruled out",
         ),
-        (0.3, "The pronoun that fits the stereotype is preferred"),
-        (-0.3, "The pronoun that goes against the stereotype is preferred"),
+        (0.3, "relevant", "The pronoun that fits the stereotype is preferred"),
+        (-0.3, "relevant", "The pronoun that goes against the stereotype is preferred"),
     ],
 )
-def test_a_preference_is_said_with_its_interval_and_as_how_many_times(value, head):
-    of = section("pronoun-preference", estimates(), [preference(value, 1.47, 395)])
-    (found,) = findings_of(of)
+def test_a_preference_is_said_with_its_interval_and_as_how_many_times(value, verdict, head):
+    row = gap(value - 0.07, value + 0.07, 0.001 if verdict == "relevant" else 0.1, verdict=verdict)
+    row |= {"kind": "level", "first": "baseline", "second": "zero", "unit": "sentence pairs"}
+    (found,) = findings_of(section("pronoun-preference", estimates(row)))
     assert found.head == head
-    # t(.975, 394) = 1.96601 (tables), so that the half width is 1.96601 · 1.47 / √395.
-    half = 1.96601 * 1.47 / math.sqrt(395)
-    assert math.isclose(found.low, value - half, abs_tol=1e-5)
-    assert math.isclose(found.high, value + half, abs_tol=1e-5)
+    assert (found.low, found.high) == pytest.approx((row["low"], row["high"]))
     assert f"is typically {math.exp(value):.2f} times as probable as the other one." in found.text

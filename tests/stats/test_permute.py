@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from itertools import combinations, permutations, product
 
 import numpy as np
@@ -65,21 +66,46 @@ def test_the_paired_test_counts_every_arrangement_of_signs(drawn, alternative):
     assert ours.method == f"signs of the differences, all {len(sums)} arrangements"
 
 
+def welch(first, second):
+    """Welch's t as its sign and square, so that all is whole; of sets that do not vary, last."""
+    n1, n2 = len(first), len(second)
+    gap = Fraction(sum(first), n1) - Fraction(sum(second), n2)
+    error = sum(
+        sum((x - Fraction(sum(some), n)) ** 2 for x in some) / (max(n - 1, 1) * n)
+        for some, n in ((first, n1), (second, n2))
+    )
+    square = gap**2 / error if error else gap**2 * 10**18
+    return square if gap > 0 else -square
+
+
 @given(
     st.lists(whole, min_size=1, max_size=5), st.lists(whole, min_size=1, max_size=5), alternatives
 )
 def test_the_independent_test_counts_every_choice(first, second, alternative):
-    """n₁n₂ times the difference of means, so that all is whole."""
     ours = permutation(first, second, contrast="", rng=fresh(), alternative=alternative)
-    values, n1, n2 = first + second, len(first), len(second)
+    values, n1 = first + second, len(first)
     if len(set(values)) == 1:
         assert (ours.p, ours.reason) == (None, ALL_EQUAL)
         return
-    total = sum(values)
-    sums = [n2 * sum(chosen) - n1 * (total - sum(chosen)) for chosen in combinations(values, n1)]
-    observed = n2 * sum(first) - n1 * sum(second)
-    assert ours.p == pytest.approx(share(sums, observed, alternative), **NEAR)
-    assert ours.statistic == pytest.approx(np.mean(first) - np.mean(second), **NEAR)
+    every = set(range(len(values)))
+    squares = [
+        welch([values[k] for k in chosen], [values[k] for k in every - {*chosen}])
+        for chosen in combinations(range(len(values)), n1)
+    ]
+    assert ours.p == pytest.approx(share(squares, welch(first, second), alternative), **NEAR)
+
+
+def test_unequal_variances_are_no_evidence_of_a_difference():
+    """Small sets that vary much against large ones that vary little: means alone reject too often."""
+    rng = fresh(11)
+    rejected = [
+        permutation(
+            rng.normal(0, 5, 8), rng.normal(0, 1, 40), contrast="", rng=fresh(k), draws=199
+        ).p
+        < 0.05
+        for k in range(300)
+    ]
+    assert np.mean(rejected) < 0.1
 
 
 @pytest.mark.parametrize("alternative", ["greater", "less"])
@@ -87,12 +113,16 @@ def test_one_sided_p_are_scipys(alternative):
     rng = fresh(5)
     first, second = rng.normal(0.5, size=5), rng.normal(size=6)
 
+    def t(one, other, axis):
+        return stats.ttest_ind(one, other, axis=axis, equal_var=False).statistic
+
     def gap(one, other, axis):
         return one.mean(axis=axis) - other.mean(axis=axis)
 
     ours = permutation(first, second, contrast="", rng=fresh(), alternative=alternative)
-    theirs = stats.permutation_test((first, second), gap, alternative=alternative)
+    theirs = stats.permutation_test((first, second), t, alternative=alternative)
     assert ours.p == pytest.approx(theirs.pvalue, **NEAR)
+    assert ours.statistic == pytest.approx(t(first, second, 0), **NEAR)
     ours = paired_permutation(first, second[:5], contrast="", rng=fresh(), alternative=alternative)
     theirs = stats.permutation_test(
         (first, second[:5]), gap, permutation_type="samples", alternative=alternative

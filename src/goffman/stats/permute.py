@@ -101,7 +101,9 @@ def permutation(
     chosen = _every_choice(values, n1) if exact else _random_choices(values, n1, rng, draws)
     permuted = np.concatenate([_welch(some, values) for some in chosen])
     observed = float(_welch(values[None, :n1], values)[0])
-    return _tested(estimate, permuted, observed=observed, scale=abs(observed), seed=seed)
+    return _tested(
+        estimate, permuted, observed=observed, scale=1e3 * max(1.0, abs(observed)), seed=seed
+    )
 
 
 def correlation_permutation(

@@ -1,0 +1,114 @@
+"""Verdicts: relevant, small, equivalent, undecided, and what could have been seen."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from goffman.estimates.verdict import MOST_ITEMS, verdict
+from goffman.records import Estimate
+from goffman.stats.sampled import sampled, sampled_t
+
+
+def estimate(difference, error, *, df=20.0, p=None, **more):
+    reach = stats.t.ppf(0.975, df) * error
+    p = 2 * stats.t.sf(abs(difference) / error, df) if p is None else p
+    ends = {"low": difference - reach, "high": difference + reach, "level": 0.95}
+    about = {"contrast": "x", "n": 9, "n_first": 9, "n_second": 9, "method": ""}
+    return Estimate(
+        **about, difference=difference, error=error, df=df, p=p, p_adjusted=p, **ends, **more
+    )
+
+
+@pytest.mark.parametrize(
+    ("difference", "error", "word"),
+    [
+        (0.2, 0.03, "relevant"),
+        (-0.2, 0.03, "relevant"),
+        (0.08, 0.03, "small"),
+        (0.02, 0.001, "small"),
+        (0.01, 0.01, "equivalent"),
+        (-0.01, 0.01, "equivalent"),
+        (0.02, 0.03, "undecided"),
+        (0.3, 0.2, "undecided"),
+    ],
+)
+def test_the_four_verdicts(difference, error, word):
+    found = verdict(estimate(difference, error), smallest=0.05)
+    assert (found.verdict, found.smallest) == (word, 0.05)
+
+
+def test_equivalent_is_what_two_one_sided_tests_say():
+    for difference in np.linspace(-0.06, 0.06, 41):
+        found = verdict(estimate(difference, 0.02, p=0.5), smallest=0.05)
+        above = stats.t.sf((difference + 0.05) / 0.02, 20)
+        below = stats.t.cdf((difference - 0.05) / 0.02, 20)
+        assert (found.verdict == "equivalent") == (max(above, below) < 0.05)
+
+
+def test_what_correction_takes_away_is_not_clear():
+    found = verdict(estimate(0.2, 0.08, p=0.06), smallest=0.05)
+    assert found.verdict == "undecided"
+
+
+def test_without_a_p_or_a_difference_nothing_is_clear():
+    one = Estimate(
+        contrast="x", n=2, n_first=2, n_second=2, method="", difference=0.9, low=0.8, high=1
+    )
+    assert verdict(one, smallest=0.05).verdict == "undecided"
+    none = Estimate(contrast="x", n=2, n_first=2, n_second=2, method="")
+    assert verdict(none, smallest=0.05).verdict is None
+    assert verdict(estimate(0.2, 0.03), smallest=None).verdict is None
+
+
+def test_the_detectable_difference_is_found_four_times_in_five():
+    """By simulation: a difference as large as said is found in 80% of such samples."""
+    rng = np.random.default_rng(1)
+    detectable = verdict(estimate(0.0, 0.1), smallest=0.05).detectable
+    # An estimate with 20 degrees of freedom, its error estimated as well.
+    differences = detectable + 0.1 * rng.normal(size=20_000)
+    errors = 0.1 * np.sqrt(rng.chisquare(20, 20_000) / 20)
+    found = np.abs(differences) / errors > stats.t.ppf(0.975, 20)
+    assert found.mean() == pytest.approx(0.8, abs=0.02)
+
+
+def test_with_so_many_items_the_smallest_difference_is_detectable():
+    found = verdict(estimate(0.0, 0.05, items=7, lasting=0.01), smallest=0.05)
+    reach = stats.t.ppf(0.975, 20) + stats.t.ppf(0.8, 20)
+    by_items = (0.05**2 - 0.01**2) * 7
+
+    def detectable(items):
+        return reach * math.sqrt(0.01**2 + by_items / items)
+
+    assert detectable(found.items_needed) <= 0.05 < detectable(found.items_needed - 1)
+
+
+def test_no_number_of_items_helps_where_the_rest_of_the_error_is_too_large():
+    assert verdict(estimate(0, 0.05, items=7, lasting=0.04), smallest=0.05).items_needed is None
+    almost = 0.05 / (stats.t.ppf(0.975, 20) + stats.t.ppf(0.8, 20)) * (1 - 1e-9)
+    found = verdict(estimate(0, 0.05, items=7, lasting=almost), smallest=0.05)
+    assert found.items_needed is None
+    assert MOST_ITEMS == 10_000
+
+
+def test_the_items_needed_are_those_of_a_d_study():
+    """A table of known components: the error with as many items as said is what was aimed at."""
+    rng = np.random.default_rng(5)
+
+    def table(n, items):
+        shape = (n, items, 1)
+        return 0.1 * rng.normal(size=(n, 1, 1)) + 0.1 * rng.normal(size=shape)
+
+    one = [table(200, 8) + 0.3 * rng.normal(size=(1, 8, 1)), table(200, 8)]
+    about = Estimate(contrast="", n=0, n_first=0, n_second=0, method="")
+    needed = verdict(sampled_t(about, one), smallest=0.2).items_needed
+    errors = [
+        sampled([table(200, needed) + 0.3 * rng.normal(size=(1, needed, 1)), table(200, needed)])
+        for _ in range(40)
+    ]
+    reach = stats.norm.ppf(0.975) + stats.norm.ppf(0.8)
+    found = reach * math.sqrt(np.mean([one.variance for one in errors]))
+    assert found == pytest.approx(0.2, rel=0.35)
