@@ -215,8 +215,8 @@ def test_where_there_is_nothing_to_settle_no_page_is_opened(tmp_path):
     told = goffman("agree", *journals, "--settle", "--output", file)
     assert told.exit_code == 0
     assert told.stdout.startswith(
-        "anna and ben: Cohen's κ = 1.000, no interval: the raters agree on every unit: the "
-        "large-sample interval has no width and says nothing (2 of 2 words alike).\n"
+        "anna and ben: Cohen's κ = 1.000, no interval: the raters agree on everything, so "
+        "the interval would have no width (2 of 2 words alike).\n"
     )
     assert told.stderr == (
         "To settle: 0 words with different labels.\n"

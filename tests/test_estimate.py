@@ -630,8 +630,8 @@ def test_a_check_that_says_nothing_is_null_with_its_reason(mei):
         if sides[0] == sides[1]:
             assert (row["check_p"], row["permutation_p"]) == (None, None)
             assert row["check_reason"] == (
-                "all differences are zero: no pair is left to rank; "
-                "all differences are zero: every arrangement is the same"
+                "all differences are zero, so no pair can be ranked; "
+                "all differences are zero, so permuting them changes nothing"
             )
     assert rows["check_reason"].count() > 0
 

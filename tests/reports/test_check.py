@@ -288,9 +288,9 @@ def test_a_value_that_is_not_there_is_an_error_and_never_a_pass(tmp_path):
         tried(known, "coreference.above-baseline.old.p < 0.05")
     assert str(refusal.value) == (
         "--fail-if 'coreference.above-baseline.old.p < 0.05' cannot be decided: "
-        f"coreference.above-baseline.old[{the_model(run)}] has no p (neither set varies: nothing says how far "
-        "the difference is from chance; all differences are equal: nothing says how much they "
-        "vary)."
+        f"coreference.above-baseline.old[{the_model(run)}] has no p (the values of each set are "
+        "all equal, so their spread is unknown; all differences are equal, so their spread is "
+        "unknown)."
     )
 
 

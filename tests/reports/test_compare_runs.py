@@ -451,7 +451,7 @@ def test_why_a_value_is_missing_stands_once_below_the_table(before, tmp_path):
     """Against itself nothing varies; the reason is a note, not a column of broken words."""
     same = shutil.copytree(before.folder, tmp_path / "same")
     result = invoke(before.folder, same)
-    note = "1: all differences are equal: nothing says how much they vary."
+    note = "1: all differences are equal, so their spread is unknown."
     of_first = result.stdout.split("\n\n")[0]
     assert of_first.count(note) == 1
     assert of_first.splitlines()[1].endswith(" note")

@@ -232,10 +232,10 @@ def test_a_figure_without_intervals_says_so(figures):
     """Two sentences of each condition give no interval; seven items in four wordings do."""
     of_classifiers = figures["people-sentiment-conditions"]
     assert all(row["low"] is None for row in values(of_classifiers))
-    assert "condition, without intervals: each condition has too few sentences" in (
+    assert "There are no intervals: each condition has too few sentences" in (
         of_classifiers.description
     )
-    assert "with the 95% interval of each" in figures["social-distance-conditions"].description
+    assert "Lines are 95% intervals" in figures["social-distance-conditions"].description
 
 
 def test_every_sentence_of_a_scale_stands_in_full_beside_its_row(figures, sections):

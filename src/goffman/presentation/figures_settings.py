@@ -102,8 +102,9 @@ def _changes(section: Section, rows: pl.DataFrame, kind: str) -> Figure:
         f"against-baseline{'-pairs' if kind == 'pairs' else ''}",
         title=f"What the adjectives change{over}",
         description=(
-            "Each setting minus the same sentences without adjectives, with the 95% interval of "
-            "that single contrast. P-values are corrected over all settings of a model."
+            "Each setting minus the same sentences without adjectives. Lines are 95% intervals, "
+            "each for one setting alone. P-values are corrected for the number of settings, "
+            "separately for each model."
         ),
         choices=choices,
         spec=view(
