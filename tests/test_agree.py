@@ -162,8 +162,8 @@ def test_where_settled_ratings_go(run, tmp_path):
     with pytest.raises(InputError) as caught:
         settled_path([tmp_path / "a.csv"], None)
     assert str(caught.value) == (
-        "--settle needs --output FILE where not exactly one run folder is given: it says where the "
-        "settled ratings are written."
+        "--settle needs --output FILE for the settled ratings, unless exactly one run folder is "
+        "given."
     )
 
 
@@ -201,7 +201,7 @@ def test_a_file_of_the_users_own_is_not_overwritten(run, tmp_path):
     ):
         pass
     assert str(caught.value) == (
-        f"{mine} is there already and was not written by --settle: its journal mine.jsonl is not "
+        f"{mine} exists already and was not written by --settle: its journal mine.jsonl is not "
         "beside it. Give another file with --output."
     )
     assert mine.read_text() == "word,label\nodd,negative\n"

@@ -171,7 +171,7 @@ def prompts(
     rendered = render(without_a_chat(instrument) if pronouns else instrument, options)
     rows = prompt_rows(rendered.prompts[:limit])
     _say_faults("left out", rendered.left_out)
-    _say_faults("kept, but look at it", rendered.remarks)
+    _say_faults("kept, but check it", rendered.remarks)
     if chosen is Format.TABLE:
         text = table_text(rows, ("prompt_id", "item", "wording", "condition", "text"))
     else:

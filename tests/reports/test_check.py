@@ -263,8 +263,8 @@ def test_an_unknown_name_has_its_nearest_and_the_list(known):
         tried(known, "people-sentiment.gpa > 1")
     text = str(refusal.value)
     assert text.startswith(
-        "--fail-if 'people-sentiment.gpa > 1': no 'people-sentiment.gpa' is among the estimates of "
-        "this run. Did you mean 'people-sentiment.gap'? Allowed: people-sentiment.gap, "
+        "--fail-if 'people-sentiment.gpa > 1': this run has no estimate "
+        "'people-sentiment.gpa'. Did you mean 'people-sentiment.gap'? Allowed: people-sentiment.gap, "
     )
     assert text.endswith(
         "which --list prints; with a field after it: value, low, high, p, p_adjusted, check_p, "
@@ -276,7 +276,8 @@ def test_an_unknown_bracket_has_what_may_stand_there(known):
     with pytest.raises(InputError) as refusal:
         tried(known, "social-distance.gap[smal] > 1")
     assert str(refusal.value) == (
-        "--fail-if 'social-distance.gap[smal] > 1': social-distance.gap is not there for 'smal'. "
+        "--fail-if 'social-distance.gap[smal] > 1': this run has no social-distance.gap for "
+        "'smal'. "
         "Allowed in the bracket: all-models, other, small. Did you mean 'small'?"
     )
 
@@ -391,7 +392,7 @@ def test_a_failure_of_goffmans_own_exits_with_3_so_that_no_one_takes_it_for_a_ga
     done = process("check", broken, "--fail-if", "social-distance.gap > 9")
     assert done.returncode == 3
     assert done.stderr.splitlines()[-1] == (
-        "goffman failed, so that the gate is not decided (exit code 3). Please report this."
+        "goffman failed, so the check has no result (exit code 3). Please report this."
     )
 
 

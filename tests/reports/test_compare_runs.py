@@ -330,8 +330,8 @@ def test_another_precision_is_marked(tmp_path_factory, before):
     )
     (one,) = compare([before, rounded])
     assert one.verdict.marks == (
-        f"small was asked in float32 in {before.folder} and small in bf16 in {rounded.folder}: a "
-        "part of the difference may be rounding",
+        f"small was asked in float32 in {before.folder} and small in bf16 in {rounded.folder}: "
+        "part of the difference may come from rounding",
     )
     assert one.estimates.height > 0
 
@@ -350,8 +350,8 @@ def test_another_lexicon_is_marked_where_it_counts(tmp_path_factory, before):
     assert marks["people-sentiment"] == ()
     assert marks["social-distance"] == (
         f"the attitudes of words come from shipped ({shipped}…) in {before.folder} and from "
-        f"shipped ({shipped}…), {ratings} ({mine}…) in {rated.folder}: a part of the difference "
-        "may be theirs",
+        f"shipped ({shipped}…), {ratings} ({mine}…) in {rated.folder}: part of the difference may "
+        "come from that",
     )
 
 

@@ -108,7 +108,7 @@ def _remote_code(files: Files, config: dict[str, Any], *, allowed: bool) -> tupl
         return ()
     raise ModelError(
         f"'{files.name}' needs Python code of its own, which comes with it. Read that code, "
-        "and allow it with --trust-remote-code where you trust it."
+        "and allow it with --trust-remote-code if you trust it."
     )
 
 
