@@ -479,9 +479,9 @@ def test_json_and_files_have_the_same_numbers(before, after, found, tmp_path):
     )
 
 
-def test_a_file_of_another_kind_is_refused(before, after, tmp_path):
-    alone = (before.folder, after.folder, "--model", "tone")
-    result = invoke(*alone, "--output", tmp_path / "x.xlsx")
+def test_a_file_of_another_kind_is_refused_before_any_run_is_read(tmp_path):
+    nowhere = (tmp_path / "a", tmp_path / "b")
+    result = invoke(*nowhere, "--output", tmp_path / "x.xlsx")
     assert str(result.exception) == (
         f"--output is {tmp_path / 'x.xlsx'}; its name must end in one of .json, .csv, .md, .tex."
     )
