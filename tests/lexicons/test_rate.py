@@ -353,4 +353,4 @@ def test_where_nothing_is_unrated_no_page_is_opened(run, tmp_path):
 def test_a_strange_rater_is_refused(run):
     done = goffman("rate", run, "--rater", "../x")
     assert done.returncode == 2
-    assert done.stderr.startswith("--rater is '../x'; it is up to 40 letters")
+    assert done.stderr.startswith("--rater is '../x'. Allowed: up to 40 letters")

@@ -122,7 +122,7 @@ def test_a_broken_config(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("config", "message"),
     [
-        ([1, 2], "is [1, 2]; it is an object with the model's settings, as save_pretrained"),
+        ([1, 2], "is [1, 2]; it must be an object with the model's settings, as save_pretrained"),
         (
             None,
             "is null; it must be an object with the model's settings, as save_pretrained writes it.",
