@@ -74,7 +74,7 @@ def parse_address(spec: str) -> Address:
         raise ModelError(
             "The address of a model holds a user, a password or a query (@ or ?), which would be "
             "stored with the run. Remove it. Put a key into an environment variable, and name that "
-            "variable with --key-env. {HOW}"
+            f"variable with --key-env. {HOW}"
         )
     if not name:
         raise ModelError(f"'{spec}' names no model. {HOW}")
