@@ -522,7 +522,7 @@ def test_an_answer_that_is_not_packed_as_it_says_is_told(monkeypatch, content):
         assert failure(server, turns_of(1)) == (
             f"{server.url}#mini: the server at {server.url} compresses its answers in a way that "
             "cannot be read (Content-Encoding: gzip). Set it to send them uncompressed. The "
-            "question was sent 3 times.{KEPT}"
+            f"question was sent 3 times.{KEPT}"
         )
 
 
