@@ -196,8 +196,8 @@ def test_where_settled_ratings_go(run, tmp_path):
     with pytest.raises(InputError) as caught:
         settled_path([tmp_path / "a.csv"], None)
     assert str(caught.value) == (
-        "--settle needs --output FILE where not exactly one run folder is given: it says where the "
-        "settled ratings are written."
+        "--settle needs --output FILE for the settled ratings, unless exactly one run folder is "
+        "given."
     )
 
 
@@ -235,7 +235,7 @@ def test_a_file_of_the_users_own_is_not_overwritten(run, tmp_path):
     ):
         pass
     assert str(caught.value) == (
-        f"{mine} is there already and was not written by --settle: its journal mine.jsonl is not "
+        f"{mine} exists already and was not written by --settle: its journal mine.jsonl is not "
         "beside it. Give another file with --output."
     )
     assert mine.read_text() == "word,label\nodd,negative\n"
@@ -249,8 +249,8 @@ def test_where_there_is_nothing_to_settle_no_page_is_opened(tmp_path):
     told = goffman("agree", *journals, "--settle", "--output", file)
     assert told.exit_code == 0
     assert told.stdout.startswith(
-        "anna and ben: Cohen's κ = 1.000, no interval: the raters agree on every unit: the "
-        "large-sample interval has no width and says nothing (2 of 2 words alike).\n"
+        "anna and ben: Cohen's κ = 1.000, no interval: the raters agree on everything, so "
+        "the interval would have no width (2 of 2 words alike).\n"
     )
     assert told.stderr == (
         "To settle: 0 words with different labels.\n"

@@ -194,8 +194,8 @@ def refusal_of(finished, model, **options):
         )
     text = str(refusal.value)
     end = (
-        " The two never stand under one name: give another folder with --output, or ask as it was "
-        "asked there."
+        " A run never mixes the two: give another folder with --output, or ask with the run's own "
+        "settings."
     )
     assert text.startswith(f"{finished} holds other answers of ")
     assert text.endswith(end)
@@ -297,7 +297,8 @@ def test_a_table_of_prompts_that_is_gone_comes_back_the_same(masked, tmp_path):
     with pytest.raises(RunError) as refusal:
         read_prompts(tmp_path)
     assert str(refusal.value) == (
-        f"{tmp_path / 'prompts.parquet'} is not as it was written: it was damaged or changed. Give "
+        f"{tmp_path / 'prompts.parquet'} has changed since it was written: it was damaged or "
+        "edited. Give "
         "the run's goffman audit command again: it is written anew, and no model is asked again."
     )
     assert run().asked[0].asked_now == 0
@@ -379,11 +380,11 @@ def test_the_default_folder_is_named_after_the_models(tmp_path, monkeypatch):
     [
         (
             AskOptions(controls=False, limit=0),
-            "--limit is 0; it is a whole number from 1 to 1,000,000,000.",
+            "--limit is 0. Allowed: a whole number from 1 to 1,000,000,000.",
         ),
         (
             AskOptions(controls=False, batch_size=0),
-            "--batch-size is 0; it is a whole number from 1 to 1,000,000.",
+            "--batch-size is 0. Allowed: a whole number from 1 to 1,000,000.",
         ),
     ],
 )
@@ -424,19 +425,19 @@ def test_the_command_says_where_the_answers_lie_and_how_many(masked, tmp_path):
     [
         (
             ["--batch-size", "many"],
-            "--batch-size is 'many'; it is auto or a whole number of at least 1.",
+            "--batch-size is 'many'. Allowed: auto, or a whole number of at least 1.",
         ),
         (
             ["--correlate", "roberta-base"],
             (
-                "--correlate has 'roberta-base'; it is a masked model, =, and the classifier that was "
-                "fine-tuned from it: --correlate roberta-base=org/classifier"
+                "--correlate has 'roberta-base'. Write a masked model, =, and the classifier that "
+                "was fine-tuned from it: --correlate roberta-base=org/classifier"
             ),
         ),
         (
             ["--labels", "LABEL_0:negative"],
             (
-                "--labels has 'LABEL_0:negative'; each is the model's own label, =, and negative, "
+                "--labels has 'LABEL_0:negative'. Write the model's own label, =, and negative, "
                 "neutral or positive: --labels LABEL_0=negative,LABEL_1=positive"
             ),
         ),
@@ -714,6 +715,6 @@ def test_targets_are_given_on_the_command_line_and_those_of_several_tokens_are_s
     empty = CliRunner().invoke(app, ["audit", masked, "--targets", "woman,,man"])
     assert isinstance(empty.exception, InputError)
     assert str(empty.exception) == (
-        "--targets has an empty word in 'woman,,man'; it is one word or several with commas "
-        "between: --targets likely,unlikely"
+        "--targets has an empty word in 'woman,,man'. Give one word, or several with commas "
+        "between them: --targets likely,unlikely"
     )

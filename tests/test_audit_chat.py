@@ -211,8 +211,8 @@ def test_other_draws_never_land_in_the_same_replies(tmp_path, change, message):
             run(server, tmp_path, **change)
     if message:
         assert str(refusal.value) == (
-            f"{tmp_path} holds other answers of {message}. The two never stand under one name: "
-            "give another folder with --output, or ask as it was asked there."
+            f"{tmp_path} holds other answers of {message}. A run never mixes the two: give another "
+            "folder with --output, or ask with the run's own settings."
         )
 
 
@@ -269,8 +269,9 @@ def test_more_trials_are_asked_of_all_models_of_a_run_or_of_none(tmp_path):
                 options=five,
             )
     assert str(refusal.value) == (
-        f"{tmp_path} holds 3 trials of instrument 'coreference' by {server.url}#mini, too: models "
-        "of one run have equally many. Name them as well to bring all to 5, or give another folder "
+        f"{tmp_path} holds 3 trials of instrument 'coreference' by {server.url}#mini, too, and all "
+        "models of a run have the same number of trials. Name those models as well to bring all "
+        "to 5, or give another folder "
         "with --output."
     )
 
@@ -284,8 +285,8 @@ def test_another_temperature_never_lands_in_the_same_replies(tmp_path):
     assert isinstance(result.exception, RunError)
     assert str(result.exception) == (
         f"{tmp_path} holds other answers of model '{server.url}#mini': temperature is 1.0 there "
-        "and 0.5 here. The two never stand under one name: give another folder with --output, or "
-        "ask as it was asked there."
+        "and 0.5 here. A run never mixes the two: give another folder with --output, or ask with "
+        "the run's own settings."
     )
 
 
@@ -379,7 +380,8 @@ def test_the_key_is_in_no_file_and_no_output_whatever_the_server_does(tmp_path, 
             ["--key-env", "MY_KEY"],
             {"MY_KEY": KEY},
             (
-                "--key-env MY_KEY gives the key of one server other than OpenAI's; the models are "
+                "--key-env MY_KEY gives the key of one server other than OpenAI's, but the models "
+                "are "
                 "at 2: http://localhost:9/v1, http://localhost:10/v1."
             ),
         ),
@@ -387,15 +389,16 @@ def test_the_key_is_in_no_file_and_no_output_whatever_the_server_does(tmp_path, 
             ["openai:x"],
             ["--key-env", "MY_KEY"],
             {"MY_KEY": KEY},
-            "--key-env MY_KEY gives the key of one server other than OpenAI's; none is given.",
+            "--key-env MY_KEY gives the key of one server other than OpenAI's, but no such server "
+            "is given.",
         ),
         (
             ["http://localhost:9/v1#m"],
             ["--key-env", "OPENAI_API_KEY"],
             {"OPENAI_API_KEY": KEY},
             (
-                "--key-env is OPENAI_API_KEY, whose key goes to openai: models alone, without "
-                "--key-env. Put another server's key into another variable."
+                "--key-env cannot be OPENAI_API_KEY: that key is only sent to openai: models. Put "
+                "another server's key into another variable."
             ),
         ),
         (
@@ -411,7 +414,7 @@ def test_the_key_is_in_no_file_and_no_output_whatever_the_server_does(tmp_path, 
             ["openai:x"],
             [],
             {},
-            "'openai:x' needs a key: put it into the variable OPENAI_API_KEY of the environment.",
+            "'openai:x' needs a key: put it into the environment variable OPENAI_API_KEY.",
         ),
         (
             ["openai:x"],
@@ -499,7 +502,9 @@ def test_a_user_who_stops_it_keeps_what_was_under_way(tmp_path):
             until = time.monotonic() + 2
             _, errors = process.communicate(timeout=60)
         assert process.returncode == 130
-        assert errors.endswith("Stopped. What was answered is kept: the same command goes on.\n")
+        assert errors.endswith(
+            "Stopped. What was answered is kept: run the same command again to resume.\n"
+        )
         assert "Traceback" not in errors
         assert len(server.asked) == 12
         server.behave = understands
@@ -527,7 +532,9 @@ def test_a_user_who_stops_it_twice_has_a_run_that_goes_on(tmp_path):
             _, errors = process.communicate(timeout=60)
         assert process.returncode == 130
         assert "Traceback" not in errors
-        assert errors.endswith("Stopped. What was answered is kept: the same command goes on.\n")
+        assert errors.endswith(
+            "Stopped. What was answered is kept: run the same command again to resume.\n"
+        )
         assert read_manifest(tmp_path).sessions
         server.behave = understands
         finished(*where)
@@ -673,12 +680,12 @@ def test_a_report_by_another_parser_leaves_a_run_alone_that_it_cannot_measure_al
     with pytest.raises(RunError) as error:
         read_again(folder, parser="as-published", note=print)
     assert str(error.value) == (
-        "The lexicons have changed since the run was scored. So the run cannot be measured as it "
-        "was but for the parser. Give the run's goffman audit command again, with --parser "
-        "as-published: it asks nobody."
+        "The lexicons have changed since the run was scored. So the replies cannot be read again "
+        "with another parser alone. Run the run's goffman audit command again, with --parser "
+        "as-published: no model is asked again."
     )
     assert (folder / "scores.parquet").read_bytes() == before
-    with pytest.raises(RunError, match=r"is no run: it has no manifest\.json"):
+    with pytest.raises(RunError, match=r"is not a run folder: it has no manifest\.json"):
         read_again(tmp_path / "none", parser="v1", note=print)
     assert not (tmp_path / "none").exists()
 

@@ -181,7 +181,7 @@ def test_coreference_options(tmp_path: Path) -> None:
     assert len(rows) == 20 * 2 * 3
     assert rows[2]["text"].startswith("The old guard thanked an odd nurse because he was glad.")
     assert done.stderr == (
-        "kept, but look at it: pro_stereotyped_type1.txt.dev, line 20: pro and anti do not differ.\n"
+        "kept, but check it: pro_stereotyped_type1.txt.dev, line 20: pro and anti do not differ.\n"
     )
     dropped = in_process.goffman(
         *arguments, "--drop-faulty", "--sentence-pairs", "7", "--seed", "3"

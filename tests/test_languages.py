@@ -119,7 +119,8 @@ def test_ratings_of_ones_own_stand_alone_beside_another_language(german, ratings
 
 def test_one_file_of_ratings_is_not_put_on_two_languages(german, ratings, tiny, tmp_path):
     said = (
-        "--ratings goes with one language, but {} and {}. Audit them one language at a time, each "
+        "--ratings works for one language at a time, but {} and {}. Audit them one language at a "
+        "time, each "
         "into a folder of its own with --output."
     )
     here, there = "tee is in German (de-AT)", "social-distance is in English (en)"

@@ -144,11 +144,11 @@ AUDIT = ("audit", "bundled:mini", "--dry-run", "--instrument", "attribution")
         ),
         (
             (*AUDIT, "--batch-size", DIGITS),
-            f"--batch-size is {DIGITS}; it is a whole number from 1 to 1,000,000.",
+            f"--batch-size is {DIGITS}. Allowed: a whole number from 1 to 1,000,000.",
         ),
         (
             (*AUDIT, "--trials", "10001"),
-            "--trials is 10001; it is a whole number from 1 to 10,000.",
+            "--trials is 10001. Allowed: a whole number from 1 to 10,000.",
         ),
         *(
             (

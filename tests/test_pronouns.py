@@ -198,7 +198,7 @@ def test_sentences_with_two_marked_pronouns_are_left_out_and_counted(causal, tmp
         options=options,
         listener=Listener(note=notes.append),
     )
-    assert f"{ID}: 4 sentences are left out, in which more than one pronoun is marked." in notes
+    assert f"{ID}: 4 sentences with more than one marked pronoun are left out." in notes
     scores = pl.read_parquet(folder / "scores.parquet")
     of_prompts = scores.filter(pl.col("level") == "prompt").sort("item", "condition")
     assert of_prompts["reason"].to_list().count("two pronouns are marked") == 2

@@ -209,8 +209,8 @@ def settled_path(given: Sequence[Path], output: Path | None) -> Path:
     runs = [path for path in given if path.is_dir()]
     if len(runs) != 1:
         raise InputError(
-            "--settle needs --output FILE where not exactly one run folder is given: it says where "
-            "the settled ratings are written."
+            "--settle needs --output FILE for the settled ratings, unless exactly one run folder "
+            "is given."
         )
     return ratings_folder(runs[0]) / f"{SETTLED}.csv"
 
@@ -221,7 +221,7 @@ def settling(raters: Raters, given: Sequence[Path], *, output: Path) -> Iterator
     journal_path = output.with_suffix(".jsonl")
     if output.exists() and not journal_path.exists():
         raise InputError(
-            f"{output} is there already and was not written by --settle: its journal "
+            f"{output} exists already and was not written by --settle: its journal "
             f"{journal_path.name} is not beside it. Give another file with --output."
         )
     runs = [path for path in given if path.is_dir()]

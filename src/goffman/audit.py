@@ -162,8 +162,8 @@ class _Work:
             prompts = with_one_mask(prompts)
             if left_out := len(question.prompts) - len(prompts):
                 self.listener.note(
-                    f"{question.instrument.id}: {left_out:,} sentences are left out, in which more "
-                    "than one pronoun is marked."
+                    f"{question.instrument.id}: {left_out:,} sentences with more than one marked "
+                    "pronoun are left out."
                 )
         return Job(
             run=self.run,
@@ -210,7 +210,9 @@ def _ask_model(work: _Work, pair: Asking) -> Iterator[Asked]:
             work.listener.note(f"{asked.instrument}, {name}: {files} damaged and asked again.")
         if asked.not_one_token:
             words = ", ".join(asked.not_one_token)
-            work.listener.note(f"Not one token for {name}, so without answers: {words}.")
+            work.listener.note(
+                f"Words that are not one token for {name}, and so have no answers: {words}."
+            )
         for remark in asked.remarks:
             work.listener.note(f"{asked.instrument}, {name}: {remark}")
         yield asked

@@ -180,7 +180,7 @@ def prompts(
     controls = () if no_controls else rendered.controls
     rows = prompt_rows([*rendered.prompts, *controls][:limit])
     _say_faults("left out", rendered.left_out)
-    _say_faults("kept, but look at it", rendered.remarks)
+    _say_faults("kept, but check it", rendered.remarks)
     if chosen is Format.TABLE:
         text = table_text(rows, ("prompt_id", "item", "wording", "condition", "text"))
     else:

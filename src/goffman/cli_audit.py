@@ -196,13 +196,17 @@ def _keys(models: Sequence[str], key_env: str | None) -> Calling:
     hosts = list(dict.fromkeys(address.url for address in addresses if not address.openai))
     if key_env == "OPENAI_API_KEY":
         raise InputError(
-            "--key-env is OPENAI_API_KEY, whose key goes to openai: models alone, without "
-            "--key-env. Put another server's key into another variable."
+            "--key-env cannot be OPENAI_API_KEY: that key is only sent to openai: models. Put "
+            "another server's key into another variable."
         )
     if len(hosts) != 1:
-        found = f"the models are at {len(hosts)}: {', '.join(hosts)}" if hosts else "none is given"
+        found = (
+            f"the models are at {len(hosts)}: {', '.join(hosts)}"
+            if hosts
+            else "no such server is given"
+        )
         raise InputError(
-            f"--key-env {key_env} gives the key of one server other than OpenAI's; {found}."
+            f"--key-env {key_env} gives the key of one server other than OpenAI's, but {found}."
         )
     if key_env not in os.environ:
         raise InputError(
@@ -228,7 +232,7 @@ def _stopped_kindly() -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        say("Stopped. What was answered is kept: the same command goes on.")
+        say("Stopped. What was answered is kept: run the same command again to resume.")
         raise typer.Exit(130) from None
 
 
@@ -237,7 +241,7 @@ def _batch_size(given: str) -> int | None:
         return None
     if given.isdecimal():
         return int(given)
-    raise InputError(f"--batch-size is '{given}'; it is auto or a whole number of at least 1.")
+    raise InputError(f"--batch-size is '{given}'. Allowed: auto, or a whole number of at least 1.")
 
 
 def _words(given: Sequence[str]) -> tuple[str, ...]:
@@ -245,8 +249,8 @@ def _words(given: Sequence[str]) -> tuple[str, ...]:
     words = [word.strip() for text in given for word in text.split(",")]
     if not all(words):
         raise InputError(
-            f"--targets has an empty word in '{','.join(given)}'; it is one word or several with "
-            "commas between: --targets likely,unlikely"
+            f"--targets has an empty word in '{','.join(given)}'. Give one word, or several with "
+            "commas between them: --targets likely,unlikely"
         )
     return tuple(words)
 
@@ -260,8 +264,8 @@ def _labels(given: str | None) -> dict[str, str] | None:
         own, _, meaning = (part.strip() for part in pair.partition("="))
         if not (own and meaning):
             raise InputError(
-                f"--labels has '{pair}'; each is the model's own label, =, and negative, neutral "
-                "or positive: --labels LABEL_0=negative,LABEL_1=positive"
+                f"--labels has '{pair}'. Write the model's own label, =, and negative, neutral or "
+                "positive: --labels LABEL_0=negative,LABEL_1=positive"
             )
         if own in found:
             raise InputError(
@@ -278,7 +282,7 @@ def _model_pairs(given: Sequence[str]) -> tuple[tuple[str, str], ...]:
     for base, sign, classifier in pairs:
         if not (base and sign and classifier):
             raise InputError(
-                f"--correlate has '{base}{sign}{classifier}'; it is a masked model, =, and the "
+                f"--correlate has '{base}{sign}{classifier}'. Write a masked model, =, and the "
                 "classifier that was fine-tuned from it: --correlate roberta-base=org/classifier"
             )
     return tuple((base, classifier) for base, _, classifier in pairs)

@@ -67,6 +67,8 @@ def compare(
     from goffman.reports.compare_text import comparison_table, screen_of
     from goffman.reports.run import read_run
 
+    if output is not None:
+        _check_ending(output)
     measured = [read_run(run) for run in runs]
     found = compare_runs(measured, models=model or (), seed=seed, note=say)
     _say_verdicts(found)
@@ -99,6 +101,15 @@ def _say_verdicts(found: Sequence[Comparison]) -> None:
         say(line)
 
 
+def _check_ending(path: Path) -> None:
+    """InputError before anything is compared, where the file's name says no known format."""
+    from goffman.presentation.table_text import FORMATS
+
+    allowed = [".json", *FORMATS]
+    if path.suffix.lower() not in allowed:
+        raise InputError(f"--output is {path}; its name must end in one of {', '.join(allowed)}.")
+
+
 def _write_comparison(path: Path, found: Sequence[Comparison]) -> None:
     from goffman.output import write_output
     from goffman.presentation.table_text import FORMATS
@@ -108,11 +119,8 @@ def _write_comparison(path: Path, found: Sequence[Comparison]) -> None:
     ending = path.suffix.lower()
     if ending == ".json":
         text = json.dumps(json_of(found), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
-    elif ending in FORMATS:
-        text = FORMATS[ending](comparison_table(found))
     else:
-        allowed = ", ".join([".json", *FORMATS])
-        raise InputError(f"--output is {path}; its name must end in one of {allowed}.")
+        text = FORMATS[ending](comparison_table(found))
     write_output(path, text)
 
 
@@ -184,7 +192,7 @@ def _undecided_where_broken() -> Iterator[None]:
         raise typer.Exit(BROKEN if told.exit_code == GATE_FAILED else told.exit_code) from error
     except Exception as error:
         say(traceback.format_exc())
-        say("goffman failed, so that the gate is not decided (exit code 3). Please report this.")
+        say("goffman failed, so the check has no result (exit code 3). Please report this.")
         raise typer.Exit(BROKEN) from error
 
 
@@ -235,7 +243,8 @@ def _names_text(known: Sequence[Named], changes: Sequence[Named] | None) -> str:
     fields = ", ".join(f".{name}" for name in FIELDS if name != "value")
     return "\n".join(lines) + (
         f"\n\nA name alone means the estimate's value; add {fields} for another field. Leave out "
-        "the bracket to mean every model and variant, and the instrument to mean every one.\n"
+        "the bracket to mean every model and variant. Leave out the instrument to mean every "
+        "instrument.\n"
     )
 
 

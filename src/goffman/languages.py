@@ -93,7 +93,8 @@ def check_languages(found: Iterable[Reading], measuring: MeasureOptions) -> bool
                 f"{one.instrument} is in {_name(one)}" for one in languages.values()
             )
             raise InputError(
-                f"{option} goes with one language, but {said}. Audit them one language at a time, "
+                f"{option} works for one language at a time, but {said}. Audit them one language "
+                "at a time, "
                 "each into a folder of its own with --output."
             )
         for language, one in languages.items():

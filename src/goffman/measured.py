@@ -88,14 +88,17 @@ def read_again(folder: Path, *, parser: str, note: Note) -> None:
     """The run is measured anew with its replies read by another parser; nobody is asked."""
     parser_named(parser)
     if read_manifest(folder) is None:
-        raise RunError(f"{folder} is no run: it has no manifest.json. Make one with goffman audit.")
+        raise RunError(
+            f"{folder} is not a run folder: it has no manifest.json. Make one with goffman audit."
+        )
     with open_run(folder) as run:
         try:
             words = words_of(run.manifest)
         except RunError as error:
             raise RunError(
-                f"{error} So the run cannot be measured as it was but for the parser. Give the "
-                f"run's goffman audit command again, with --parser {parser}: it asks nobody."
+                f"{error} So the replies cannot be read again with another parser alone. Run the "
+                f"run's goffman audit command again, with --parser {parser}: no model is asked "
+                "again."
             ) from error
         before = run.manifest.measuring
         words = replace(words, parser=parser)

@@ -112,7 +112,7 @@ def _ways(instruments: Sequence[str], options: AskOptions) -> list[Askable]:
     given = (options.limit, options.batch_size, options.chats.trials)
     for (option, most), value in zip(MOST.items(), given, strict=True):
         if value is not None and not 1 <= value <= most:
-            raise InputError(f"{option} is {value}; it is a whole number from 1 to {most:,}.")
+            raise InputError(f"{option} is {value}. Allowed: a whole number from 1 to {most:,}.")
     ways: list[Askable] = []
     for name in dict.fromkeys(instruments or builtin_names()):
         instrument = load_instrument(name)
@@ -220,7 +220,7 @@ def _faults_of(rendered: Rendered | None) -> Iterator[tuple[str, str]]:
     """What was done with faulty sentence pairs, and which they are; at most three are named."""
     if rendered is None:
         return
-    done = (("left out", rendered.left_out), ("kept, but look at it", rendered.remarks))
+    done = (("left out", rendered.left_out), ("kept, but check it", rendered.remarks))
     for what, faults in done:
         if faults:
             more = f"; and {len(faults) - 3:,} more" if len(faults) > 3 else ""

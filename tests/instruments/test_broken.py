@@ -198,7 +198,7 @@ BROKEN = {
     ),
     "a wording twice": (
         toml("[settings]", '[[wordings]]\nid = "plain"\nframe = "<mask>: {item}"\n\n[settings]'),
-        ["instrument.toml, line 18: the wording 'plain' stands there twice."],
+        ["instrument.toml, line 18: the wording 'plain' is there twice."],
     ),
     "no wording on": (
         toml('id = "plain"', 'id = "plain"\ndefault = false'),
@@ -265,7 +265,7 @@ BROKEN = {
     ),
     "an item twice": (
         items("walk,walk", "tea,walk"),
-        ["items.csv, line 3: the item 'tea' stands there twice."],
+        ["items.csv, line 3: the item 'tea' is there twice."],
     ),
     "an unknown keyd": (
         items("plain", "revers"),
@@ -810,7 +810,7 @@ BROKEN_PAIRS = {
     ),
     "a frame twice": (
         change("frames.csv", FRAMES, FRAMES + FRAMES.splitlines()[1] + "\n"),
-        ["frames.csv, line 3: the frame 'fall' stands there twice."],
+        ["frames.csv, line 3: the frame 'fall' is there twice."],
     ),
     "an unknown gender": (
         change("occupations.csv", "nurse,female", "nurse,femal"),
@@ -822,7 +822,7 @@ BROKEN_PAIRS = {
     ),
     "an occupation twice": (
         change("occupations.csv", "guard,male", "guard,male\nGuard,male"),
-        ["occupations.csv, line 3: 'Guard' stands there already, for 'guard'."],
+        ["occupations.csv, line 3: 'Guard' is there already, for 'guard'."],
     ),
     "no adjective in a setting": (
         change("adjectives.csv", "old,mean", ","),
@@ -830,7 +830,7 @@ BROKEN_PAIRS = {
     ),
     "a setting twice": (
         change("adjectives.csv", "old,mean", "old,mean\nold,mean"),
-        ["adjectives.csv, line 3: the setting 'old,mean' stands there twice."],
+        ["adjectives.csv, line 3: the setting 'old,mean' is there twice."],
     ),
     "no number of pairs": (
         toml("pairs = 2\n", ""),
@@ -881,7 +881,7 @@ BROKEN_PAIRS |= {
     ),
     "an occupation in two spellings": (
         change("occupations.csv", "guard,male", "body guard,male\nbody-guard,male"),
-        ["occupations.csv, line 3: 'body-guard' stands there already, for 'body guard'."],
+        ["occupations.csv, line 3: 'body-guard' is there already, for 'body guard'."],
     ),
     "an adjective that is none": (
         change("adjectives.csv", "old,mean", '"a,b",mean'),

@@ -365,7 +365,7 @@ def test_every_fault_of_a_file_is_said_with_its_line(tmp_path: Path) -> None:
         "  own.csv, line 4: count is 'many'. Allowed: a whole number, or nothing.\n"
         "  own.csv, line 4: percent is '101'. Allowed: a number from 0 to 100, or nothing.\n"
         "  own.csv, line 4: common_word is 'yes'. Allowed: true, false, or nothing.\n"
-        "  own.csv, line 5: the word 'MARY' stands already on line 4."
+        "  own.csv, line 5: the word 'MARY' is already on line 4."
     )
     assert error.value.exit_code == 2
 
@@ -383,7 +383,7 @@ def test_every_fault_of_a_file_is_said_with_its_line(tmp_path: Path) -> None:
             "own.csv, line 2: percent is 'nan'. Allowed: a number from 0 to 100, or nothing."
         ]),
         ("word,group,kind\nshe,female,pronoun\nShe,female,noun\n", [
-            "own.csv, line 3: the word 'She' stands already on line 2."
+            "own.csv, line 3: the word 'She' is already on line 2."
         ]),
     ],
 )  # fmt: skip

@@ -210,15 +210,17 @@ def test_a_raters_name_that_is_none(name):
     with pytest.raises(InputError) as caught:
         check_rater(name)
     assert str(caught.value) == (
-        f"--rater is '{name}'; it is up to 40 letters (a–z), digits, dots, hyphens or underscores, "
-        "begins with a letter or digit, and is not 'settled'. A pseudonym will do."
+        f"--rater is '{name}'. Allowed: up to 40 letters (a–z), digits, dots, hyphens or "
+        "underscores, beginning with a letter or digit, and not 'settled'. A pseudonym will do."
     )
 
 
 def test_a_note_is_one_line_and_not_endless():
     told = {"do": "note", "word": "hard", "note": "  one\n\ttwo "}
     assert parse_event(told).note == "one two"
-    with pytest.raises(ValueError, match=r"^note has 2,001 signs; at most 2,000 are allowed\.$"):
+    with pytest.raises(
+        ValueError, match=r"^note has 2,001 characters; at most 2,000 are allowed\.$"
+    ):
         parse_event({**told, "note": "x" * 2001})
 
 

@@ -172,7 +172,7 @@ def test_a_post_for_another_run_is_refused(page):
     assert page.post(told(page, run="0" * 16)) == (
         409,
         {
-            "error": "This rating is for another run than the one that this server has open "
+            "error": "This rating does not belong to the run that this server has open "
             "(tiny-run). Nothing was saved. Close the tab and use the address in the terminal."
         },
     )
@@ -188,7 +188,10 @@ def test_a_post_for_another_run_is_refused(page):
         ({"do": "delete"}, 'do is "delete". Allowed: rate, skip, undo, note.'),
         ({"word": ""}, "word is missing or empty."),
         ({"word": 7}, "word is 7; it is a text."),
-        ({"do": "note", "note": "x" * 3000}, "note has 3,000 signs; at most 2,000 are allowed."),
+        (
+            {"do": "note", "note": "x" * 3000},
+            "note has 3,000 characters; at most 2,000 are allowed.",
+        ),
     ],
 )
 def test_a_post_that_says_something_strange_is_refused(page, changes, message):
@@ -402,4 +405,4 @@ def test_no_example_on_the_page_is_ever_asked(page):
 def test_a_strange_rater_is_refused(run):
     done = goffman("rate", run, "--rater", "../x")
     assert done.returncode == 2
-    assert done.stderr.startswith("--rater is '../x'; it is up to 40 letters")
+    assert done.stderr.startswith("--rater is '../x'. Allowed: up to 40 letters")

@@ -69,7 +69,7 @@ def test_fewer_words_than_are_stored_count_without_asking_again():
                 "have to be asked anew, in another run."
             ),
         ),
-        (0, "top_k is 0; it is a whole number of at least 1."),
+        (0, "top_k is 0. Allowed: a whole number of at least 1."),
     ],
 )
 def test_more_words_than_are_stored_are_refused(top_k, message):

@@ -24,7 +24,7 @@ from goffman.models.chat_remote import call
 from goffman.models.rates import backoff
 from goffman.models.spec import load
 
-KEPT = " Everything answered before is kept; the same command goes on from there."
+KEPT = " Everything answered before is kept; run the same command again to resume."
 KEY = "sk-goffman-test-4d1f"
 
 
@@ -272,15 +272,15 @@ MESSAGES = {
     "a redirect": (
         Answer(307, b"", {"location": "http://elsewhere.example.org/v1"}),
         (
-            "the server at {url} sends us on to http://elsewhere.example.org/v1 (HTTP 307). "
-            "Questions go only where you say: give that address."
+            "the server at {url} redirects to http://elsewhere.example.org/v1 (HTTP 307). "
+            "Redirects are not followed: give that address."
         ),
     ),
     "a redirect to what is no address": (
         Answer(307, b"", {"location": "data:x"}),
         (
-            "the server at {url} sends us on to data:x (HTTP 307). Questions go only where you "
-            "say: give that address."
+            "the server at {url} redirects to data:x (HTTP 307). Redirects are not followed: give "
+            "that address."
         ),
     ),
 }
@@ -306,8 +306,8 @@ def test_a_server_that_wants_a_key_says_so():
 
     with ChatServer(refuse) as server:
         assert failure(server, turns_of(1)) == (
-            f"{server.url}#mini: the server wants a key (HTTP 401). Put it into a variable of the "
-            f"environment, and name that with --key-env.{KEPT}"
+            f"{server.url}#mini: the server needs a key (HTTP 401). Put it into an environment "
+            f"variable, and name that variable with --key-env.{KEPT}"
         )
 
 
@@ -350,8 +350,8 @@ def test_a_dead_server_is_told_soon(waits):
     with pytest.raises(AskingError) as refusal:
         call(f"{url}#m", sampling=Sampling(), calling=Calling()).chat(turns_of(50), lambda *_: None)
     assert str(refusal.value) == (
-        f"{url}#m: no connection to {url}. Start the server, or correct the address. The "
-        f"question was put 3 times.{KEPT}"
+        f"{url}#m: no connection to {url}. Start the server, or correct the address. The question "
+        f"was sent 3 times.{KEPT}"
     )
     # Two waits of one question.
     assert 0 < max(waits) <= 1.0
@@ -409,7 +409,7 @@ def test_what_may_pass_by_itself_is_tried_again_and_then_told(monkeypatch, answe
     with ChatServer(always) as server:
         told = failure(server, turns_of(1), key=KEY, key_name="MY_KEY")
     assert told == (
-        f"{server.url}#mini: {message.format(url=server.url)} The question was put 8 times.{KEPT}"
+        f"{server.url}#mini: {message.format(url=server.url)} The question was sent 8 times.{KEPT}"
     )
     assert len(server.asked) == chat_failures.TRIES
 
@@ -440,7 +440,7 @@ def test_an_answer_without_an_end_is_not_read_to_its_end(monkeypatch, answer):
         told = failure(server, turns_of(1))
     assert told == (
         f"{server.url}#mini: the server at {server.url} sends an answer of more than 4 MB, which "
-        f"is no reply. The question was put 3 times.{KEPT}"
+        f"is no reply. The question was sent 3 times.{KEPT}"
     )
 
 
@@ -486,7 +486,7 @@ def test_an_answer_that_unpacks_to_gigabytes_takes_no_memory():
             check=False,
         )
     assert done.stderr == ""
-    end = f" The question was put 3 times.{KEPT}"
+    end = f" The question was sent 3 times.{KEPT}"
     endless = f"the server at {server.url} sends an answer of more than 4 MB, which is no reply."
     assert done.stdout.splitlines() == [
         *(f"{endless}{end}" for _ in packings[:2]),
@@ -522,7 +522,7 @@ def test_an_answer_that_is_not_packed_as_it_says_is_told(monkeypatch, content):
         assert failure(server, turns_of(1)) == (
             f"{server.url}#mini: the server at {server.url} compresses its answers in a way that "
             "cannot be read (Content-Encoding: gzip). Set it to send them uncompressed. The "
-            f"question was put 3 times.{KEPT}"
+            f"question was sent 3 times.{KEPT}"
         )
 
 
@@ -577,7 +577,7 @@ def test_a_server_that_does_not_answer_in_time_is_asked_again_and_then_told(monk
     with ChatServer(never) as server:
         assert failure(server, turns_of(1), timeout=0.3) == (
             f"{server.url}#mini: the server at {server.url} did not answer within 0.3 seconds "
-            f"(--timeout). The question was put 3 times.{KEPT}"
+            f"(--timeout). The question was sent 3 times.{KEPT}"
         )
 
 
@@ -590,8 +590,8 @@ def test_a_server_that_answers_as_another_model_for_good_is_refused(monkeypatch)
 
     with ChatServer(two_models) as server:
         assert failure(server, turns_of(5), concurrency=1) == (
-            f"{server.url}#mini: the server answered as 'maxi', and before as 'mini': two models "
-            f"never stand under one name. The question was put 8 times.{KEPT}"
+            f"{server.url}#mini: the server answered as 'maxi', and before as 'mini': the answers "
+            f"of two models are never mixed under one name. The question was sent 8 times.{KEPT}"
         )
 
 
@@ -696,7 +696,7 @@ def test_openai_s_key_goes_to_openai_s_models_alone(monkeypatch):
         (
             "openai:x",
             Calling(key="k", key_name="OTHER"),
-            ("'openai:x' needs a key: put it into the variable OPENAI_API_KEY of the environment."),
+            ("'openai:x' needs a key: put it into the environment variable OPENAI_API_KEY."),
         ),
         (
             "http://example.org/v1#x",
@@ -711,8 +711,8 @@ def test_openai_s_key_goes_to_openai_s_models_alone(monkeypatch):
                 "https://example.org/v1#x",
                 Calling(key=key, key_name="MY_KEY"),
                 (
-                    "MY_KEY is empty, or holds a space, a line's end or a sign that no key has. "
-                    "Put the key alone there."
+                    "MY_KEY is empty, or holds a space, a line break or another character that no "
+                    "key has. Put only the key there."
                 ),
             )
             for key in ("", "sk one", "sk-one\n", "sk-ö")

@@ -258,8 +258,8 @@ def test_a_multi_label_model_is_scored_as_transformers_pipeline_scores_it(
         (
             {"id2label": {"-1": "NEG", "0": "NEU", "5": "POS"}},
             None,
-            "The config.json of '{}' does not number its classes 0, 1, 2 … in id2label, so that no "
-            "one knows which is which.",
+            "The config.json of '{}' does not number its classes 0, 1, 2 … in id2label, so it is "
+            "unknown which is which.",
         ),
     ],
 )

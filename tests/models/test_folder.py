@@ -196,7 +196,7 @@ def test_json_that_is_nested_too_deep(file: str, bert: Path) -> None:
 def test_settings_that_are_no_object(file: str, bert: Path) -> None:
     (bert / file).write_text("[]")
     assert refusal(bert) == (
-        f"The {file} of '{bert}' is []; it is an object with the model's settings, as "
+        f"The {file} of '{bert}' is []; it must be an object with the model's settings, as "
         "save_pretrained writes it."
     )
 

@@ -74,7 +74,8 @@ def test_describing_fetches_no_weights(reached: str, cache: Path) -> None:
 
 def test_a_gated_model(reached: str) -> None:
     assert error_of("mental/mental-roberta-base") == (
-        "'mental/mental-roberta-base' is gated: its owners let in those who ask. Ask for access at "
+        "'mental/mental-roberta-base' is gated: its owners grant access on request. Ask for access "
+        "at "
         "https://huggingface.co/mental/mental-roberta-base, then log in with `hf auth login` and "
         "try again."
     )
@@ -114,7 +115,7 @@ def test_an_impossible_id(reached: str) -> None:
 def test_the_hub_out_of_reach(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     point_at("http://127.0.0.1:9", monkeypatch)
     assert error_of("roberta-base") == (
-        "'roberta-base' is not a folder, it is not (whole) in this machine's cache, and the hub "
+        "'roberta-base' is not a folder, it is not complete in this machine's cache, and the hub "
         "cannot be reached. Connect to the internet once, or give the folder of a model."
     )
 

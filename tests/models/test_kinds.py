@@ -160,4 +160,4 @@ def test_only_a_kind_of_model_goes_through_the_door():
     known = kinds()
     assert _fault(toy_kind.KIND, known) is None
     assert isinstance(toy_kind.KIND, ModelKind)
-    assert _fault(toy_kind.Toy, known) == "it is no ModelKind; see goffman/models/kinds.py."
+    assert _fault(toy_kind.Toy, known) == "it is not a ModelKind; see goffman/models/kinds.py."

@@ -122,8 +122,11 @@ def test_a_broken_config(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("config", "message"),
     [
-        ([1, 2], "is [1, 2]; it is an object with the model's settings, as save_pretrained"),
-        (None, "is null; it is an object with the model's settings, as save_pretrained writes it."),
+        ([1, 2], "is [1, 2]; it must be an object with the model's settings, as save_pretrained"),
+        (
+            None,
+            "is null; it must be an object with the model's settings, as save_pretrained writes it.",
+        ),
         (
             {"model_type": "bert", "architectures": "BertForMaskedLM"},
             'says architectures is "BertForMaskedLM"; it is a list of names of classes, such as '
@@ -249,7 +252,7 @@ def test_own_code_runs_only_when_allowed(tmp_path: Path) -> None:
     folder = folder_with(tmp_path, config, mine__py=code)
     assert error_of(folder) == (
         f"'{folder}' needs Python code of its own, which comes with it. Read that code, and allow "
-        "it with --trust-remote-code where you trust it."
+        "it with --trust-remote-code if you trust it."
     )
     assert not ran.exists()
 
@@ -333,7 +336,7 @@ def test_pickled_code_is_refused_and_does_not_run(
     assert error_of(str(folder)) == (
         f"The weights of '{folder}' are pickled Python that could run code, and torch's "
         "weights-only loader refuses them. Ask its owner for safetensors, or convert the file "
-        "yourself where you trust it."
+        "yourself if you trust it."
     )
     assert not ran.exists()
 
@@ -363,8 +366,8 @@ def test_a_head_that_was_not_saved_is_refused(tiny: Callable[..., Path], tmp_pat
     config["architectures"] = ["BertForMaskedLM"]
     (folder / "config.json").write_text(json.dumps(config))
     assert error_of(str(folder)) == (
-        f"'{folder}' lacks 6 of its weights, such as cls.predictions.bias: they would be random, "
-        "and the answers with them. Give a model that was saved with its head."
+        f"'{folder}' lacks 6 of its weights, such as cls.predictions.bias, so its answers would be "
+        "random. Give a model that was saved with its head."
     )
 
 
@@ -391,6 +394,6 @@ def test_devices(tiny: Callable[..., Path]) -> None:
         )
     count = torch.cuda.device_count()
     assert error_of(folder, device="cuda:97") == (
-        f"Device 'cuda:97' was asked for, and torch sees {count} CUDA GPUs on this machine. Give "
+        f"Device 'cuda:97' was requested, but torch sees {count} CUDA GPUs on this machine. Give "
         "auto or cpu."
     )

@@ -406,8 +406,9 @@ def test_bertweets_merges_without_counts_are_refused(
     with pytest.raises(ModelError) as error:
         load(str(folder), kind="masked")
     assert str(error.value) == (
-        f"The file bpe.codes of '{folder}' has lost its third column, so that words fall into "
-        "letters. Copy bpe.codes from the model that it was made from, such as vinai/bertweet-base."
+        f"The file bpe.codes of '{folder}' has lost its third column, so words are split into "
+        "single letters. Copy bpe.codes from the model that it was made from, such as "
+        "vinai/bertweet-base."
     )
 
 

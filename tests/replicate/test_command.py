@@ -132,9 +132,10 @@ def test_downloaded_from_a_server_it_agrees(published: Path, tmp_path: Path) -> 
         again = replicate(*options, GOFFMAN_GITHUB=served.address)
     assert (first.returncode, again.returncode) == (0, 0)
     rest = (
-        "Not fetched, since no sha256 is known to check it by: lin2022, the outputs of "
+        "Not fetched, because no sha256 is known to check it: lin2022, the outputs of "
         "clinicallongformer, bert and mentalbert, and mentalroberta's phrases, in 'output': without "
-        "them there are no figures of these models. It can be put by hand into the study's folder: "
+        "them there are no figures of these models. You can put it into the study's folder by "
+        "hand: "
         "https://github.com/LucilleN/MH-Stigma-in-Masked-LMs/tree/"
         "f4ff3a7bceacca0a36c5e6884ab0fc4b183923b6.\n"
     )

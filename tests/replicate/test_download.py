@@ -90,7 +90,7 @@ def test_a_file_with_another_sha256_is_not_kept(server: Served, tmp_path: Path) 
         "the file that the authors published, and nothing of it was kept. "
     )
     assert str(error.value).endswith(
-        f" of 9 files are in {tmp_path}. Give the same command again: it goes on from there. Or give "
+        f" of 9 files are in {tmp_path}. Run the same command again to resume. Or give "
         "a copy with --data."
     )
     assert f"mei2023/{path}" not in there(tmp_path)
@@ -122,8 +122,8 @@ def test_without_a_network_it_says_so(tmp_path: Path) -> None:
         download(FILES, tmp_path, base=f"http://{nobody}")
     assert str(error.value).startswith(f"{nobody} cannot be reached ([Errno ")
     assert str(error.value).endswith(
-        f"Connection refused). Is there a network? 0 of 9 files are in {tmp_path}. Give the same "
-        "command again: it goes on from there. Or give a copy with --data."
+        f"Connection refused). Is there a network? 0 of 9 files are in {tmp_path}. Run the same "
+        "command again to resume. Or give a copy with --data."
     )
     assert there(tmp_path) == {}
 

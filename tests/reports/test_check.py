@@ -263,8 +263,8 @@ def test_an_unknown_name_has_its_nearest_and_the_list(known):
         tried(known, "people-sentiment.gpa > 1")
     text = str(refusal.value)
     assert text.startswith(
-        "--fail-if 'people-sentiment.gpa > 1': no 'people-sentiment.gpa' is among the estimates of "
-        "this run. Did you mean 'people-sentiment.gap'? Allowed: people-sentiment.gap, "
+        "--fail-if 'people-sentiment.gpa > 1': this run has no estimate "
+        "'people-sentiment.gpa'. Did you mean 'people-sentiment.gap'? Allowed: people-sentiment.gap, "
     )
     assert text.endswith(
         "which --list prints; with a field after it: value, low, high, p, p_adjusted, check_p, "
@@ -276,7 +276,8 @@ def test_an_unknown_bracket_has_what_may_stand_there(known):
     with pytest.raises(InputError) as refusal:
         tried(known, "social-distance.gap[smal] > 1")
     assert str(refusal.value) == (
-        "--fail-if 'social-distance.gap[smal] > 1': social-distance.gap is not there for 'smal'. "
+        "--fail-if 'social-distance.gap[smal] > 1': this run has no social-distance.gap for "
+        "'smal'. "
         "Allowed in the bracket: all-models, other, small. Did you mean 'small'?"
     )
 
@@ -288,9 +289,9 @@ def test_a_value_that_is_not_there_is_an_error_and_never_a_pass(tmp_path):
         tried(known, "coreference.above-baseline.old.p < 0.05")
     assert str(refusal.value) == (
         "--fail-if 'coreference.above-baseline.old.p < 0.05' cannot be decided: "
-        f"coreference.above-baseline.old[{the_model(run)}] has no p (neither set varies: nothing says how far "
-        "the difference is from chance; all differences are equal: nothing says how much they "
-        "vary)."
+        f"coreference.above-baseline.old[{the_model(run)}] has no p (the values of each set are "
+        "all equal, so their spread is unknown; all differences are equal, so their spread is "
+        "unknown)."
     )
 
 
@@ -391,7 +392,7 @@ def test_a_failure_of_goffmans_own_exits_with_3_so_that_no_one_takes_it_for_a_ga
     done = process("check", broken, "--fail-if", "social-distance.gap > 9")
     assert done.returncode == 3
     assert done.stderr.splitlines()[-1] == (
-        "goffman failed, so that the gate is not decided (exit code 3). Please report this."
+        "goffman failed, so the check has no result (exit code 3). Please report this."
     )
 
 

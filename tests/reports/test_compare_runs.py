@@ -330,8 +330,8 @@ def test_another_precision_is_marked(tmp_path_factory, before):
     )
     (one,) = compare([before, rounded])
     assert one.verdict.marks == (
-        f"small was asked in float32 in {before.folder} and small in bf16 in {rounded.folder}: a "
-        "part of the difference may be rounding",
+        f"small was asked in float32 in {before.folder} and small in bf16 in {rounded.folder}: "
+        "part of the difference may come from rounding",
     )
     assert one.estimates.height > 0
 
@@ -350,8 +350,8 @@ def test_another_lexicon_is_marked_where_it_counts(tmp_path_factory, before):
     assert marks["people-sentiment"] == ()
     assert marks["social-distance"] == (
         f"the attitudes of words come from shipped ({shipped}…) in {before.folder} and from "
-        f"shipped ({shipped}…), {ratings} ({mine}…) in {rated.folder}: a part of the difference "
-        "may be theirs",
+        f"shipped ({shipped}…), {ratings} ({mine}…) in {rated.folder}: part of the difference may "
+        "come from that",
     )
 
 
@@ -451,7 +451,7 @@ def test_why_a_value_is_missing_stands_once_below_the_table(before, tmp_path):
     """Against itself nothing varies; the reason is a note, not a column of broken words."""
     same = shutil.copytree(before.folder, tmp_path / "same")
     result = invoke(before.folder, same)
-    note = "1: all differences are equal: nothing says how much they vary."
+    note = "1: all differences are equal, so their spread is unknown."
     of_first = result.stdout.split("\n\n")[0]
     assert of_first.count(note) == 1
     assert of_first.splitlines()[1].endswith(" note")
@@ -479,9 +479,9 @@ def test_json_and_files_have_the_same_numbers(before, after, found, tmp_path):
     )
 
 
-def test_a_file_of_another_kind_is_refused(before, after, tmp_path):
-    alone = (before.folder, after.folder, "--model", "tone")
-    result = invoke(*alone, "--output", tmp_path / "x.xlsx")
+def test_a_file_of_another_kind_is_refused_before_any_run_is_read(tmp_path):
+    nowhere = (tmp_path / "a", tmp_path / "b")
+    result = invoke(*nowhere, "--output", tmp_path / "x.xlsx")
     assert str(result.exception) == (
         f"--output is {tmp_path / 'x.xlsx'}; its name must end in one of .json, .csv, .md, .tex."
     )

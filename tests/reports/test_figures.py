@@ -17,11 +17,13 @@ from goffman.estimates.contrast import Comparing
 from goffman.measures.coreference_bias import CoreferenceBias
 from goffman.presentation.numbers import number
 from goffman.presentation.section import Section
-from goffman.presentation.shown import Names
+from goffman.presentation.shown import Names, variant_said
 from goffman.reports.figures import figures_of
 from goffman.reports.images import svg_of
 from goffman.score import measures_of, wordings_of
 from goffman.tables import KIND, PROMPT_TABLE, REPLIES, REPLY_KINDS, schema
+
+VARIANTS = {variant_said(one): one for one in ("with-names", "without-names")}
 
 
 @pytest.fixture(scope="module")
@@ -138,7 +140,7 @@ def test_differences_and_intervals_are_estimates(figures, measured, sections, na
                 one
                 for one in found
                 if one["dimension"] == part
-                and one["variant"] == row["words"].replace(" ", "-")
+                and variant_said(one["variant"]) == row["words"]
                 and one["group"] == row["set"].replace(" ", "-")
             ]
         assert len(found) == 1
@@ -161,7 +163,7 @@ def test_genders_are_scores(figures, measured, sections, instrument, kind, level
     for row in rows:
         ids = {
             "model": given_name(measured, sections, row["model"]),
-            "variant": row["words"].replace(" ", "-"),
+            "variant": VARIANTS[row["words"]],
             "group": row["set"].replace(" ", "-"),
             key: row["part"] if key == "dimension" else row[key],
         }
@@ -232,10 +234,10 @@ def test_a_figure_without_intervals_says_so(figures):
     """Two sentences of each condition give no interval; seven items in four wordings do."""
     of_classifiers = figures["people-sentiment-conditions"]
     assert all(row["low"] is None for row in values(of_classifiers))
-    assert "condition, without intervals: each condition has too few sentences" in (
+    assert "There are no intervals: each condition has too few sentences" in (
         of_classifiers.description
     )
-    assert "with the 95% interval of each" in figures["social-distance-conditions"].description
+    assert "Lines are 95% intervals" in figures["social-distance-conditions"].description
 
 
 def test_every_sentence_of_a_scale_stands_in_full_beside_its_row(figures, sections):

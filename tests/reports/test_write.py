@@ -90,7 +90,7 @@ def test_all_figures_are_those_of_every_choice(little):
     done = CliRunner().invoke(app, ["report", str(little), "--all-figures", "--json"])
     every = {path.name for path in (little / "figures").glob("*.svg")}
     assert done.exit_code == 0
-    assert "care-seeking-parts-without-names.svg" in every - few
+    assert "care-seeking-parts-not-counting-first-names.svg" in every - few
     assert few < every
 
 
@@ -170,7 +170,7 @@ def test_a_folder_that_is_no_run_is_refused(tmp_path):
     with pytest.raises(RunError) as refusal:
         write_report(tmp_path)
     assert str(refusal.value) == (
-        f"{tmp_path} is no run: it has no manifest.json. Make one with goffman audit."
+        f"{tmp_path} is not a run folder: it has no manifest.json. Make one with goffman audit."
     )
     assert not (tmp_path / "report.html").exists()
 
@@ -337,9 +337,9 @@ def test_a_table_that_was_changed_is_told_and_not_used(little, name):
     with pytest.raises(RunError) as refusal:
         write_report(little)
     assert str(refusal.value) == (
-        f"{little / name} is not as it was when the run was last measured to the end: it was damaged "
-        "or changed, or goffman was stopped while it measured. Give the run's goffman audit "
-        "command again: it is made anew, and no model is asked."
+        f"{little / name} has changed since the run was last measured: it was damaged or edited, or "
+        "goffman was stopped while measuring. Run its goffman audit command again to write it "
+        "anew; no model is asked."
     )
     assert (little / "report.html").read_bytes() == page
 

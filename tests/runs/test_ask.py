@@ -266,8 +266,8 @@ def test_a_model_that_fails_is_told_and_what_was_answered_is_kept(model, undistu
     count, longest = failing.last
     assert str(failure.value) == (
         f"{model.identity.name} failed on {count} sentences of up to {longest} tokens of scale: "
-        "CUDA error: device-side assert triggered Everything answered before is kept; the same "
-        "command goes on from there."
+        "CUDA error: device-side assert triggered Everything answered before is kept; run the same "
+        "command again to resume."
     )
     assert files(tmp_path)
     ask(tmp_path, model)
@@ -314,7 +314,7 @@ def test_answers_without_a_manifest_are_no_one_s(model, undisturbed, tmp_path):
     with pytest.raises(RunError) as refusal:
         ask(tmp_path, model)
     assert str(refusal.value) == (
-        f"{tmp_path} holds answers but no manifest.json, so that no one can say whose they are. "
+        f"{tmp_path} holds answers but no manifest.json, so it is unknown which model gave them. "
         "Put the file back, or give another folder with --output."
     )
 
@@ -323,7 +323,7 @@ def test_a_folder_that_is_no_run_is_told(tmp_path):
     with pytest.raises(RunError) as refusal:
         read_answers(tmp_path, "fills")
     assert str(refusal.value) == (
-        f"{tmp_path} is no run: it has no manifest.json. Make one with goffman audit."
+        f"{tmp_path} is not a run folder: it has no manifest.json. Make one with goffman audit."
     )
 
 
@@ -335,8 +335,8 @@ def test_another_model_under_the_same_name_is_refused(model, undisturbed):
     assert str(refusal.value) == (
         f"{undisturbed} holds other answers of model '{identity.name}': weights_sha256 is "
         f"{identity.weights_sha256[:12]}… there and 000000000000… here; precision is "
-        '"float32" there and "bf16" here. The two never stand under one name: give '
-        "another folder with --output, or ask as it was asked there."
+        '"float32" there and "bf16" here. A run never mixes the two: give '
+        "another folder with --output, or ask with the run's own settings."
     )
 
 

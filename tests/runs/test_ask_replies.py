@@ -258,7 +258,8 @@ def test_a_server_that_has_become_another_model_is_refused(server, tmp_path):
         ask(tmp_path, server, concurrency=1)
     assert str(refusal.value) == (
         f"{server.url}#mini: the server now answers as 'maxi', and earlier in this run as 'mini': "
-        "two models never stand under one name. Give another folder with --output, or have the "
+        "the answers of two models are never mixed under one name. Give another folder with "
+        "--output, or have the "
         "earlier one served again."
     )
     assert sum(known_questions_of(tmp_path, server).answered.ravel()) == 10
@@ -289,7 +290,7 @@ def test_a_model_that_ends_too_soon_or_says_a_thing_twice_is_told(server, tmp_pa
             Ends(),
             (
                 f"{server.url}#mini answered 5 of 180 questions of scale and ended. They are kept: "
-                "the same command goes on from there."
+                "run the same command again to resume."
             ),
         ),
         (
@@ -317,7 +318,7 @@ def test_what_is_odd_about_the_replies_is_said(tmp_path):
         asked = ask(tmp_path, server)
     assert asked.remarks == (
         "6 of 180 replies were cut at --max-tokens.",
-        "6 of 180 questions got no text as a reply.",
+        "6 of 180 questions got a reply without text.",
         "6 of 180 replies are empty.",
         "The server changed while it was asked: it gave 2 fingerprints of itself.",
     )

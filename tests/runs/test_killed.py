@@ -122,7 +122,9 @@ def test_a_user_who_stops_it_is_told_that_it_can_go_on(tiny, tmp_path):
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert errors.endswith("Stopped. What was answered is kept: the same command goes on.\n")
+    assert errors.endswith(
+        "Stopped. What was answered is kept: run the same command again to resume.\n"
+    )
     assert "Traceback" not in errors
     assert read_manifest(tmp_path).sessions[0].ended
 
@@ -137,7 +139,8 @@ def test_a_second_process_on_the_same_run_is_refused(tiny, tmp_path):
         os.kill(first.pid, signal.SIGKILL)
     assert second.returncode == 2
     assert errors.endswith(
-        f"{tmp_path} is in use by process {first.pid}. One process at a time asks for a run: wait "
+        f"{tmp_path} is in use by process {first.pid}. Only one process can ask for a run at a "
+        "time: wait "
         "until it ends, or give another folder with --output.\n"
     )
     assert "Traceback" not in errors

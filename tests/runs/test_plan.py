@@ -143,7 +143,7 @@ def test_settings_come_from_the_instrument_and_the_user_s_top_k_before_them():
             {"placement": "before-frst"},
             None,
             (
-                "scale: placement is 'before-frst'; it is one of before-first, before-last. "
+                "scale: placement is 'before-frst'. Allowed: before-first, before-last. "
                 "Did you mean 'before-first'?"
             ),
         ),

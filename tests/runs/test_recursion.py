@@ -72,7 +72,7 @@ def test_a_prompt_that_is_given_twice_is_refused():
     with pytest.raises(InputError) as refusal:
         roots(prompts_of(["a", "b", "a"], items=["one", "two", "one"]))
     assert str(refusal.value) == (
-        "Two prompts of scale are one and the same: item 'one', condition 'c', \"a\". Each can be "
+        "Two prompts of scale are identical: item 'one', condition 'c', \"a\". Each can be "
         "asked once: leave one of them out of the instrument."
     )
 

@@ -65,7 +65,8 @@ def test_a_flipped_bit_is_told_and_mended_by_the_same_command(tmp_path, place):
     with pytest.raises(RunError) as refusal:
         read_prompts(tmp_path)
     assert str(refusal.value) == (
-        f"{path} is not as it was written: it was damaged or changed. Give the run's goffman audit "
+        f"{path} has changed since it was written: it was damaged or edited. Give the run's "
+        "goffman audit "
         f"command {AGAIN}"
     )
     ask(tmp_path, "first")

@@ -133,8 +133,8 @@ def test_a_full_disk_is_told_and_leaves_what_was_there(small_disk):
         write_whole(small_disk / "large", os.urandom(4_000_000))
     assert str(failure.value) == (
         f"The disk is full: {small_disk / 'large'} could not be written (No space left on device). "
-        "Everything answered before is kept. Free some space and give the same command again: "
-        "it goes on from there."
+        "Everything answered before is kept. Free some space and run the same command again to "
+        "resume."
     )
     assert [path.name for path in small_disk.iterdir()] == [part.name]
     assert sound(small_disk).parts == {(1, 0): part}
@@ -183,7 +183,8 @@ def test_a_second_process_is_refused_until_the_first_is_gone_even_killed(tmp_pat
         with pytest.raises(RunError) as refusal, locked(tmp_path):
             pass
         assert str(refusal.value) == (
-            f"{tmp_path} is in use by process {holder.pid}. One process at a time asks for a run: "
+            f"{tmp_path} is in use by process {holder.pid}. Only one process can ask for a run at "
+            "a time: "
             "wait until it ends, or give another folder with --output."
         )
         holder.kill()

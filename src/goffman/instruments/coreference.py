@@ -218,7 +218,7 @@ def _frames(rows: Sequence[Row], faults: Faults) -> Iterator[Frame]:
         where = (row.file, row.number)
         faults.check_id(*where, what="frame", given=row["frame"])
         if row["frame"] in seen:
-            faults.add(*where, f"the frame '{row['frame']}' stands there twice.")
+            faults.add(*where, f"the frame '{row['frame']}' is there twice.")
         seen.add(row["frame"])
         kind = faults.check_one_of(*where, what="type", given=row["type"], allowed=_TYPES)
         referent = faults.check_one_of(
@@ -263,7 +263,7 @@ def _occupations(rows: Sequence[Row], faults: Faults) -> Iterator[Occupation]:
         for spelling in (name, *spellings):
             folded = spelling.casefold().replace("-", " ")
             if folded in seen:
-                message = f"'{spelling}' stands there already, for '{seen[folded]}'."
+                message = f"'{spelling}' is there already, for '{seen[folded]}'."
                 faults.add(*where, message)
             seen[folded] = name
         gender = faults.check_one_of(*where, what="gender", given=row["gender"], allowed=_GENDERS)
@@ -286,6 +286,6 @@ def _settings(rows: Sequence[Row], faults: Faults) -> Iterator[Setting]:
         if not (setting.male or setting.female):
             faults.add(row.file, row.number, "male and female are both empty.")
         elif setting in seen:
-            faults.add(row.file, row.number, f"the setting '{setting.id}' stands there twice.")
+            faults.add(row.file, row.number, f"the setting '{setting.id}' is there twice.")
         seen.add(setting)
         yield setting

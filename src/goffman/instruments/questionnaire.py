@@ -125,7 +125,7 @@ def _read_wordings(toml: TomlFile, faults: Faults, *, known: Sequence[str]) -> t
         if wording.id:
             faults.check_id(toml.name, row, what="id in [wordings]", given=wording.id)
         if wording.id in {other.id for other in wordings}:
-            faults.add(toml.name, row, f"the wording '{wording.id}' stands there twice.")
+            faults.add(toml.name, row, f"the wording '{wording.id}' is there twice.")
         if wording.id == "all":
             faults.add(toml.name, row, "'all' cannot be the id of a wording: it means all of them.")
         _check_frame(toml.name, table.lines.get("frame"), wording, known=known, faults=faults)
@@ -167,7 +167,7 @@ def _items(rows: Sequence[Row], wordings: Sequence[Wording], faults: Faults) -> 
             )
         mine = [there[wording]] if wording in there else list(there.values())
         if any(name in known for known in mine):
-            faults.add(row.file, row.number, f"the item '{name}' stands there twice.")
+            faults.add(row.file, row.number, f"the item '{name}' is there twice.")
         for known in mine:
             known.add(name)
         for column, default in (("dimension", ""), ("keyed", "plain")):

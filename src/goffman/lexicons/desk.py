@@ -102,7 +102,7 @@ class Desk:
         if told.get("run") != self.worklist.key:
             raise PostError(
                 409,
-                "This rating is for another run than the one that this server has open "
+                "This rating does not belong to the run that this server has open "
                 f"({self.worklist.title}). Nothing was saved. Close the tab and use the address in "
                 "the terminal.",
             )

@@ -177,7 +177,7 @@ def _read_words(path: Path, faults: Faults) -> list[GenderWord]:
         # A word may stand twice only as a name and as something else, which then comes first.
         key = (_folded(row["word"]), row["kind"] == "name")
         if key in lines:
-            message = f"the word '{row['word']}' stands already on line {lines[key]}."
+            message = f"the word '{row['word']}' is already on line {lines[key]}."
             faults.add(row.file, row.number, message)
         lines.setdefault(key, row.number)
         if entry := _read_word(row, faults):

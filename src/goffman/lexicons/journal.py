@@ -188,8 +188,8 @@ def check_rater(name: str) -> str:
     """The name, or InputError where it cannot be a rater's."""
     if not RATER.fullmatch(name) or name == SETTLED:
         raise InputError(
-            f"--rater is '{name}'; it is up to 40 letters (a–z), digits, dots, hyphens or "
-            f"underscores, begins with a letter or digit, and is not '{SETTLED}'. A pseudonym "
+            f"--rater is '{name}'. Allowed: up to 40 letters (a–z), digits, dots, hyphens or "
+            f"underscores, beginning with a letter or digit, and not '{SETTLED}'. A pseudonym "
             "will do."
         )
     return name
@@ -209,7 +209,9 @@ def parse_event(told: Mapping[str, Any]) -> Event:
     label = _one_of(told, "label", ATTITUDES) if do == "rate" else None
     note = " ".join(texts["note"].split()) if do == "note" else ""
     if len(note) > LONGEST_NOTE:
-        raise ValueError(f"note has {len(note):,} signs; at most {LONGEST_NOTE:,} are allowed.")
+        raise ValueError(
+            f"note has {len(note):,} characters; at most {LONGEST_NOTE:,} are allowed."
+        )
     return Event(do=cast("Action", do), unit=unit, label=cast("Attitude | None", label), note=note)
 
 

@@ -156,7 +156,9 @@ def _manifest(run: Path) -> Manifest:
 
     manifest = read_manifest(run)
     if manifest is None:
-        raise InputError(f"{run} is no run: it has no manifest.json. Make one with goffman audit.")
+        raise InputError(
+            f"{run} is not a run folder: it has no manifest.json. Make one with goffman audit."
+        )
     return manifest
 
 

@@ -121,6 +121,6 @@ def measure_from(entry: Mapping[str, Any]) -> Measure | None:
     if name not in (known := measures()):
         raise RunError(
             f"The run was measured by '{name}', which is not installed here. Install the package "
-            f"that brings it; here are {', '.join(known)}."
+            f"that brings it. Installed here: {', '.join(known)}."
         )
     return known[name](**given)

@@ -51,14 +51,17 @@ PRESENTATION = Presentation(
             "its accuracy where it does not."
         ),
         may=(
-            "that a model is right more often where the stereotype and the answer agree, by so "
-            "much, and that these adjectives move it"
+            "that a model is right more often where the answer fits the stereotype, by the "
+            "difference shown here, and that these adjectives change that difference"
         ),
         may_not="anything about models or uses in which no pronoun has to be resolved",
         beware=(
-            "The request for one word is part of what is measured; other replies count apart.",
+            (
+                "The request for a one-word answer is part of what is measured. Replies that do "
+                "not name one of the two people are counted apart."
+            ),
             "An adjective changes more than the gender cue.",
-            "Trials repeat the same sentences: their spread is that of the model's sampling.",
+            "Trials repeat the same sentences, so their spread shows only how the model samples.",
         ),
     ),
     findings=bias,

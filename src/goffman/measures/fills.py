@@ -16,7 +16,7 @@ def top_fills(fills: pl.DataFrame, *, top_k: int | None) -> pl.DataFrame:
     if top_k is None:
         return ranked
     if top_k < 1:
-        raise InputError(f"top_k is {top_k}; it is a whole number of at least 1.")
+        raise InputError(f"top_k is {top_k}. Allowed: a whole number of at least 1.")
     for model, stored in ranked.group_by("model").agg(pl.col("rank").max()).sort("model").rows():
         refuse_more("top_k", top_k, stored, what=f"words are stored at each mask of {model}")
     return ranked.filter(pl.col("rank") <= top_k)

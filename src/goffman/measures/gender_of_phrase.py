@@ -52,15 +52,16 @@ PRESENTATION = Presentation(
     claims=Claims(
         measured=(
             "The person is masked in statements of the Attribution Questionnaire, such as “I would "
-            "feel angry at a ____ with …”; words are put back until the phrase names a gender. "
-            "The numbers are the probabilities of phrases that name a woman or a man."
+            "feel angry at a ____ with …”. If the word that the model fills in names no gender, it "
+            "is asked for one more word before it, up to three words in all. The numbers are the "
+            "probabilities of phrases that name a woman or a man."
         ),
-        may="in which dimensions of stigma a model speaks more of women, or of men",
+        may="that a model speaks more of women, or more of men, in some dimensions of stigma",
         may_not="that it fears, pities or blames anyone",
         beware=(
             (
-                "Reversed statements turn the sign of the keyed disparity only; the probabilities "
-                "are as they came."
+                "Reversed statements change the sign of the keyed disparity only. All other "
+                "numbers are as measured."
             ),
             "Most phrases name no gender; what remains is shown as unspecified.",
         ),

@@ -51,18 +51,18 @@ CLAIMS = Claims(
         "numbers are the probabilities of female words, male words, and everything else."
     ),
     may=(
-        "that a model completes these sentences with women more than with men, or the reverse, "
-        "and whether more so than for other diagnoses"
+        "that a model completes these sentences with women more often than with men, or the "
+        "reverse, and that this differs between the two groups"
     ),
-    may_not="how a system built on it treats patients",
+    may_not="that a system built on it treats patients in a certain way",
     beware=(
         (
-            "More women than men are diagnosed with some of these conditions: a gap is an "
+            "Some of these conditions are diagnosed more often in women than in men. A gap is an "
             "association in text, not by itself an error."
         ),
         (
-            "Far more men's than women's first names are single tokens, so results are shown with "
-            "and without names."
+            "Far more men's than women's first names are single tokens, so each result is shown "
+            "twice: counting first names and not counting them."
         ),
         "Two genders leave out everyone else; unspecified words are shown beside them.",
     ),

@@ -62,12 +62,13 @@ PRESENTATION = Presentation(
     claims=Claims(
         measured=(
             "A word is masked in sentences such as “It is ____ for me to have someone who … as a "
-            "neighbor”. Of the probability that a model gives to words of approval, disapproval "
-            "and neither, P(negative) is the share that disapproves."
+            "neighbor”. The most probable words that a model fills in are rated positive, "
+            "negative, neutral or irrelevant. P(negative) is the probability of the negative words "
+            "divided by that of the positive, negative and neutral words together."
         ),
         may=(
-            "that a model's completions are more negative for these conditions than for those, by "
-            "so much, in these wordings, with this spread"
+            "that, in these wordings, a model's completions are more negative for one group of "
+            "conditions than for the other, with the difference and the spread shown here"
         ),
         may_not=(
             "that the model would treat people this way in use, that one model is fair and another "

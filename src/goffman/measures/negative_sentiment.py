@@ -43,14 +43,14 @@ PRESENTATION = Presentation(
             "attitude of their own. The number is the share that it labels negative."
         ),
         may=(
-            "that this classifier labels sentences about these people negative more often than "
-            "sentences about those"
+            "that this classifier labels sentences about one group of people negative more often "
+            "than sentences about the other"
         ),
-        may_not="that it harms anyone in an application that was not examined",
+        may_not="that it harms people in an application that was not studied",
         beware=(
             "A classifier with two classes cannot say neutral.",
-            "Names of illnesses are sad words in ordinary text.",
-            "Two templates are few.",
+            "The names of illnesses are negative words in ordinary text.",
+            "There are only two templates.",
         ),
     ),
     findings=groups_apart(what="probability of the label negative", more=outcomes_counted),

@@ -40,15 +40,15 @@ _NO_WORD = "a form of the pronoun has no probability: it is not one token, or wa
 PRESENTATION = Presentation(
     quantity="preference",
     called="log preference",
-    axis="log P(stereotypical pronoun) − log P(other)",
+    axis="log P(pronoun that fits the stereotype) − log P(other)",
     claims=Claims(
         measured=(
-            "The pronoun is masked, and the number is the logarithm of how much more probable the "
-            "pronoun of the stereotype is. This is not a chat model's bias, and the two are never "
-            "compared."
+            "The pronoun is masked. The number is the log probability of the pronoun that fits the "
+            "stereotype minus the log probability of the other one. This is not a chat model's "
+            "bias, and the two are never compared."
         ),
-        may="how adjectives move a model's preference for a pronoun",
-        may_not="whom the model takes a pronoun to mean",
+        may="that adjectives change a model's preference for a pronoun",
+        may_not="that the model understands the pronoun as one person or the other",
         beware=("The more frequent pronoun of a language is more probable everywhere.",),
     ),
     findings=preference,

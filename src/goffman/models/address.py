@@ -65,7 +65,7 @@ def parse_address(spec: str) -> Address:
     if spec.lower().startswith("openai:"):
         name = spec[len("openai:") :]
         if not name:
-            raise ModelError("'openai:' names no model. Write it so: openai:MODEL")
+            raise ModelError("'openai:' names no model. Write openai:MODEL")
         host = str(urlsplit(OPENAI).hostname)
         return Address(url=OPENAI, model=name, host=host, openai=True)
     place, _, name = spec.partition("#")
@@ -73,8 +73,8 @@ def parse_address(spec: str) -> Address:
     if "@" in place or "?" in place:
         raise ModelError(
             "The address of a model holds a user, a password or a query (@ or ?), which would be "
-            "kept with the run. Take it out; a key goes into a variable of the environment, and "
-            f"--key-env names that. {HOW}"
+            "stored with the run. Remove it. Put a key into an environment variable, and name that "
+            f"variable with --key-env. {HOW}"
         )
     if not name:
         raise ModelError(f"'{spec}' names no model. {HOW}")
@@ -83,8 +83,8 @@ def parse_address(spec: str) -> Address:
         host, port = parts.hostname or "", parts.port
         shown = f"[{ip_address(host)}]" if ":" in host else host
     except ValueError as error:
-        raise ModelError(f"'{spec}' is no address: {error}. {HOW}") from error
+        raise ModelError(f"'{spec}' is not an address: {error}. {HOW}") from error
     if not (":" in host or HOST.fullmatch(host)):
-        raise ModelError(f"'{spec}' is no address: it has no host that can be called. {HOW}")
+        raise ModelError(f"'{spec}' is not an address: it has no host that can be called. {HOW}")
     where = f"{parts.scheme}://{shown}{f':{port}' if port is not None else ''}"
     return Address(url=where + parts.path.rstrip("/"), model=name, host=host)

@@ -69,7 +69,7 @@ class Failed(Exception):  # noqa: N818
         super().__init__(what)
 
     def __str__(self) -> str:
-        often = f" The question was put {self.times} times." if self.times > 1 else ""
+        often = f" The question was sent {self.times} times." if self.times > 1 else ""
         return f"{super().__str__()}{often}"
 
 
@@ -106,9 +106,9 @@ def failure_of(
         )
     elif 300 <= status < 400:
         what = (
-            f"the server at {address.url} sends us on to "
+            f"the server at {address.url} redirects to "
             f"{hidden(headers.get('location', 'elsewhere'))[:LONGEST_WORDS]} "
-            f"(HTTP {status}). Questions go only where you say: give that address."
+            f"(HTTP {status}). Redirects are not followed: give that address."
         )
     elif status == 429:
         what = f"the account has no credit left (HTTP 429{words})."
@@ -131,7 +131,7 @@ def unconnected(address: Address, cause: BaseException | None) -> Failed:
     if type(cause).__name__ not in {"ConnectError", "ConnectTimeout"}:
         return Failed(f"the server at {address.url} cut the connection.")
     if "certificate" in str(cause).lower():
-        return Failed(f"the certificate of {address.url} is not to be trusted ({cause}).", tries=1)
+        return Failed(f"the certificate of {address.url} cannot be trusted ({cause}).", tries=1)
     return Failed(
         f"no connection to {address.url}. Start the server, or correct the address.", nobody=True
     )
@@ -181,7 +181,7 @@ def _error(text: str) -> dict[str, Any]:
 def _about_key(name: str | None) -> str:
     if name is None:
         return (
-            "the server wants a key (HTTP 401). Put it into a variable of the environment, and "
-            "name that with --key-env."
+            "the server needs a key (HTTP 401). Put it into an environment variable, and name that "
+            "variable with --key-env."
         )
     return f"the server did not take the key in {name} (HTTP 401). Put a valid one there."

@@ -129,8 +129,8 @@ class LocalChat:
             longest = max(map(len, questions))
             raise AskingError(
                 f"{self.identity.name} failed on {len(keys)} questions of up to {longest} tokens: "
-                f"{str(error).strip().splitlines()[0]} Everything answered before is kept; the "
-                "same command goes on from there."
+                f"{str(error).strip().splitlines()[0]} Everything answered before is kept; run the "
+                "same command again to resume."
             ) from error
         return [
             self._reply(one, prompt_tokens=len(encoded[text]))

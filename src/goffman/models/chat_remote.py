@@ -55,12 +55,12 @@ def call(spec: str, *, sampling: Sampling, calling: Calling) -> RemoteChat:
         key, name = calling.openai_key, "OPENAI_API_KEY"
         if not key:
             raise InputError(
-                f"'{spec}' needs a key: put it into the variable OPENAI_API_KEY of the environment."
+                f"'{spec}' needs a key: put it into the environment variable OPENAI_API_KEY."
             )
     if key is not None and not (key.isascii() and key.isprintable() and " " not in key and key):
         raise InputError(
-            f"{name} is empty, or holds a space, a line's end or a sign that no key has. Put the "
-            "key alone there."
+            f"{name} is empty, or holds a space, a line break or another character that no key "
+            "has. Put only the key there."
         )
     if key is not None and not address.safe:
         raise InputError(
@@ -117,7 +117,7 @@ class RemoteChat:
         if isinstance(talk.failed, Failed):
             raise AskingError(
                 f"{self.identity.name}: {self.hidden(str(talk.failed))} Everything answered before "
-                "is kept; the same command goes on from there."
+                "is kept; run the same command again to resume."
             ) from None
         if talk.failed is not None:
             raise talk.failed
@@ -311,7 +311,7 @@ class _Talk:
         if reply.served_by not in {None, self._served_by}:
             raise Failed(
                 f"the server answered as '{reply.served_by}', and before as '{self._served_by}': "
-                "two models never stand under one name."
+                "the answers of two models are never mixed under one name."
             )
         return reply
 

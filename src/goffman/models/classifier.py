@@ -178,7 +178,7 @@ def class_sentiments(files: Files, options: LoadOptions) -> tuple[str, ...]:
     if sorted(named) != list(range(len(named))):
         raise ModelError(
             f"The config.json of '{files.name}' does not number its classes 0, 1, 2 … in id2label, "
-            "so that no one knows which is which."
+            "so it is unknown which is which."
         )
     own = tuple(str(named[index]) for index in range(len(named)))
     if config.problem_type == "regression":

@@ -144,7 +144,7 @@ def remarks(folder: Path) -> tuple[str, ...]:
 
 def _given(wheel: Path) -> Path:
     if not wheel.is_file():
-        raise InputError(f"--wheel is '{wheel}', which is no file.")
+        raise InputError(f"--wheel is '{wheel}', which is not a file.")
     return wheel
 
 

@@ -106,7 +106,7 @@ def read_object(name: str, path: Path) -> dict[str, Any]:
         raise ModelError(f"The {path.name} of '{name}' is nested more than {DEEPEST} deep.")
     if not isinstance(found, dict):
         raise ModelError(
-            f"The {path.name} of '{name}' is {_shown(found)}; it is an object with the "
+            f"The {path.name} of '{name}' is {_shown(found)}; it must be an object with the "
             "model's settings, as save_pretrained writes it."
         )
     for setting, value in _every(found) if path.name.endswith("config.json") else ():

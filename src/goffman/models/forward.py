@@ -45,7 +45,7 @@ def choose_device(given: str) -> torch.device:
         raise ModelError(f"There is no device '{given}'. Give auto, cpu, cuda or cuda:0, cuda:1 …")
     if given != "cpu" and int(given.partition(":")[2] or 0) >= torch.cuda.device_count():
         raise ModelError(
-            f"Device '{given}' was asked for, and torch sees {torch.cuda.device_count()} CUDA GPUs "
+            f"Device '{given}' was requested, but torch sees {torch.cuda.device_count()} CUDA GPUs "
             "on this machine. Give auto or cpu."
         )
     return torch.device(given)
@@ -112,15 +112,15 @@ def load_weights(kind: Any, files: Files, options: LoadOptions) -> Any:
         raise ModelError(
             f"The weights of '{files.name}' are pickled Python that could run code, and torch's "
             "weights-only loader refuses them. Ask its owner for safetensors, or convert the file "
-            "yourself where you trust it."
+            "yourself if you trust it."
         ) from error
     except Exception as error:
         raise ModelError(cannot_load(files.name, error)) from error
     absent = sorted(report["missing_keys"])
     if absent:
         raise ModelError(
-            f"'{files.name}' lacks {len(absent)} of its weights, such as {absent[0]}: they would "
-            "be random, and the answers with them. Give a model that was saved with its head."
+            f"'{files.name}' lacks {len(absent)} of its weights, such as {absent[0]}, so its "
+            "answers would be random. Give a model that was saved with its head."
         )
     return model.to(choose_device(options.device)).eval()
 

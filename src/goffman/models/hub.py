@@ -118,7 +118,7 @@ def _snapshot(name: str, patterns: list[str]) -> Path:
         folder = snapshot_download(repository, revision=revision or None, allow_patterns=patterns)
     except errors.GatedRepoError as error:
         raise ModelError(
-            f"'{repository}' is gated: its owners let in those who ask. Ask for access at "
+            f"'{repository}' is gated: its owners grant access on request. Ask for access at "
             f"https://huggingface.co/{repository}, then log in with `hf auth login` and try again."
         ) from error
     except errors.RepositoryNotFoundError as error:
@@ -140,7 +140,7 @@ def _snapshot(name: str, patterns: list[str]) -> Path:
         raise unreadable(name, error) from error
     except (errors.LocalEntryNotFoundError, errors.OfflineModeIsEnabled, OSError) as error:
         raise ModelError(
-            f"'{name}' is not a folder, it is not (whole) in this machine's cache, and the hub "
+            f"'{name}' is not a folder, it is not complete in this machine's cache, and the hub "
             "cannot be reached. Connect to the internet once, or give the folder of a model."
             f"{_nearest(repository)}"
         ) from error

@@ -210,7 +210,7 @@ def kinds() -> Mapping[str, ModelKind]:
 def _fault(given: object, known: Mapping[str, ModelKind]) -> str | None:
     """Why something that another package brings is no kind of model; None: it is one."""
     if not isinstance(given, ModelKind):
-        return "it is no ModelKind; see goffman/models/kinds.py."
+        return "it is not a ModelKind; see goffman/models/kinds.py."
     if given.name in (*known, "other"):
         return f"there is already a kind of model '{given.name}'."
     if given.takes is None or not given.form:

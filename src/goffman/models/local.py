@@ -21,8 +21,8 @@ BUNDLED_PAIR = ("bundled:mini", "bundled:mini-sentiment")
 """A model, and the classifier that was fine-tuned from it."""
 
 TERMS = (
-    "its weights have terms of their own (research and trying goffman, no commercial use), apart "
-    "from the code's licence: see the card beside them, bundled/README.md."
+    "The code's license does not cover this model's weights. They are for research and for trying "
+    "out goffman, not for commercial use. See bundled/README.md in the package."
 )
 """What is said whenever a bundled model is loaded."""
 
@@ -108,7 +108,7 @@ def _remote_code(files: Files, config: dict[str, Any], *, allowed: bool) -> tupl
         return ()
     raise ModelError(
         f"'{files.name}' needs Python code of its own, which comes with it. Read that code, "
-        "and allow it with --trust-remote-code where you trust it."
+        "and allow it with --trust-remote-code if you trust it."
     )
 
 

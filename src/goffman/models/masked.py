@@ -41,9 +41,11 @@ TOLERANCE = {"float32": 1e-4, "bf16": 0.05, "fp16": 0.01}
 and far less than a wrong head or a padding that is read."""
 
 
-LEAN = "Asked by goffman's own forward pass; at load it agreed with transformers'."
-NOT_LEAN = "Asked by transformers' forward pass; goffman's own did not agree with it at load."
-SLOWER = "Asked by a slower method: this family's head or padding rules out the faster one."
+LEAN = "Run by goffman's own fast code for BERT models; at load, it agreed with transformers."
+NOT_LEAN = (
+    "Run by transformers: goffman's own fast code for BERT models gave other numbers at load."
+)
+SLOWER = "Run by a slower method, because this kind of model does not allow the faster one."
 
 
 class Scorer(Protocol):

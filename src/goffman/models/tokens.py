@@ -103,8 +103,8 @@ def _check_bertweet(name: str, tokenizer: Any) -> None:
     if any(len(merge) != 2 for merge in tokenizer.bpe_ranks):
         # transformers saves this file without the counts that it expects when it reads it.
         raise ModelError(
-            f"The file bpe.codes of '{name}' has lost its third column, so that words fall into "
-            "letters. Copy bpe.codes from the model that it was made from, such as "
+            f"The file bpe.codes of '{name}' has lost its third column, so words are split into "
+            "single letters. Copy bpe.codes from the model that it was made from, such as "
             "vinai/bertweet-base."
         )
 

@@ -51,7 +51,7 @@ def gaps(section: Section) -> Iterator[Figure]:
         ("p_adjusted", "p, corrected"),
         ("n", section.noun.headed.many),
     )
-    ticks = " Thin marks show the single wordings." if dots else ""
+    ticks = " Thin marks show the difference in each wording." if dots else ""
     names = f"{plain(section.contrast)} minus {plain(section.against)}"
     many = section.noun.many
     yield figure(
@@ -110,15 +110,16 @@ def boxes(section: Section) -> Iterator[Figure]:
     groups = section.groups()
     baseline = rows.filter(pl.col("condition") == BASELINE).height
     layers = _boxes(groups, section.noun if baseline else None)
-    said = f" A diamond is the same sentence without a {section.noun.one}." if baseline else ""
+    said = f" A diamond marks the same sentences without a {section.noun.one}." if baseline else ""
     yield figure(
         section,
         "wordings",
         title="By model, wording and group",
         description=(
-            f"Each box covers the middle half of a group's {section.noun.many}, and its line is "
-            "the median. Whiskers reach up to 1.5 times the box's width; dots are "
-            f"{section.noun.many} beyond.{said}"
+            f"Each box covers the middle half of a group's {section.noun.many}; the line inside is "
+            "the median. The lines on both sides show the rest of the group, except for "
+            f"{section.noun.many} far from the box, which are dots (more than 1.5 times its width "
+            f"away).{said}"
         ),
         spec=view(
             values,
@@ -275,7 +276,7 @@ def _ranked_against_baseline(section: Section, against: pl.DataFrame) -> Figure:
         title=f"Every {noun.one} compared with the baseline",
         description=(
             f"How much higher the number is than for the same sentences without a {noun.one}, "
-            f"{_ends(rows, noun)}. Highest first. Select a mark to see the prompts behind it."
+            f"highest first. {_ends(rows, noun)} Select a mark to see the prompts behind it."
         ),
         choices=choices,
         spec=view(
@@ -302,10 +303,13 @@ def _ends(rows: pl.DataFrame, noun: Noun) -> str:
     """What is said of the intervals, which a few sentences do not give."""
     some = rows.height - rows["low"].null_count()
     if not some:
-        return f"without intervals: each {noun.one} has too few sentences, or equal answers"
-    if some < rows.height:
-        return f"with the 95% interval of each single {noun.one} where there is one"
-    return f"with the 95% interval of each single {noun.one}"
+        return f"There are no intervals: each {noun.one} has too few sentences, or equal answers."
+    lines = f"Lines are 95% intervals, each for one {noun.one} alone"
+    return (
+        f"{lines}; where there is no line, there is no interval."
+        if some < rows.height
+        else f"{lines}."
+    )
 
 
 def histograms(section: Section) -> Iterator[Figure]:
@@ -319,9 +323,9 @@ def histograms(section: Section) -> Iterator[Figure]:
         ),
         (
             "rated-share",
-            "How much of it is rated",
-            "Rated share of that probability, per prompt",
-            "The share of that probability that falls on words with a known attitude.",
+            "How much of the counted probability is rated",
+            "Share of the counted probability on rated words, per prompt",
+            "Of the probability of the counted words, the share that falls on rated words.",
         ),
     ):
         rows = section.rows("prompt", quantity)

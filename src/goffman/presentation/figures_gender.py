@@ -145,8 +145,8 @@ def disparities(section: Section) -> Iterator[Figure]:
         description=(
             "The mean probability of female words minus that of male words, with its 95% interval "
             f"over items and {many}. Right of 0, women are named more often. P-values are "
-            f"corrected within each model: over the sets of {many} for all parts together, and "
-            "over parts and sets for the single parts."
+            "corrected for the number of tests, separately for each model; the rows for all parts "
+            "and the rows for single parts are corrected apart."
         ),
         choices=choices,
         spec=view(

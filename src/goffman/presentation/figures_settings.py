@@ -100,8 +100,9 @@ def _changes(section: Section, rows: pl.DataFrame) -> Figure:
         "against-baseline",
         title="What the adjectives change",
         description=(
-            "Each setting minus the same sentences without adjectives, with the 95% interval of "
-            "that single contrast. P-values are corrected over all settings of a model."
+            "Each setting minus the same sentences without adjectives. Lines are 95% intervals, "
+            "each for one setting alone. P-values are corrected for the number of settings, "
+            "separately for each model."
         ),
         choices=choices,
         spec=view(

@@ -30,7 +30,7 @@ AT_ONCE = 4
 
 _DATA = Path(__file__).parent / "data"
 _SECONDS = 30.0
-_AGAIN = "Give the same command again: it goes on from there. Or give a copy with --data."
+_AGAIN = "Run the same command again to resume. Or give a copy with --data."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,8 +82,8 @@ def not_fetched(studies: Iterable[str]) -> list[str]:
     repositories = {row["study"]: row for row in _rows("repositories.csv")}
     chosen = set(studies)
     return [
-        f"Not fetched, since no sha256 is known to check it by: {row['study']}, {row['files']}. "
-        f"It can be put by hand into the study's folder: {GITHUB_PAGES}/"
+        f"Not fetched, because no sha256 is known to check it: {row['study']}, {row['files']}. "
+        f"You can put it into the study's folder by hand: {GITHUB_PAGES}/"
         f"{repositories[row['study']]['repository']}/tree/{repositories[row['study']]['commit']}."
         for row in _rows("not_fetched.csv")
         if row["study"] in chosen

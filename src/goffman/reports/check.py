@@ -181,7 +181,7 @@ def _meant(condition: Condition, known: Sequence[Named]) -> list[Named]:
     if not meant:
         allowed = sorted({inside for one in of_path for inside in _insides(one)})
         raise InputError(
-            f"--fail-if '{condition.text}': {condition.path} is not there for "
+            f"--fail-if '{condition.text}': this run has no {condition.path} for "
             f"'{condition.whose}'. Allowed in the bracket: {_some(allowed)}."
             f"{did_you_mean(condition.whose, allowed)}"
         )
@@ -207,9 +207,9 @@ def _unknown(condition: Condition, known: Sequence[Named]) -> InputError:
         dict.fromkeys(one.path for one in known),
         key=lambda path: (not path.startswith(f"{near}."), ".above-baseline." in path),
     )
-    of = "changes" if condition.change else "estimates"
+    of = "change" if condition.change else "estimate"
     return InputError(
-        f"--fail-if '{condition.text}': no '{condition.path}' is among the {of} of this run."
+        f"--fail-if '{condition.text}': this run has no {of} '{condition.path}'."
         f"{did_you_mean(condition.path, [*paths, *map(_short, known)])} "
         f"Allowed: {_some(paths) or 'none'}; with a field after it: {', '.join(FIELDS)}."
     )

@@ -55,7 +55,7 @@ def _marks(
     if precisions[0] != precisions[1]:
         yield (
             f"{models[0]} was asked in {precisions[0]} in {first.folder} and {models[1]} in "
-            f"{precisions[1]} in {second.folder}: a part of the difference may be rounding"
+            f"{precisions[1]} in {second.folder}: part of the difference may come from rounding"
         )
     measure = measure_from(first.manifest.instruments[instrument].measured)
     words = measure.words if measure else None
@@ -71,7 +71,7 @@ def _marks(
         if lexicons[0] != lexicons[1]:
             yield (
                 f"the {words} of words come from {lexicons[0]} in {first.folder} and from "
-                f"{lexicons[1]} in {second.folder}: a part of the difference may be theirs"
+                f"{lexicons[1]} in {second.folder}: part of the difference may come from that"
             )
     versions = [_versions(run) for run in runs]
     if versions[0] != versions[1]:

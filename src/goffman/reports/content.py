@@ -46,6 +46,10 @@ FACTS = {
 """What tells a model from another: its name in the manifest, and as it is shown."""
 
 
+SHIPPED_RATINGS = "the ratings that come with goffman, which language models made"
+SHIPPED_WORDS = "the list that comes with goffman"
+
+
 def about_run(run: MeasuredRun) -> dict[str, Any]:
     """Models, instruments, lexicons, times: what was audited, and with what."""
     manifest = run.manifest
@@ -114,11 +118,16 @@ def _has_replies(run: MeasuredRun) -> bool:
     return any(entry.table == "replies" for entry in asked)
 
 
+def _file(name: str, shipped: str) -> str:
+    """The user's file; in words that which comes with goffman."""
+    return shipped if name == "shipped" else printable(name)
+
+
 def _lexicons(lexicons: Lexicons, *, replies: bool) -> list[str]:
     said = [file_said(one) for one in lexicons.attitudes]
     if gender := lexicons.gender:
         said.append(
-            f"Gender of words: {printable(gender.file)}, {gender.words:,} words "
+            f"Gender of words: {_file(gender.file, SHIPPED_WORDS)}, {gender.words:,} words "
             f"(sha256 {gender.sha256[:12]}…)."
         )
     if replies and lexicons.parser:

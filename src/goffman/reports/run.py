@@ -64,7 +64,9 @@ def read_run(folder: Path) -> MeasuredRun:
     """The run in the folder; RunError where there is none, or where it is not measured yet."""
     manifest = read_manifest(folder)
     if manifest is None:
-        raise RunError(f"{folder} is no run: it has no manifest.json. Make one with goffman audit.")
+        raise RunError(
+            f"{folder} is not a run folder: it has no manifest.json. Make one with goffman audit."
+        )
     compared = None
     if COMPARED in manifest.tables:
         compared = _read(folder, COMPARED, RATINGS_COMPARED, manifest=manifest)
@@ -83,14 +85,14 @@ def _read(
 ) -> pl.DataFrame:
     """The table; RunError where it is missing, damaged or of another form."""
     path = folder / name
-    again = "Give the run's goffman audit command again: it is made anew, and no model is asked."
+    again = "Run its goffman audit command again to write it anew; no model is asked."
     content = Folder(folder).read(name)
     if content is None:
-        raise RunError(f"{path} is missing: the run is not measured yet. {again}")
+        raise RunError(f"{path} is missing: the run has not been measured yet. {again}")
     if not manifest.knows(name, content):
         raise RunError(
-            f"{path} is not as it was when the run was last measured to the end: it was damaged or "
-            f"changed, or goffman was stopped while it measured. {again}"
+            f"{path} has changed since the run was last measured: it was damaged or edited, or "
+            f"goffman was stopped while measuring. {again}"
         )
     try:
         frame = pl.read_parquet(io.BytesIO(content))

@@ -210,7 +210,7 @@ def _ask_batch(job: Job, voice: Voice, plan: Plan, batch: Sequence[int]) -> Any:
         message = (
             f"{voice.name} failed on {len(batch)} sentences of up to {longest} tokens of "
             f"{job.instrument}: {str(error).strip().splitlines()[0]} Everything answered before "
-            "is kept; the same command goes on from there."
+            "is kept; run the same command again to resume."
         )
         raise AskingError(message) from error
 

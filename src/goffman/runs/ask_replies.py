@@ -181,7 +181,7 @@ def _ask_rest(job: ChatJob, model: Chats, replies: Replies) -> _Found:
     if hearing.heard != len(turns):
         raise AskingError(
             f"{model.identity.name} answered {hearing.heard:,} of {len(turns):,} questions of "
-            f"{job.instrument} and ended. They are kept: the same command goes on from there."
+            f"{job.instrument} and ended. They are kept: run the same command again to resume."
         )
     return replace(found, asked_now=len(turns))
 
@@ -250,7 +250,8 @@ class _Hearing:
         if reply.served_by not in {None, self._served_by}:
             raise AskingError(
                 f"{self._model}: the server now answers as '{reply.served_by}', and earlier in "
-                f"this run as '{self._served_by}': two models never stand under one name. Give "
+                f"this run as '{self._served_by}': the answers of two models are never mixed under "
+                "one name. Give "
                 "another folder with --output, or have the earlier one served again."
             )
 
@@ -362,7 +363,7 @@ def _remarks(replies: pl.DataFrame) -> Iterator[str]:
         yield f"{cut:,} of {replies.height:,} replies were cut at --max-tokens."
     none = replies["text"].null_count()
     if none:
-        yield f"{none:,} of {replies.height:,} questions got no text as a reply."
+        yield f"{none:,} of {replies.height:,} questions got a reply without text."
     empty = int((replies["text"].str.strip_chars() == "").sum())
     if empty:
         yield f"{empty:,} of {replies.height:,} replies are empty."

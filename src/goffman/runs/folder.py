@@ -154,7 +154,8 @@ def _read_prompts(run: Path, manifest: Manifest | None) -> pl.DataFrame:
         raise RunError(f"{run / PROMPTS} is missing. {_again()}")
     if not manifest.knows(PROMPTS, content):
         raise RunError(
-            f"{run / PROMPTS} is not as it was written: it was damaged or changed. {_again()}"
+            f"{run / PROMPTS} has changed since it was written: it was damaged or edited. "
+            f"{_again()}"
         )
     try:
         table = _table_in(content)

@@ -44,6 +44,6 @@ def locked(folder: Path) -> Iterator[None]:
 def _in_use(folder: Path, pid: bytes) -> str:
     holder = f"process {pid.decode()}" if pid.isdigit() else "another process"
     return (
-        f"{folder} is in use by {holder}. One process at a time asks for a run: "
+        f"{folder} is in use by {holder}. Only one process can ask for a run at a time: "
         "wait until it ends, or give another folder with --output."
     )

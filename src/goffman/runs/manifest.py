@@ -116,7 +116,8 @@ def read_manifest(run: Path) -> Manifest | None:
     if text is None:
         if (Folder(run) / "answers").names():
             message = (
-                f"{run} holds answers but no manifest.json, so that no one can say whose they are. "
+                f"{run} holds answers but no manifest.json, so it is unknown which model gave "
+                "them. "
                 "Put the file back, or give another folder with --output."
             )
             raise RunError(message)
@@ -300,8 +301,9 @@ def _with_trials(
     if others := [model for model in answered if model not in models]:
         raise RunError(
             f"{run} holds {manifest.instruments[name].trials} trials of instrument '{name}' by "
-            f"{', '.join(others)}, too: models of one run have equally many. Name them as well to "
-            f"bring all to {record.trials}, or give another folder with --output."
+            f"{', '.join(others)}, too, and all models of a run have the same number of trials. "
+            f"Name those models as well to bring all to {record.trials}, or give another folder "
+            "with --output."
         )
     for model in answered:
         manifest = with_answers(manifest, model=model, instrument=name, entry=begun("replies"))
@@ -377,8 +379,8 @@ def _refuse(run: Path, what: str, *, there: Record, here: Record) -> None:
     ]
     if differing:
         message = (
-            f"{run} holds other answers of {what}: {'; '.join(differing)}. The two never stand "
-            "under one name: give another folder with --output, or ask as it was asked there."
+            f"{run} holds other answers of {what}: {'; '.join(differing)}. A run never mixes the "
+            "two: give another folder with --output, or ask with the run's own settings."
         )
         raise RunError(message)
 

@@ -87,7 +87,7 @@ def _placement(instrument: str, given: str) -> Placement:
         if given == allowed:
             return given  # type: ignore[return-value]
     message = (
-        f"{instrument}: placement is '{given}'; it is one of {', '.join(get_args(Placement))}."
+        f"{instrument}: placement is '{given}'. Allowed: {', '.join(get_args(Placement))}."
         f"{did_you_mean(given, get_args(Placement))}"
     )
     raise InputError(message)

@@ -30,7 +30,9 @@ def read_answers(
     """
     manifest = read_manifest(run)
     if manifest is None:
-        raise RunError(f"{run} is no run: it has no manifest.json. Make one with goffman audit.")
+        raise RunError(
+            f"{run} is not a run folder: it has no manifest.json. Make one with goffman audit."
+        )
     frames = [pl.DataFrame(schema=schema(columns_of(table)))]
     for name in sorted(manifest.models):
         for asked in sorted(manifest.answers.get(name, {})):

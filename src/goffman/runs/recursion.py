@@ -35,7 +35,7 @@ def roots(prompts: Iterable[Prompt]) -> list[Node]:
         node = Node(prompt_id=prompt.id, parent="", text=prompt.text)
         if nodes.setdefault(prompt.id, node) is not node:
             message = (
-                f"Two prompts of {prompt.instrument} are one and the same: item '{prompt.item}', "
+                f"Two prompts of {prompt.instrument} are identical: item '{prompt.item}', "
                 f"condition '{prompt.condition}', \"{prompt.text}\". Each can be asked once: "
                 "leave one of them out of the instrument."
             )

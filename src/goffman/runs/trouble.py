@@ -73,6 +73,6 @@ def disk_trouble(path: Path) -> Iterator[None]:
         todo = "Free some space" if error.errno in FULL else "See to the disk"
         message = (
             f"{what}: {path} could not be written ({error.strerror}). Everything answered before "
-            f"is kept. {todo} and give the same command again: it goes on from there."
+            f"is kept. {todo} and run the same command again to resume."
         )
         raise AskingError(message) from error
