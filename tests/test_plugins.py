@@ -35,20 +35,44 @@ def package(folder: Path, name: str, files: dict[str, str], **doors: str) -> Non
     (about / "entry_points.txt").write_text("\n".join(lines))
 
 
-def goffman_with(packages: Path, *arguments, code=0):
-    """The real command where these packages are installed."""
+def process_with(packages: Path, code: str, *arguments) -> subprocess.CompletedProcess[str]:
+    """Python where these packages are installed."""
     path = os.pathsep.join([str(packages), *filter(None, [os.environ.get("PYTHONPATH")])])
-    done = subprocess.run(
-        [sys.executable, "-c", COMMAND, *map(str, arguments)],
+    return subprocess.run(
+        [sys.executable, "-c", code, *map(str, arguments)],
         check=False,
         capture_output=True,
         text=True,
         env={**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1", "COLUMNS": "200"},
         timeout=300,
     )
+
+
+def goffman_with(packages: Path, *arguments, code=0):
+    """The real command where these packages are installed."""
+    done = process_with(packages, COMMAND, *arguments)
     assert done.returncode == code, done.stderr
     assert "Traceback" not in done.stderr
     return done.stdout, done.stderr
+
+
+COMMANDS = f"""
+import json, sys
+sys.path.append({str(HERE)!r})
+from in_process import goffman
+for command in json.loads(sys.argv[1]):
+    done = goffman(*command)
+    print(json.dumps([done.returncode, done.stdout, done.stderr]))
+"""
+
+
+def all_with(packages: Path, *commands):
+    """Code, output and errors of each command, in one process: its imports take most of the time."""
+    given = json.dumps([[*map(str, command)] for command in commands])
+    done = process_with(packages, COMMANDS, given)
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stdout
+    return [json.loads(line) for line in done.stdout.splitlines()]
 
 
 @pytest.fixture(scope="module")
@@ -136,17 +160,23 @@ def test_a_measure_in_one_file_has_figures_tables_and_evidence(audited):
 
 def test_a_measure_in_one_file_can_be_compared_gated_and_exported(toy, audited):
     folder, _ = audited
-    said, _ = goffman_with(toy, "check", folder, "--list")
-    assert "toy-distance.gap[" in said
-    goffman_with(toy, "check", folder, "--fail-if", "toy-distance.gap > 2")
-    goffman_with(toy, "check", folder, "--fail-if", "toy-distance.gap < 2", code=1)
-    said, _ = goffman_with(toy, "compare", folder, folder, "--json")
-    assert '"likely"' in said
-    said, _ = goffman_with(toy, "export", folder, "--as", "model-card")
-    assert "May be claimed: that a toy is a toy." in said
-    said, _ = goffman_with(toy, "export", folder, "--as", "lm-eval")
-    assert '"gap,none"' in said
-    assert '"mean.likely.stigmatized,none"' in said
+    listed, passed, failed, compared, card, lm_eval = all_with(
+        toy,
+        ["check", folder, "--list"],
+        ["check", folder, "--fail-if", "toy-distance.gap > 2"],
+        ["check", folder, "--fail-if", "toy-distance.gap < 2"],
+        ["compare", folder, folder, "--json"],
+        ["export", folder, "--as", "model-card"],
+        ["export", folder, "--as", "lm-eval"],
+    )
+    assert [one[0] for one in (listed, passed, failed, compared, card, lm_eval)] == [
+        0, 0, 1, 0, 0, 0,
+    ]  # fmt: skip
+    assert "toy-distance.gap[" in listed[1]
+    assert '"likely"' in compared[1]
+    assert "May be claimed: that a toy is a toy." in card[1]
+    assert '"gap,none"' in lm_eval[1]
+    assert '"mean.likely.stigmatized,none"' in lm_eval[1]
 
 
 def test_a_run_of_a_measure_that_is_gone_says_what_to_install(audited, tmp_path):
@@ -246,22 +276,28 @@ def test_an_instrument_of_another_package_is_used_by_its_name(tmp_path, given):
 
 def test_an_instrument_of_another_package_is_listed_printed_and_audited(tmp_path, tiny):
     folder = teas(tmp_path / "packages", "tea = teas:as_path")
-    said, _ = goffman_with(folder, "ls")
-    assert "tea (plug-in)" in said
-    said, _ = goffman_with(folder, "ls", "--json")
-    listed = {row["instrument"]: row["built_in"] for row in json.loads(said)}
-    assert listed == {**dict.fromkeys(builtin_names(), True), "tea": False}
-    said, _ = goffman_with(folder, "prompts", "tea", "--format", "csv")
-    assert "It is <mask> to have tea with someone who is tall." in said
     model, run = tiny("roberta"), tmp_path / "run"
-    goffman_with(folder, "audit", model, "--instrument", "tea", "--output", run, "--no-report")
+    table, listed, printed, audited, dry, unknown = all_with(
+        folder,
+        ["ls"],
+        ["ls", "--json"],
+        ["prompts", "tea", "--format", "csv"],
+        ["audit", model, "--instrument", "tea", "--output", run, "--no-report"],
+        ["audit", model, "--dry-run", "--output", tmp_path / "other"],
+        ["prompts", "teas"],
+    )
+    assert [one[0] for one in (table, listed, printed, audited, dry, unknown)] == [
+        0, 0, 0, 0, 0, 2,
+    ]  # fmt: skip
+    assert "tea (plug-in)" in table[1]
+    built_in = {row["instrument"]: row["built_in"] for row in json.loads(listed[1])}
+    assert built_in == {**dict.fromkeys(builtin_names(), True), "tea": False}
+    assert "It is <mask> to have tea with someone who is tall." in printed[1]
     assert list(json.loads((run / "manifest.json").read_text())["instruments"]) == ["tea"]
     # What was not named is not asked.
-    _, said = goffman_with(folder, "audit", model, "--dry-run", "--output", tmp_path / "other")
-    assert "social-distance, " in said
-    assert "tea, " not in said
-    _, said = goffman_with(folder, "prompts", "teas", code=2)
-    assert said.endswith(
+    assert "social-distance, " in dry[2]
+    assert "tea, " not in dry[2]
+    assert unknown[2].endswith(
         "nor one of social-distance, people-sentiment, care-seeking, attribution, coreference, "
         "tea. Did you mean 'tea'?\n"
     )
