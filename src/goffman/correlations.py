@@ -31,6 +31,8 @@ class Correlation:
     """As they are shown; None: over all."""
     noun: Noun
     """What the conditions are called over which it is."""
+    ratings: str = ""
+    """Who rated the words that either side rests on; empty: neither needs ratings."""
 
 
 def correlations(
@@ -58,6 +60,14 @@ def correlations(
                 _shown(known[row["second"]], sections),
             ),
             noun=sections[known[row["first"]].instrument].noun,
+            ratings=next(
+                (
+                    said
+                    for side in ("first", "second")
+                    if (said := sections[known[row[side]].instrument].ratings)
+                ),
+                "",
+            ),
         )
         for row in rows
         if row["first"] in known and row["second"] in known
@@ -92,8 +102,9 @@ def _shown(side: Side, sections: Mapping[str, Section]) -> str | None:
 
 
 def correlations_said(found: Sequence[Correlation]) -> list[str]:
-    """A sentence for each correlation."""
-    return [_said(one) for one in found]
+    """A sentence for each correlation, and who rated the words that they rest on."""
+    rated = dict.fromkeys(one.ratings for one in found if one.ratings)
+    return [*(_said(one) for one in found), *rated]
 
 
 def _said(one: Correlation) -> str:
