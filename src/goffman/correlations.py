@@ -36,6 +36,8 @@ class Correlation:
     """The same within each group of conditions."""
     unmeasurable: tuple[Competence, ...] = ()
     """Models in it that cannot do the task of one of the two instruments."""
+    ratings: str = ""
+    """Who rated the words that either side rests on; empty: neither needs ratings."""
 
 
 def correlations(
@@ -63,6 +65,14 @@ def correlations(
                 one
                 for side in ("first", "second")
                 for one in _unmeasurable(known[row[side]], sections)
+            ),
+            ratings=next(
+                (
+                    said
+                    for side in ("first", "second")
+                    if (said := sections[known[row[side]].instrument].ratings)
+                ),
+                "",
             ),
         )
         for row in estimates.filter(pl.col("kind") == "measures").iter_rows(named=True)
@@ -95,8 +105,9 @@ def _shown(side: Side, sections: Mapping[str, Section]) -> str | None:
 
 
 def correlations_said(found: Sequence[Correlation]) -> list[str]:
-    """A sentence for each correlation."""
-    return [_said(one) for one in found]
+    """A sentence for each correlation, and who rated the words that they rest on."""
+    rated = dict.fromkeys(one.ratings for one in found if one.ratings)
+    return [*(_said(one) for one in found), *rated]
 
 
 def _said(one: Correlation) -> str:

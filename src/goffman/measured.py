@@ -72,7 +72,7 @@ def measure(
     gone = {SHIPPED_SCORES, COMPARED} - tables.keys()
     run.manifest = manifest = without_tables(manifest, *gone)
     run.keep()
-    for name in gone:
+    for name in gone.intersection(Folder(run.folder).names()):
         Folder(run.folder).remove(name)
     sections = sections_of(
         manifest,

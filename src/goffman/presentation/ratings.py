@@ -87,6 +87,7 @@ def change_rows(section: Section) -> list[dict[str, str]]:
             "given_interval": ends(row["given_low"], row["given_high"]),
             "interval": ends(row["low"], row["high"]),
             "share": number(row["share"]),
+            "said": _change(row),
         }
         for row in section.shown(section.compared).iter_rows(named=True)
         if row["dimension"] is None

@@ -46,8 +46,7 @@ FACTS = {
 """What tells a model from another: its name in the manifest, and as it is shown."""
 
 
-SHIPPED_RATINGS = "the ratings that come with goffman, which language models made"
-SHIPPED_WORDS = "the list that comes with goffman"
+SHIPPED_WORDS = "the words that come with goffman"
 
 
 def about_run(run: MeasuredRun) -> dict[str, Any]:

@@ -167,6 +167,10 @@ def write_tables(run: MeasuredRun, folder: Path) -> list[Path]:
         make_folder(place.root)
     for name, text in texts.items():
         place.write_changed(name, text.encode())
+    # A comparison of ratings that are used no more would pass for one of this report.
+    for name in place.names():
+        if name not in texts and name.endswith(tuple(f"-ratings{ending}" for ending in FORMATS)):
+            place.remove(name)
     return [folder / name for name in texts]
 
 

@@ -1,0 +1,179 @@
+"""Who rated the words is said everywhere, and a user's ratings stand beside the shipped ones."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+from goffman.errors import RunError
+from goffman.lexicons.attitudes import load_attitudes, no_word
+from goffman.lexicons.worklist import words_to_rate
+from goffman.reports.run import read_run
+from goffman.runs.folder import read_prompts
+from goffman.runs.read import read_answers
+from goffman.tables import RATINGS_COMPARED, SCORES, complaints
+from in_process import goffman
+
+SHIPPED_ONLY = (
+    "The ratings of words behind these numbers were made by language models, not by people."
+)
+BOTH = (
+    "The ratings of words behind these numbers come from people.csv ({count} ratings). All other "
+    "words keep the shipped ratings, made by language models, not by people."
+)
+
+
+@pytest.fixture(scope="module")
+def asked(tiny, tmp_path_factory):
+    """The folder of a run by the shipped ratings, its model, and what was printed."""
+    folder = tmp_path_factory.mktemp("rated") / "run"
+    model = str(tiny("bert"))
+    return folder, model, audited(folder, model)
+
+
+def audited(folder, model, *options):
+    """What goffman audit prints of the same question again."""
+    done = goffman(
+        *("audit", model, "--instrument", "social-distance", "--limit", "900"),
+        *("--output", folder, *options),
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def rated(asked, tmp_path_factory):
+    """A copy of the run, measured again with people's ratings; what was printed; their file."""
+    folder, model, _ = asked
+    run = Path(shutil.copytree(folder, tmp_path_factory.mktemp("people") / "run"))
+    words = [one.unit.word for one in words_to_rate(run, load_attitudes(shipped=False)).entries]
+    people = run.parent / "people.csv"
+    labels = ["negative", "positive", "neutral"]
+    rows = [f"{word},{labels[place % 3]}\n" for place, word in enumerate(words[:12])]
+    people.write_text("word,label\n" + "".join(rows))
+    return run, audited(run, model, "--ratings", people), people
+
+
+def group_means(scores):
+    rows = scores.filter(
+        pl.col("level") == "group",
+        pl.col("quantity") == "negative",
+        pl.col("model").is_not_null(),
+        pl.col("wording").is_null(),
+    )
+    return dict(rows.select("group", "value").rows())
+
+
+def test_the_earlier_scores_are_kept_to_the_bit(asked, rated):
+    before, (run, _, _) = asked[0], rated
+    kept = pl.read_parquet(run / "scores-shipped.parquet")
+    assert complaints(kept, SCORES) == []
+    assert_frame_equal(kept, pl.read_parquet(before / "scores.parquet"))
+    assert (run / "scores-shipped.parquet").read_bytes() == (before / "scores.parquet").read_bytes()
+    assert not pl.read_parquet(run / "scores.parquet").equals(kept)
+
+
+def test_the_change_is_the_one_gap_minus_the_other(rated):
+    run, _, people = rated
+    compared = read_run(run).compared
+    assert complaints(compared, RATINGS_COMPARED) == []
+    (row,) = compared.to_dicts()
+    for side, name in (("shipped", "scores-shipped.parquet"), ("given", "scores.parquet")):
+        means = group_means(pl.read_parquet(run / name))
+        found = means["stigmatized"] - means["non-stigmatized"]
+        assert row[side] == pytest.approx(found, abs=1e-12)
+    assert row["left_out"] == 0
+    assert row["difference"] == pytest.approx(row["given"] - row["shipped"], abs=1e-12)
+    assert row["difference"] != 0
+    assert row["low"] < row["difference"] < row["high"]
+    fills = read_answers(run, "fills")
+    fills = load_attitudes([people], shipped=False).label(fills, read_prompts(run))
+    words = [(p, rated) for w, p, rated in fills["word", "probability", "rated"].rows()
+             if not no_word(w)]  # fmt: skip
+    share = sum(p for p, known in words if known) / sum(p for p, _ in words)
+    assert row["share"] == pytest.approx(share, rel=1e-5)
+
+
+def test_the_summary_says_who_rated_the_words_and_what_that_changes(asked, rated):
+    assert f"  {SHIPPED_ONLY}\n" in asked[2]
+    assert "a change of" not in asked[2]
+    _, printed, _ = rated
+    assert f"  {BOTH.format(count=12)}\n" in printed
+    assert SHIPPED_ONLY not in printed
+    assert "\n  By the shipped ratings alone, the difference between stigmatized and " in printed
+    assert "; with the ratings given, it is " in printed
+
+
+def test_every_table_and_export_says_who_rated_the_words(asked, rated):
+    for (run, *_), said in ((asked, SHIPPED_ONLY), (rated, BOTH.format(count=12))):
+        tables = sorted((run / "tables").glob("social-distance-*.md"))
+        assert len(tables) >= 4
+        for path in tables:
+            assert said in path.read_text().replace("\\", ""), path.name
+        card = goffman("export", run, "--as", "model-card").stdout
+        assert f"- {said}\n" in card
+        told = json.loads(goffman("export", run, "--as", "lm-eval").stdout)
+        assert told["configs"]["social-distance"]["metadata"]["ratings"] == said
+
+
+def test_exports_have_both_numbers_and_no_path(rated):
+    run, _, people = rated
+    told = goffman("export", run, "--as", "lm-eval").stdout
+    assert str(people) not in told
+    (row,) = json.loads(told)["configs"]["social-distance"]["metadata"]["ratings_compared"]
+    (same,) = read_run(run).compared.to_dicts()
+    assert {row[name] for name in ("shipped", "given")} == {same["shipped"], same["given"]}
+    assert "model" not in row
+    assert (run / "tables" / "social-distance-ratings.csv").is_file()
+
+
+def test_the_page_shows_both_side_by_side(browser, asked, rated):
+    for (run, *_), said, tables in ((asked, SHIPPED_ONLY, 0), (rated, BOTH.format(count=12), 1)):
+        context = browser.new_context(viewport={"width": 390, "height": 844})
+        tab = context.new_page()
+        tab.goto((run / "report.html").as_uri())
+        for place in ("#stands-out", "#i-social-distance"):
+            assert said in tab.inner_text(place)
+        assert tab.locator("table.ratings").count() == tables
+        assert tab.evaluate("document.documentElement.scrollWidth") <= 390
+        if tables:
+            assert "a change of" in tab.inner_text("#i-social-distance")
+            heads = tab.locator("table.ratings th[scope=col]").all_inner_texts()
+            assert heads[2:5] == ["Shipped ratings", "Ratings given", "Change"]
+        assert "made by language models, not by people (sha256" in tab.inner_text("#audited")
+        context.close()
+
+
+def test_without_the_ratings_all_is_as_before(asked, rated, tmp_path):
+    folder, model, _ = asked
+    run = Path(shutil.copytree(rated[0], tmp_path / "run"))
+    assert "a change of" not in audited(run, model)
+    assert not (run / "scores-shipped.parquet").exists()
+    assert not (run / "ratings-compared.parquet").exists()
+    assert not [*(run / "tables").glob("*-ratings.*")]
+    assert (run / "scores.parquet").read_bytes() == (folder / "scores.parquet").read_bytes()
+    tables = json.loads((run / "manifest.json").read_text())["tables"]
+    assert {*tables} == {"prompts.parquet", "scores.parquet", "estimates.parquet"}
+    assert read_run(run).compared is None
+
+
+def test_a_damaged_comparison_is_refused(rated, tmp_path):
+    run = Path(shutil.copytree(rated[0], tmp_path / "run"))
+    (run / "ratings-compared.parquet").write_bytes(b"PAR1")
+    with pytest.raises(RunError, match=r"ratings-compared\.parquet is not as it was"):
+        read_run(run)
+
+
+def test_a_run_of_an_earlier_goffman_still_reads(asked, tmp_path):
+    """Its manifest names no files of ratings: it knew the shipped ones only."""
+    run = Path(shutil.copytree(asked[0], tmp_path / "run"))
+    path = run / "manifest.json"
+    manifest = json.loads(path.read_text())
+    manifest["lexicons"] = {}
+    path.write_text(json.dumps(manifest))
+    assert read_run(run).sections["social-distance"].ratings == SHIPPED_ONLY
