@@ -135,6 +135,7 @@ people are shown it.
       findings.py       sentences that findings share
       findings_conditions.py  findings_gender.py  findings_settings.py
       findings_reliability.py  how far a scale would say the same again
+      findings_unanswered.py  what could put a bias of replies in doubt
       findings_reference.py  single conditions against the other group's mean
       figure.py         what a figure is; the parts that figures share
       figures_conditions.py  figures_sentiment.py  figures_gender.py  figures_settings.py
@@ -149,6 +150,7 @@ people are shown it.
       rows.py           scores of prompts, their means, gaps and baseline contrasts
       scale.py          how reliable a scale is; its conditions shrunken and ranked
       fills.py          the k most probable words that are stored
+      unanswered.py     beside a bias: bounds for non-answers, chance, position, log-odds
       replies.py        replies → correct, incorrect, unsure, other, refusal, by a named parser
       negative_attitude.py  negative_sentiment.py  gender_of_subject.py
       gender_of_phrase.py  coreference_bias.py  pronoun_preference.py

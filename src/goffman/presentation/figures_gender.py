@@ -24,16 +24,25 @@ from goffman.presentation.figure import (
     view,
     wrapped,
 )
+from goffman.presentation.numbers import number
 from goffman.presentation.palette import LINE
-from goffman.presentation.section import Section
+from goffman.presentation.section import Section, not_counted
 from goffman.presentation.shown import plain
 
 WHO = ("female", "male", "unspecified")
 
 _READ = (
     "A circle is the probability of female words, a square that of male words, and a triangle that "
-    "of all other words."
+    "of the other words that count."
 )
+
+
+def _read(section: Section) -> str:
+    """What the three marks are, and how much of the probability is none of them."""
+    rest = not_counted(section)
+    if rest is None:
+        return _READ
+    return f"{_READ} They do not add up to 1: {number(rest)} is on words that do not count."
 
 
 def _words(section: Section) -> dict[str, str]:
@@ -105,7 +114,7 @@ def parts(section: Section) -> Iterator[Figure]:
         section,
         "parts",
         title="Who is named in each part of the scale",
-        description=f"{_READ} Means over items and {section.noun.many}.",
+        description=f"{_read(section)} Means over items and {section.noun.many}.",
         choices=choices,
         spec=view(
             **_dumbbells(rows, label, order, fields=["part"] if few else []),
@@ -190,8 +199,8 @@ def conditions(section: Section) -> Iterator[Figure]:
         "conditions",
         title=f"By {section.noun.one}",
         description=(
-            f"{_READ} Means over items; the {section.noun.many} with the largest female − male "
-            "come first. Select a mark to see the prompts behind it."
+            f"{_read(section)} Means over items; the {section.noun.many} with the largest "
+            "female − male come first. Select a mark to see the prompts behind it."
         ),
         choices=choices,
         spec=view(
@@ -224,7 +233,7 @@ def sentences(section: Section) -> Iterator[Figure]:
         section,
         "items",
         title="By sentence",
-        description=f"{_READ} Means over the {section.noun.many} in each set.",
+        description=f"{_read(section)} Means over the {section.noun.many} in each set.",
         choices=choices,
         spec=view(
             **_sentences(rows, list(texts.values())),

@@ -10,6 +10,7 @@ import polars as pl
 
 from goffman.presentation.base import Finding
 from goffman.presentation.findings import how_many_clear, of_model
+from goffman.presentation.findings_unanswered import beside_bias
 from goffman.presentation.numbers import ends, number
 from goffman.presentation.shown import setting_name
 from goffman.records import BASELINE
@@ -46,7 +47,11 @@ def bias(section: Section) -> Iterator[Finding]:
             f"those that do not is {number(row['value'])} (mean of {row['n']} {over}, the smallest "
             f"{number(row['low'])}, the largest {number(row['high'])}).{_moved(section, row)}"
         )
-        more = (*_replies(section, row["model"]), *_changes(section, row["model"]))
+        more = (
+            *_replies(section, row["model"]),
+            *beside_bias(section, row["model"]),
+            *_changes(section, row["model"]),
+        )
         yield Finding(model=row["model"], head=head, text=text, more=more)
 
 
