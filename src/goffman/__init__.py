@@ -123,6 +123,7 @@ people are shown it.
       checks.py         rank and permutation tests beside a test
       scored.py         the scores of one instrument, side by side
       conditions.py     over conditions
+      over_baseline.py  a disparity against that in sentences without a condition
       reference.py      each condition against the mean of the other group's
       cells.py          over items × conditions, crossed
       settings.py       between adjective settings
@@ -135,6 +136,7 @@ people are shown it.
       findings.py       sentences that findings share
       findings_conditions.py  findings_gender.py  findings_settings.py
       findings_reliability.py  how far a scale would say the same again
+      findings_over_baseline.py  a disparity beside that without a condition
       findings_unanswered.py  what could put a bias of replies in doubt
       findings_reference.py  single conditions against the other group's mean
       figure.py         what a figure is; the parts that figures share

@@ -21,6 +21,7 @@ from goffman.estimates.cells import (
     models_over_cells,
     wordings_over_cells,
 )
+from goffman.estimates.over_baseline import disparity_over_baseline
 from goffman.lexicons.gender import with_gender
 from goffman.measures.base import Contrasts, Meaning, Reads
 from goffman.measures.fills import refuse_more
@@ -104,7 +105,7 @@ class GenderOfPhrase:
     beside: ClassVar[str | None] = None
     contrasts: ClassVar[tuple[tuple[str, Contrasts], ...]] = (
         ("keyed-disparity", (genders, *_OF_DISPARITY)),
-        ("disparity", _OF_DISPARITY),
+        ("disparity", (*_OF_DISPARITY, disparity_over_baseline)),
     )
     between_runs: ClassVar[Contrasts] = (models_over_cells,)
     presentation: ClassVar[Presentation] = PRESENTATION

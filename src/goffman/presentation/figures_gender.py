@@ -28,6 +28,7 @@ from goffman.presentation.numbers import number
 from goffman.presentation.palette import LINE
 from goffman.presentation.section import Section, not_counted
 from goffman.presentation.shown import plain
+from goffman.records import BASELINE
 
 WHO = ("female", "male", "unspecified")
 
@@ -52,7 +53,11 @@ def _words(section: Section) -> dict[str, str]:
 
 
 def _ready(section: Section, rows: pl.DataFrame) -> pl.DataFrame:
-    """The rows of the first wording, with variants and subscales as they are shown."""
+    """The rows of the first wording, with variants and subscales as they are shown.
+
+    The baseline is no set of conditions: it is in the tables.
+    """
+    rows = rows.filter(pl.col("group").is_null() | (pl.col("group") != BASELINE))
     if "wording" in rows.columns and section.wordings:
         rows = rows.filter(pl.col("wording").is_null() | (pl.col("wording") == section.wordings[0]))
     return rows.with_columns(

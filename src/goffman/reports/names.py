@@ -6,6 +6,7 @@ INSTRUMENT.WHAT[.GROUP][.PART][MODEL, VARIANT], such as social-distance.gap[robe
     disparity       female minus male, for the group that it is about; disparity.other: for another
     above-baseline  a condition, or an adjective setting, minus the prompts without one;
                     above-baseline-over-pairs: the same settings, tested over sentence pairs
+    over-baseline   female minus male for a group, minus that in sentences without a condition
     above-reference  a condition minus the mean of the other group's conditions
     models          one model minus another, [ONE vs OTHER]
     subscales       the disparity in one subscale minus another
@@ -36,6 +37,7 @@ WHAT = {
     "genders": "disparity",
     "baseline": "above-baseline",
     "reference": "above-reference",
+    "over-baseline": "over-baseline",
     "pairs": "above-baseline-over-pairs",
     "models": "models",
     "dimensions": "subscales",
