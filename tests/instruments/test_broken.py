@@ -390,6 +390,29 @@ BROKEN |= {
         toml('id = "plain"', 'id = "all"'),
         ["instrument.toml, line 14: 'all' cannot be the id of a wording: it means all of them."],
     ),
+    "a baseline and an empty slot": (
+        lambda folder: (folder / "items.csv").write_text(
+            "item,text,baseline\ntea,have tea with {someone},have tea\n"
+        ),
+        [
+            "items.csv, line 2: baseline is given, and so is empty in [slot]. Keep one of them.",
+        ],
+    ),
+    "baselines that do not do": (
+        lambda folder: (
+            toml('empty = "someone"\n', "")(folder),
+            (folder / "items.csv").write_text(
+                "item,text,baseline\ntea,have tea with {someone},have tea\n"
+                "walk,walk with {someone},\nrun,run with {someone},run with {someone}\n"
+                "sit,sit with {someone},sit <mask>\n"
+            ),
+        ),
+        [
+            "items.csv, line 3: baseline is empty, but other items have one.",
+            "items.csv, line 4: baseline has a brace: 'run with {someone}'. It names nothing.",
+            "items.csv, line 5: baseline must have <mask> as often as text has it: 'sit <mask>'.",
+        ],
+    ),
     "an item keyed in two ways": (
         lambda folder: (
             (folder / "items.csv").write_text(
