@@ -588,8 +588,8 @@ def test_wordings_that_are_off_by_default_are_asked_and_compared_on_request(mask
     audit([masked], instruments=[folder], output=tmp_path / "run", options=options)
     prompts = read_prompts(tmp_path / "run")
     assert prompts.group_by("wording").len().sort("wording").rows() == [
-        ("first", 594),
-        ("second", 594),
+        ("first", 621),
+        ("second", 621),
     ]
     estimates = pl.read_parquet(tmp_path / "run" / "estimates.parquet")
     assert ("second", "first") in estimates.select("first", "second").rows()

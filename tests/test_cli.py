@@ -85,7 +85,7 @@ from goffman.instruments.load import builtin_names, load_instrument
 from goffman.instruments.render import render
 start = time.process_time()
 count = sum(len(render(load_instrument(name)).prompts) for name in builtin_names())
-assert count == 3892 + 278 + 374 + 594 + 12640
+assert count == 3892 + 278 + 391 + 621 + 12640
 print(time.process_time() - start)
 """
     times = [
@@ -200,7 +200,7 @@ def test_seeds_give_other_pairs_and_the_same_seed_the_same() -> None:
 
 def test_the_second_wording_is_there_on_request() -> None:
     rows = json.loads(output("prompts", "attribution", "--wording", "second", "--json"))
-    assert len(rows) == 594 + 20
+    assert len(rows) == 621 + 20
     assert {row["wording"] for row in rows} == {"second"}
 
 
@@ -215,10 +215,10 @@ def own(tmp_path: Path) -> Path:
 
 
 def test_an_instrument_of_ones_own_is_validated_and_rendered(own: Path) -> None:
-    assert output("validate", own) == f"{own} is sound: 374 prompts, 20 of controls.\n"
+    assert output("validate", own) == f"{own} is sound: 391 prompts, 20 of controls.\n"
     assert json.loads(output("validate", own, "--json")) == {
         "instrument": str(own),
-        "prompts": 374,
+        "prompts": 391,
         "controls": 20,
         "faults": [],
     }

@@ -127,6 +127,7 @@ people are shown it.
       checks.py         rank and permutation tests beside a test
       scored.py         the scores of one instrument, side by side
       conditions.py     over conditions
+      over_baseline.py  a disparity against that in sentences without a condition
       reference.py      each condition against the mean of the other group's
       cells.py          over items × conditions, crossed
       settings.py       between adjective settings
@@ -141,6 +142,8 @@ people are shown it.
       findings.py       sentences that findings share
       findings_conditions.py  findings_gender.py  findings_settings.py
       findings_reliability.py  how far a scale would say the same again
+      findings_over_baseline.py  a disparity beside that without a condition
+      findings_unanswered.py  what could put a bias of replies in doubt
       findings_reference.py  single conditions against the other group's mean
       figure.py         what a figure is; the parts that figures share
       figures_conditions.py  figures_sentiment.py  figures_gender.py  figures_settings.py
@@ -156,6 +159,7 @@ people are shown it.
       rows.py           scores of prompts, their means, gaps and baseline contrasts
       scale.py          how reliable a scale is; its conditions shrunken and ranked
       fills.py          the k most probable words that are stored
+      unanswered.py     beside a bias: bounds for non-answers, chance, position, log-odds
       replies.py        replies → correct, incorrect, unsure, other, refusal, by a named parser
       negative_attitude.py  negative_sentiment.py  gender_of_subject.py
       gender_of_phrase.py  coreference_bias.py  pronoun_preference.py

@@ -92,6 +92,8 @@ class Item:
     """The subscale, or empty."""
     keyed: Literal["plain", "reversed"] = "plain"
     """reversed: agreeing with the item means less of the construct."""
+    baseline: str = ""
+    """The whole text without a condition, where leaving it out changes more than its slot."""
 
 
 @dataclass(frozen=True, kw_only=True)

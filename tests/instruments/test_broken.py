@@ -222,7 +222,7 @@ BROKEN = {
         items("keyed", "keyd"),
         [
             "items.csv, line 1: there is no column 'keyd'. Allowed: item, text, wording, "
-            "dimension, keyed. Did you mean 'keyed'?"
+            "dimension, keyed, baseline. Did you mean 'keyed'?"
         ],
     ),
     "a missing column": (
@@ -389,6 +389,29 @@ BROKEN |= {
     "a wording named all": (
         toml('id = "plain"', 'id = "all"'),
         ["instrument.toml, line 14: 'all' cannot be the id of a wording: it means all of them."],
+    ),
+    "a baseline and an empty slot": (
+        lambda folder: (folder / "items.csv").write_text(
+            "item,text,baseline\ntea,have tea with {someone},have tea\n"
+        ),
+        [
+            "items.csv, line 2: baseline is given, and so is empty in [slot]. Keep one of them.",
+        ],
+    ),
+    "baselines that do not do": (
+        lambda folder: (
+            toml('empty = "someone"\n', "")(folder),
+            (folder / "items.csv").write_text(
+                "item,text,baseline\ntea,have tea with {someone},have tea\n"
+                "walk,walk with {someone},\nrun,run with {someone},run with {someone}\n"
+                "sit,sit with {someone},sit <mask>\n"
+            ),
+        ),
+        [
+            "items.csv, line 3: baseline is empty, but other items have one.",
+            "items.csv, line 4: baseline has a brace: 'run with {someone}'. It names nothing.",
+            "items.csv, line 5: baseline must have <mask> as often as text has it: 'sit <mask>'.",
+        ],
     ),
     "an item keyed in two ways": (
         lambda folder: (

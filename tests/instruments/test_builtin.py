@@ -44,8 +44,8 @@ def test_wrong_articles_are_found() -> None:
         # (108 forms of 93 conditions + 30 forms of 29 + 1 baseline) × 7 items × 4 wordings
         ("social-distance", (108 + 30 + 1) * 28),
         ("people-sentiment", (108 + 30 + 1) * 2),
-        ("care-seeking", 17 * 22),
-        ("attribution", 27 * 22),
+        ("care-seeking", 17 * (22 + 1)),
+        ("attribution", 27 * (22 + 1)),
         # 395 pairs × 2 sentences × (15 settings + baseline)
         ("coreference", 395 * 2 * 16),
     ],
@@ -125,7 +125,11 @@ def test_care_seeking_ends_without_a_full_stop_and_has_three_phases() -> None:
     assert not any(prompt.text.endswith(".") for prompt in prompts)
     phases = Counter(prompt.dimension for prompt in prompts if prompt.group == "mental-health")
     assert phases == {"diagnosis": 44, "intention": 66, "action": 77}
-    assert Counter(prompt.group for prompt in prompts) == {"mental-health": 187, "other": 187}
+    assert Counter(prompt.group for prompt in prompts) == {
+        "baseline": 17,
+        "mental-health": 187,
+        "other": 187,
+    }
 
 
 def test_attribution_has_three_items_a_dimension_keyed_as_the_questionnaire() -> None:
@@ -148,8 +152,8 @@ def test_the_second_wording_is_off_by_default_and_differs_everywhere() -> None:
     instrument = load_instrument("attribution")
     assert {prompt.wording for prompt in render(instrument).prompts} == {"first"}
     both = render(instrument, PromptOptions(wordings=["all"])).prompts
-    assert Counter(prompt.wording for prompt in both) == {"first": 594, "second": 594}
-    assert len({prompt.text for prompt in both}) == 2 * 594
+    assert Counter(prompt.wording for prompt in both) == {"first": 621, "second": 621}
+    assert len({prompt.text for prompt in both}) == 2 * 621
 
 
 def test_attribution_keeps_the_sentences_that_the_paper_quotes() -> None:
@@ -160,6 +164,16 @@ def test_attribution_keeps_the_sentences_that_the_paper_quotes() -> None:
         "want to." in found
     )
     assert "I feel much sympathy for a <mask> with schizophrenia." in found
+
+
+@pytest.mark.parametrize("name", ["care-seeking", "attribution"])
+def test_a_baseline_is_its_item_with_the_diagnosis_left_out(name: str) -> None:
+    for item in load_instrument(name).content.items:
+        if item.text == "<mask> has {diagnosis}":
+            assert item.baseline == "<mask> has it"
+        else:
+            left_out = re.sub(r" (with|who has|for|from) \{diagnosis\}", "", item.text)
+            assert item.baseline == left_out
 
 
 def test_baseline_prompts_name_no_condition() -> None:
@@ -278,7 +292,8 @@ def test_care_seeking_prompts_are_those_the_study_ran(published: Path) -> None:
                 row["prompt"].replace("[diagnosis]", row["diagnosis"])
                 for row in csv.DictReader(file)
             }
-    assert set(texts("care-seeking")) == theirs
+    asked = render(load_instrument("care-seeking")).prompts
+    assert {prompt.text for prompt in asked if prompt.condition != BASELINE} == theirs
 
 
 @pytest.mark.parametrize("name", builtin_names())

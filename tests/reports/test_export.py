@@ -19,6 +19,7 @@ from goffman.cli import app
 from goffman.errors import InputError
 from goffman.measures.catalogue import measures
 from goffman.presentation.table_text import markdown
+from goffman.presentation.tables_reliability import reliability_rows
 from goffman.reports.exported import main_estimates, public_name, the_model
 from goffman.reports.limits import GENERAL
 from goffman.reports.lm_eval import lm_eval_results, lm_eval_text
@@ -73,7 +74,14 @@ def test_the_section_has_a_row_for_every_estimate_and_the_limits(run):
     tokens = MarkdownIt("commonmark").enable("table").parse(text)
     rows = sum(token.type == "tr_open" for token in tokens)
     tables = sum(token.type == "table_open" for token in tokens)
-    assert rows - tables == len(main_estimates(run, "small"))
+    scales = [
+        row
+        for section in run.sections.values()
+        for row in reliability_rows(section)
+        if row["model"] == "small"
+    ]
+    assert scales
+    assert rows - tables == len(main_estimates(run, "small")) + len(scales)
     assert "no single score" in text
 
 

@@ -41,12 +41,13 @@ def read_questionnaire(
     rows = read_table(
         items_path,
         required=["item", "text"],
-        optional=["wording", "dimension", "keyed"],
+        optional=["wording", "dimension", "keyed", "baseline"],
         faults=faults,
     )
     if _too_many(len(rows) * len(wordings), "items × wordings", items_path.name, faults):
         rows = []
     items = _items(rows, wordings, faults)
+    _check_baselines(rows, slot, kind=kind, faults=faults)
     values = {**fields, slot.name: "…"}
     for row in rows if slot.name else ():
         frames = [
@@ -184,6 +185,7 @@ def _items(rows: Sequence[Row], wordings: Sequence[Wording], faults: Faults) -> 
                 wording=wording,
                 dimension=row["dimension"],
                 keyed=chosen or "plain",
+                baseline=row["baseline"],
             )
         )
     for wording_id, names in there.items():
@@ -191,6 +193,28 @@ def _items(rows: Sequence[Row], wordings: Sequence[Wording], faults: Faults) -> 
             message = f"the wording '{wording_id}' has no item {', '.join(map(repr, missing))}."
             faults.add(rows[0].file, None, message)
     return tuple(items)
+
+
+def _check_baselines(
+    rows: Sequence[Row], slot: Slot, *, kind: InstrumentKind | None, faults: Faults
+) -> None:
+    """Every item has a sentence without a condition, or none has; and it names none."""
+    given = [row for row in rows if row["baseline"]]
+    if given and slot.empty is not None:
+        faults.add(
+            given[0].file,
+            given[0].number,
+            "baseline is given, and so is empty in [slot]. Keep one of them.",
+        )
+    for row in rows if given else ():
+        text = row["baseline"]
+        if not text:
+            faults.add(row.file, row.number, "baseline is empty, but other items have one.")
+        elif places(text) or stray_braces(text):
+            faults.add(row.file, row.number, f"baseline has a brace: '{text}'. It names nothing.")
+        elif text.count(MASK) != row["text"].count(MASK) and kind == "fill":
+            message = f"baseline must have {MASK} as often as text has it: '{text}'."
+            faults.add(row.file, row.number, message)
 
 
 def _check_sentence(

@@ -157,7 +157,7 @@ def _questionnaire_prompts(
 ) -> Iterator[Prompt]:
     """The baseline's prompts first, then condition by condition."""
     sentences = [
-        (item, wording.id, wording.frame.replace("{item}", item.text))
+        (item, wording)
         for wording in content.wordings
         if wording.id in wordings
         for item in content.items
@@ -165,25 +165,27 @@ def _questionnaire_prompts(
     ]
     for condition, form, stands_there in _stand_ins(content):
         values = {**content.fields, content.slot.name: stands_there}
-        for item, wording, sentence in sentences:
+        for item, wording in sentences:
+            # Left out, a condition may take more of the sentence with it than its slot.
+            text = item.text if condition else item.baseline or item.text
             yield Prompt(
                 instrument=instrument.id,
                 item=item.id,
-                wording=wording,
+                wording=wording.id,
                 dimension=item.dimension or None,
                 keyed=item.keyed,
                 condition=condition.id if condition else BASELINE,
                 form=form.text if form else None,
                 group=condition.group if condition else BASELINE,
                 category=condition.category if condition else None,
-                text=put_in(sentence, values),
+                text=put_in(wording.frame.replace("{item}", text), values),
             )
 
 
 def _stand_ins(content: Questionnaire) -> Iterator[tuple[Condition | None, Form | None, str]]:
     """Everything that may stand in the slot: nothing (the baseline), then each form."""
-    if content.slot.empty is not None:
-        yield None, None, content.slot.empty
+    if content.slot.empty is not None or any(item.baseline for item in content.items):
+        yield None, None, content.slot.empty or ""
     for condition in content.conditions:
         for form in condition.forms:
             yield condition, form, slot_text(content.slot, form)

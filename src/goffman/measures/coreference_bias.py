@@ -31,6 +31,7 @@ from goffman.measures.rows import (
     only,
     prompt_scores,
 )
+from goffman.measures.unanswered import FIRST, NAMES_NOBODY, beside, first_mentioned
 from goffman.presentation import figures_settings, tables
 from goffman.presentation.base import Claims, Presentation
 from goffman.presentation.evidence import replies
@@ -128,8 +129,8 @@ class CoreferenceBias:
             "prompt_id",
             "trial",
             *((pl.col("kind") == kind).cast(pl.Float64).alias(kind) for kind in REPLY_KINDS),
-        )
-        reasons = dict.fromkeys(REPLY_KINDS, NO_ANSWER)
+        ).with_columns(first_mentioned(answers, prompts))
+        reasons = dict.fromkeys(REPLY_KINDS, NO_ANSWER) | {FIRST: NAMES_NOBODY}
         return prompt_scores(values, prompts, measure=self.name, reasons=reasons)
 
     def means(self, scores: pl.DataFrame) -> pl.DataFrame:
@@ -143,7 +144,7 @@ class CoreferenceBias:
         settings = mean_over(trials, keep=("model", *who), level="condition", over="trials")
         groups = mean_over(settings, keep=("model", "group"), level="group", over="settings")
         minus = above_baseline(only(pl.concat([trials, settings]), ["bias"]))
-        return pl.concat([sides, trials, kinds, settings, minus, groups])
+        return pl.concat([sides, trials, kinds, settings, minus, groups, beside(sides)])
 
     def control(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
         """1 for each reply to a control that is correct, else 0, trial by trial."""

@@ -22,6 +22,7 @@ from goffman.estimates.cells import (
     models_over_cells,
     wordings_over_cells,
 )
+from goffman.estimates.over_baseline import disparity_over_baseline
 from goffman.lexicons.gender import with_gender
 from goffman.measures.base import Contrasts, Meaning, Reads
 from goffman.measures.fills import refuse_more
@@ -109,7 +110,7 @@ class GenderOfPhrase:
     headline: ClassVar[tuple[str, str]] = ("genders", "probability")
     contrasts: ClassVar[tuple[tuple[str, Contrasts], ...]] = (
         ("keyed-disparity", (genders, *_OF_DISPARITY)),
-        ("disparity", _OF_DISPARITY),
+        ("disparity", (*_OF_DISPARITY, disparity_over_baseline)),
     )
     between_runs: ClassVar[Contrasts] = (models_over_cells,)
     presentation: ClassVar[Presentation] = PRESENTATION

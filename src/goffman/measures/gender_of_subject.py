@@ -20,6 +20,7 @@ from goffman.estimates.cells import (
     models_over_cells,
     wordings_over_cells,
 )
+from goffman.estimates.over_baseline import disparity_over_baseline
 from goffman.lexicons.gender import with_gender
 from goffman.measures.base import Contrasts, Meaning, Reads
 from goffman.measures.fills import top_fills
@@ -93,7 +94,14 @@ class GenderOfSubject:
     contrasts: ClassVar[tuple[tuple[str, Contrasts], ...]] = (
         (
             "disparity",
-            (genders, groups_of_cells, models_over_cells, dimensions, wordings_over_cells),
+            (
+                genders,
+                groups_of_cells,
+                disparity_over_baseline,
+                models_over_cells,
+                dimensions,
+                wordings_over_cells,
+            ),
         ),
     )
     between_runs: ClassVar[Contrasts] = (models_over_cells,)

@@ -24,16 +24,26 @@ from goffman.presentation.figure import (
     view,
     wrapped,
 )
+from goffman.presentation.numbers import number
 from goffman.presentation.palette import LINE
-from goffman.presentation.section import Section
+from goffman.presentation.section import Section, not_counted
 from goffman.presentation.shown import plain, variant_said
+from goffman.records import BASELINE
 
 WHO = ("female", "male", "unspecified")
 
 _READ = (
     "A circle is the probability of female words, a square that of male words, and a triangle that "
-    "of all other words."
+    "of the other words that count."
 )
+
+
+def _read(section: Section) -> str:
+    """What the three marks are, and how much of the probability is none of them."""
+    rest = not_counted(section)
+    if rest is None:
+        return _READ
+    return f"{_READ} They do not add up to 1: {number(rest)} is on words that do not count."
 
 
 def _words(section: Section) -> dict[str, str]:
@@ -43,7 +53,11 @@ def _words(section: Section) -> dict[str, str]:
 
 
 def _ready(section: Section, rows: pl.DataFrame) -> pl.DataFrame:
-    """The rows of the first wording, with variants and subscales as they are shown."""
+    """The rows of the first wording, with variants and subscales as they are shown.
+
+    The baseline is no set of conditions: it is in the tables.
+    """
+    rows = rows.filter(pl.col("group").is_null() | (pl.col("group") != BASELINE))
     if "wording" in rows.columns and section.wordings:
         rows = rows.filter(pl.col("wording").is_null() | (pl.col("wording") == section.wordings[0]))
     return rows.with_columns(
@@ -105,7 +119,7 @@ def parts(section: Section) -> Iterator[Figure]:
         section,
         "parts",
         title="Who is named in each part of the scale",
-        description=f"{_READ} Means over items and {section.noun.many}.",
+        description=f"{_read(section)} Means over items and {section.noun.many}.",
         choices=choices,
         spec=view(
             **_dumbbells(rows, label, order, fields=["part"] if few else []),
@@ -190,8 +204,8 @@ def conditions(section: Section) -> Iterator[Figure]:
         "conditions",
         title=f"By {section.noun.one}",
         description=(
-            f"{_READ} Means over items; the {section.noun.many} with the largest female − male "
-            "come first. Select a mark to see the prompts behind it."
+            f"{_read(section)} Means over items; the {section.noun.many} with the largest "
+            "female − male come first. Select a mark to see the prompts behind it."
         ),
         choices=choices,
         spec=view(
@@ -224,7 +238,7 @@ def sentences(section: Section) -> Iterator[Figure]:
         section,
         "items",
         title="By sentence",
-        description=f"{_READ} Means over the {section.noun.many} in each set.",
+        description=f"{_read(section)} Means over the {section.noun.many} in each set.",
         choices=choices,
         spec=view(
             **_sentences(rows, list(texts.values())),

@@ -17,6 +17,7 @@ from goffman.presentation.findings import (
     untested,
     verdict_said,
 )
+from goffman.presentation.findings_over_baseline import over_baseline
 from goffman.presentation.findings_reliability import reliability
 from goffman.presentation.numbers import difference_said, number
 from goffman.presentation.shown import plain, variant_said
@@ -94,6 +95,7 @@ def _more(section: Section, model: str) -> Iterator[str]:
             f"{number(row['mean_second'])} for {plain(row['second'])} {many}; "
             f"{difference_said(row)}; {tested_said(row)}."
         )
+    yield from over_baseline(section, model)
     yield from _neither(section, model)
     yield from reliability(section, model)
     parts = genders.filter(pl.col("dimension").is_not_null())

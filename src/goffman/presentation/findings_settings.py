@@ -15,6 +15,7 @@ from goffman.presentation.findings import (
     of_model,
     verdict_said,
 )
+from goffman.presentation.findings_unanswered import beside_bias
 from goffman.presentation.numbers import difference_said, number
 from goffman.presentation.shown import setting_name
 from goffman.records import BASELINE
@@ -56,7 +57,12 @@ def bias(section: Section) -> Iterator[Finding]:
             f"{verdict_said(row)}{_moved(section, row)}"
         )
         model = row["model"]
-        more = (*_trials(section, model), *_replies(section, model), *_changes(section, model))
+        more = (
+            *_trials(section, model),
+            *_replies(section, model),
+            *beside_bias(section, model),
+            *_changes(section, model),
+        )
         yield finding(row, head, text, iter(more))
 
 

@@ -110,3 +110,16 @@ class Section:
         known = {one: self.called(one) for one in rows[column].drop_nulls().unique()}
         name = pl.col(column).replace_strict(known, default=None, return_dtype=pl.String)
         return rows.with_columns(name=name)
+
+
+def not_counted(section: Section) -> float | None:
+    """The mean probability of what is neither female, nor male, nor unspecified; None: unknown."""
+    wide = section.scores.filter(
+        pl.col("level") == "prompt",
+        pl.col("group") != BASELINE,
+        pl.col("quantity").is_in(["mass", "outside"]),
+    )
+    # Words below the threshold, and beyond the top k; or what was not put back.
+    left = pl.when(pl.col("quantity") == "mass").then(1 - pl.col("value")).otherwise("value")
+    mean = wide.select(left.mean().alias("left"))["left"][0]
+    return None if mean is None else float(mean)

@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 
 from goffman.presentation.findings_reference import confound
+from goffman.presentation.findings_unanswered import BESIDE
 from goffman.presentation.section import Section
 from goffman.presentation.shown import plain
 from goffman.presentation.table_text import Drop, Shown, Table, as_table
@@ -265,20 +266,52 @@ def settings(section: Section) -> Iterator[Table]:
     )
     if rows.height:
         rows = _with_baseline(rows.rename({"value": quantity}), section.estimates)
+        rows = _with_unanswered(rows, scores)
         caption = (
             f"{instrument}: {quantity} for every adjective setting, and its difference from the "
             f"baseline without adjectives; n counts {rows['over'][0]}."
         )
+        if rows["bias-lowest"].count():
+            caption += (
+                " The bounds are the bias if every reply that names nobody were right on one side "
+                "alone; among answered leaves these out."
+            )
         shown = (
             *_text("model", "condition", "group", condition="setting"),
             _N,
             *_numbers(quantity, "sd"),
+            *_UNANSWERED,
             *_TESTED[:2],
             Shown(header="p", keys=("p",), form="p"),
             _TESTED[2],
         )
         made = rows.sort("model", "group", "condition").to_dicts()
         yield as_table(f"{instrument}-settings", caption, made, shown=shown)
+
+
+_UNANSWERED = (
+    Shown(header="bounds", keys=("bias-lowest", "bias-highest"), form="interval", drop="empty"),
+    *(
+        Shown(header=header, keys=(name,), form="number", drop="empty")
+        for header, name in (
+            ("among answered", "bias-answered"),
+            ("right, pro", "accuracy-pro"),
+            ("right, anti", "accuracy-anti"),
+            ("above chance", "above-chance"),
+            ("first named − ½", "first-mentioned-above-half"),
+            ("log-odds", "log-odds"),
+        )
+    ),
+)
+
+
+def _with_unanswered(rows: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
+    """Beside each setting what could put its bias in doubt, where replies were asked for."""
+    on = ["model", "condition"]
+    for name in BESIDE:
+        values = _level(scores, "condition", name).select(*on, pl.col("value").alias(name))
+        rows = rows.join(values, on=on, how="left", nulls_equal=True)
+    return rows
 
 
 def answer_kinds(section: Section) -> Iterator[Table]:

@@ -46,7 +46,7 @@ FACTS = {
 """What tells a model from another: its name in the manifest, and as it is shown."""
 
 
-SHIPPED_WORDS = "the words that come with goffman"
+SHIPPED_WORDS = "the list that comes with goffman"
 
 
 def about_run(run: MeasuredRun) -> dict[str, Any]:

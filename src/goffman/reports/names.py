@@ -8,6 +8,7 @@ INSTRUMENT.WHAT[.GROUP][.PART][MODEL, VARIANT], such as social-distance.gap[robe
     disparity       female minus male, for the group that it is about; disparity.other: for another
     above-baseline  a condition, or an adjective setting, minus the prompts without one;
                     above-baseline-over-trials: the same settings, tested over trials
+    over-baseline   female minus male for a group, minus that in sentences without a condition
     above-reference  a condition minus the mean of the other group's conditions
     models          one model minus another, [ONE vs OTHER]
     subscales       the disparity in one subscale minus another
@@ -43,6 +44,7 @@ WHAT = {
     "baseline": "above-baseline",
     "trials": "above-baseline-over-trials",
     "reference": "above-reference",
+    "over-baseline": "over-baseline",
     "models": "models",
     "dimensions": "subscales",
     "wordings": "wordings",

@@ -1,0 +1,33 @@
+"""What is said of a disparity beside that of the same sentences without a condition."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from goffman.estimates.clear import points
+from goffman.presentation.findings import of_model
+from goffman.presentation.numbers import difference_said, number
+from goffman.presentation.shown import plain
+
+if TYPE_CHECKING:
+    from goffman.presentation.section import Section
+
+
+def over_baseline(section: Section, model: str) -> Iterator[str]:
+    """Of each group: whether naming a condition moves female minus male."""
+    rows = of_model(section.contrasts("over-baseline"), model)
+    rows = rows.filter(pl.col("variant").is_null() | (pl.col("variant") == "with-names"))
+    for row in rows.iter_rows(named=True):
+        moved = {
+            1: "moves it towards women",
+            -1: "moves it towards men",
+            0: "does not clearly move it",
+        }[points(row)]
+        yield (
+            f"Without a {section.noun.one} the same sentences have female − male of "
+            f"{number(row['mean_second'])}; naming one of the {plain(row['group'])} "
+            f"{section.noun.many} {moved} ({difference_said(row)})."
+        )

@@ -1,0 +1,96 @@
+"""A disparity against that of the same sentences without a condition."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+from goffman.estimate import estimates
+from goffman.estimates.contrast import Comparing
+from goffman.measures.gender_of_subject import QUANTITIES, GenderOfSubject
+from goffman.measures.rows import prompt_scores
+from goffman.records import Prompt
+from goffman.stats.crossed import crossed_t
+from goffman.tables import prompt_table
+
+GROUPS = {"mental-health": 4, "other": 3}
+
+
+def scored(tables, without):
+    """Scores of every level: {group: items × conditions}, and the items' baselines."""
+    asked, values = [], []
+    cells = [
+        (f"i{i}", f"{group}-{c}", group, value)
+        for group, table in tables.items()
+        for (i, c), value in np.ndenumerate(table)
+    ]
+    cells += [(f"i{i}", "baseline", "baseline", value) for i, value in enumerate(without)]
+    for item, condition, group, value in cells:
+        asked.append(
+            Prompt(
+                instrument="care",
+                item=item,
+                wording="only",
+                condition=condition,
+                form=condition,
+                group=group,
+                text=f"<mask> {item} {condition}",
+            )
+        )
+        values.append(float(value))
+    prompts = prompt_table(asked)
+    given = pl.DataFrame(
+        {"prompt_id": prompts["prompt_id"], "model": "m", "variant": "with-names"}
+    ).with_columns(pl.Series(name, values, dtype=pl.Float64) for name in QUANTITIES)
+    measure = GenderOfSubject()
+    each = prompt_scores(
+        given, prompts, measure=measure.name, reasons=dict.fromkeys(QUANTITIES, "gone")
+    )
+    return pl.concat([each, measure.means(each)])
+
+
+def found(scores):
+    rows = estimates(
+        scores,
+        {"care": GenderOfSubject()},
+        wordings={"care": ["only"]},
+        compare=Comparing(draws=99),
+    )
+    return rows.filter(pl.col("kind") == "over-baseline")
+
+
+@pytest.fixture(scope="module")
+def tables():
+    rng = np.random.default_rng(3)
+    return {group: rng.normal(0.2, 0.1, (5, size)) for group, size in GROUPS.items()}
+
+
+def test_each_group_stands_against_the_baselines_of_its_items(tables):
+    without = np.array([0.1, 0.2, 0.1, 0.0, 0.1])
+    rows = found(scored(tables, without))
+    assert rows["first"].to_list() == ["mental-health", "other"]
+    assert set(rows["second"]) == {"baseline"}
+    for row in rows.iter_rows(named=True):
+        table = tables[row["group"]]
+        # What is left of each cell once its item's baseline is taken off, against nothing.
+        left = table - without[:, None]
+        expected = crossed_t(left, np.zeros(left.shape), contrast="by hand", shared="both")
+        assert row["difference"] == pytest.approx(left.mean())
+        assert row["p"] == pytest.approx(expected.p)
+        assert row["mean_second"] == pytest.approx(without.mean())
+
+
+def test_a_disparity_that_every_sentence_has_is_none_of_the_diagnoses():
+    rng = np.random.default_rng(4)
+    items = rng.normal(0.5, 0.3, 6)
+    tables = {
+        group: items[:, None] + rng.normal(0, 0.01, (6, size)) for group, size in GROUPS.items()
+    }
+    rows = found(scored(tables, items))
+    assert (rows["p"] > 0.05).all()
+    assert (rows["mean_first"] > 0.3).all()
+
+
+def test_without_baselines_there_is_no_such_contrast(tables):
+    assert not found(scored(tables, [])).height
