@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -90,7 +91,14 @@ class Command(TyperCommand):
             for text in raw if isinstance(raw, list | tuple) else [raw]:
                 if isinstance(text, str):
                     _check_text(_name(param), text)
-        rest: list[str] = super().parse_args(ctx, args)
+        try:
+            rest: list[str] = super().parse_args(ctx, args)
+        except typer.BadParameter as error:
+            if allowed := _allowed(error.param):
+                text = given[error.param.name]
+                shown = text if _is_number(text) else f"'{text}'"
+                raise InputError(f"{_name(error.param)} is {shown}. Allowed: {allowed}.") from error
+            raise
         for param in self.params:
             _check_number(_name(param), ctx.params.get(param.name))
         return rest
@@ -110,6 +118,27 @@ def _name(param: Any) -> str:
     option = str(param.opts[0])
     shown = str(param.metavar or option.upper())
     return option if option.startswith("-") else shown.split(maxsplit=1)[0]
+
+
+def _allowed(param: Any) -> str | None:
+    """What a number or a choice may be, in words; None: the parameter is something else."""
+    kind = getattr(getattr(param, "type_descriptor", None), "annotation", None)
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return ", ".join(str(one.value) for one in kind)
+    if kind not in (int, float):
+        return None
+    least, most = param.min, param.max
+    what = "a whole number" if kind is int else "a number"
+    if most is not None:
+        return f"{what} from {least:,} to {most:,}"
+    return what if least is None else f"{what}, {least:,} or more"
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False
 
 
 def _check_text(name: str, text: str) -> None:

@@ -112,11 +112,11 @@ IDS = "Allowed: up to 64 lower-case letters, digits and single hyphens, such as 
 BROKEN = {
     "no instrument.toml": (
         remove("instrument.toml"),
-        ["instrument.toml: the file is missing from DIR."],
+        ["instrument.toml: not found in DIR."],
     ),
     "a misnamed table": (
         lambda folder: (folder / "items.csv").rename(folder / "item.csv"),
-        ["items.csv: the file is missing from DIR. Did you mean 'item.csv'?"],
+        ["items.csv: not found in DIR. Did you mean 'item.csv'?"],
     ),
     "not TOML": (
         toml('title = "Would', "title = Would"),
@@ -815,7 +815,7 @@ BROKEN_PAIRS = {
         toml("'{pronoun}'", "it"),
         ["instrument.toml, line 7: question must have {pronoun} in it once, and no other place."],
     ),
-    "no frames": (remove("frames.csv"), ["frames.csv: the file is missing from DIR."]),
+    "no frames": (remove("frames.csv"), ["frames.csv: not found in DIR."]),
     "a frame without a pronoun": (
         change("frames.csv", "{he}", "he"),
         [

@@ -273,7 +273,7 @@ def test_a_missing_file_is_said(tmp_path):
         read_ratings(tmp_path / "rating.csv")
     assert str(caught.value) == (
         f"{tmp_path / 'rating.csv'} cannot be used: 1 fault.\n"
-        f"  rating.csv: the file is missing from {tmp_path}. Did you mean 'ratings.csv'?"
+        f"  rating.csv: not found in {tmp_path}. Did you mean 'ratings.csv'?"
     )
 
 

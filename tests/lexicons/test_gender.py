@@ -412,7 +412,7 @@ def test_a_missing_file_is_said_with_the_nearest_name(tmp_path: Path) -> None:
         load_gender(tmp_path / "gendre.csv")
     assert str(error.value) == (
         f"{tmp_path / 'gendre.csv'} cannot be used: 1 fault.\n"
-        f"  gendre.csv: the file is missing from {tmp_path}. Did you mean 'gender.csv'?"
+        f"  gendre.csv: not found in {tmp_path}. Did you mean 'gender.csv'?"
     )
 
 
