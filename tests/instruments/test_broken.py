@@ -138,7 +138,7 @@ BROKEN = {
             "instrument.toml: the key 'licence' is missing.",
             "instrument.toml, line 6: there is no key 'license'. Allowed: id, version, title, kind, "
             "citation, licence, language, limits, nouns, conditions, slot, fields, wordings, "
-            "settings. "
+            "settings, controls. "
             "Did you mean 'licence'?",
         ],
     ),
@@ -443,7 +443,8 @@ BROKEN |= {
         toml('contrast = "odd"', 'contrast = "odd"\ntopk = 50'),
         [
             "instrument.toml, line 19: there is no key 'topk' in [settings]. Allowed: measure, "
-            "contrast, against, placement, top_k, depth, width, pairs, trials. Did you mean 'top_k'?"
+            "contrast, against, placement, top_k, depth, width, pairs, trials, smallest, "
+            "smallest_preference. Did you mean 'top_k'?"
         ],
     ),
     "a setting that is no number": (
