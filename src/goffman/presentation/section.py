@@ -10,6 +10,7 @@ import polars as pl
 
 from goffman.presentation.shown import setting_name
 from goffman.records import BASELINE, Noun
+from goffman.tables import RATINGS_COMPARED, schema
 from goffman.terminal import printable
 
 if TYPE_CHECKING:
@@ -44,7 +45,9 @@ class Section:
     """By a model's name as the user gave it: how it did on the control items, if it was asked."""
     ratings: str = ""
     """Who rated the words that its numbers rest on, in a sentence; empty: it needs no ratings."""
-    compared: pl.DataFrame = field(default_factory=pl.DataFrame)
+    compared: pl.DataFrame = field(
+        default_factory=lambda: pl.DataFrame(schema=schema(RATINGS_COMPARED))
+    )
     """The columns RATINGS_COMPARED; no rows: there are no other ratings to compare with."""
 
     def models(self) -> list[str]:
