@@ -115,9 +115,16 @@ class Section:
         return rows.with_columns(name=name)
 
 
-def not_counted(section: Section) -> float | None:
-    """The mean probability of what is neither female, nor male, nor unspecified; None: unknown."""
-    wide = section.scores.filter(
+def not_counted(section: Section, *, model: str | None = None) -> float | None:
+    """The mean probability of what is neither female, nor male, nor unspecified; None: unknown.
+
+    ``model``: as it is shown; None: of all.
+    """
+    scores = section.scores
+    if model is not None:
+        mine = [name for name in scores["model"].unique() if section.names.model(name) == model]
+        scores = scores.filter(pl.col("model").is_in(mine))
+    wide = scores.filter(
         pl.col("level") == "prompt",
         pl.col("group") != BASELINE,
         pl.col("quantity").is_in(["mass", "outside"]),
