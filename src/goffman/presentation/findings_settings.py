@@ -49,8 +49,8 @@ def bias(section: Section) -> Iterator[Finding]:
         )
         more = (
             *_replies(section, row["model"]),
-            *beside_bias(section, row["model"]),
             *_changes(section, row["model"]),
+            *beside_bias(section, row["model"]),
         )
         yield Finding(model=row["model"], head=head, text=text, more=more)
 
