@@ -808,7 +808,7 @@ def test_a_classifiers_share_is_said_by_condition_and_by_sentence():
         "The mean share of negative labels is 0.50 for 2 stigmatized conditions and 0.00 for 2 "
         "non-stigmatized ones: "
     ) in said[1]
-    assert said[4] == (
+    assert said[-1] == (
         "  Counted by sentence, so that conditions with more forms count more, 0.75 of 8 "
         "stigmatized and 0.00 of 4 non-stigmatized sentences are labeled negative."
     )
