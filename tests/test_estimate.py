@@ -741,7 +741,7 @@ def test_sentences_carry_their_uncertainty(mei, lin):
     assert " (pooled SD); " in said[2]
     assert said[2].endswith("Welch's t, one test.")
     assert any(line.startswith("  In the 2 wordings the difference ranges from ") for line in said)
-    bounds = "  If every unrated word were positive, or every one negative, the share would be "
+    bounds = "  If all words without a rating, and all beyond those counted, were positive, or "
     assert any(line.startswith(bounds) for line in said)
     assert any("negative attitude of a" in line for line in said[-2:])
     genders = sentences(lin[0], lin[2])
