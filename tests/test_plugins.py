@@ -188,6 +188,9 @@ def test_a_run_of_a_measure_that_is_gone_says_what_to_install(audited, tmp_path)
 def test_a_broken_plug_in_is_named_and_takes_nothing_down(tmp_path, audited):
     package(tmp_path, "broken", {"broken.py": "1 / 0"}, measures="broken = broken:Measure")
     package(tmp_path, "half", {"half.py": "class Half: name = 'half'"}, measures="half = half:Half")
+    no_control = "from toy_measure import Toy\nclass Unable(Toy): scores_controls = 'label'"
+    files = {"unable.py": no_control, "toy_measure.py": (HERE / "toy_measure.py").read_text()}
+    package(tmp_path, "unable", files, measures="unable = unable:Unable")
     code = "from goffman.measures.catalogue import measures; print(*measures())"
     done = subprocess.run(
         [sys.executable, "-c", code],
@@ -207,6 +210,10 @@ def test_a_broken_plug_in_is_named_and_takes_nothing_down(tmp_path, audited):
     assert (
         "The plug-in 'half' (goffman.measures) is left out: it lacks reads, words, " in done.stderr
     )
+    assert (
+        "The plug-in 'unable' (goffman.measures) is left out: scores_controls and control go "
+        "together; see goffman/measures/controls.py."
+    ) in done.stderr
 
 
 TEA = {
