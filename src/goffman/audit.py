@@ -33,7 +33,7 @@ from goffman.runs.manifest import (
     with_instrument,
     with_model,
 )
-from goffman.runs.plan import Limits, limits_for
+from goffman.runs.plan import BatchLimits, limits_for
 from goffman.runs.pronouns import forms_of, with_one_mask
 from goffman.score import load_words
 
@@ -154,7 +154,7 @@ class _Work:
     options: AskOptions
     listener: Listener
 
-    def job(self, question: Question, limits: Limits) -> Job:
+    def job(self, question: Question, limits: BatchLimits) -> Job:
         """What a model that the run has not refused is asked; its prompts are on disk."""
         keep_prompts(self.run, question.instrument.id, question.prompts)
         prompts = question.prompts

@@ -19,12 +19,12 @@ from goffman.cli_audit import audit
 from goffman.cli_compare import check, compare, export
 from goffman.cli_models import models_app
 from goffman.cli_options import (
+    AdjectivePlacement,
     Adjectives,
     Command,
     DropFaulty,
     Json,
     Pairs,
-    Placement,
     WinoBias,
 )
 from goffman.cli_ratings import agree, rate
@@ -147,7 +147,7 @@ def prompts(
     winobias: WinoBias = None,
     drop_faulty: DropFaulty = False,
     adjectives: Adjectives = None,
-    placement: Placement = None,
+    placement: AdjectivePlacement = None,
     pairs: Pairs = None,
     seed: Annotated[int | None, typer.Option(help="Coreference: which pairs are drawn.")] = None,
     pronouns: Annotated[

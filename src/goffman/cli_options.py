@@ -50,7 +50,7 @@ Adjectives = Annotated[
         rich_help_panel=SENTENCES,
     ),
 ]
-Placement = Annotated[
+AdjectivePlacement = Annotated[
     str | None,
     typer.Option(
         "--adjective-placement",
@@ -94,11 +94,13 @@ class Command(TyperCommand):
         try:
             rest: list[str] = super().parse_args(ctx, args)
         except typer.BadParameter as error:
-            if allowed := _allowed(error.param):
-                text = given[error.param.name]
-                shown = text if _is_number(text) else f"'{text}'"
-                raise InputError(f"{_name(error.param)} is {shown}. Allowed: {allowed}.") from error
-            raise
+            wrong: Any = error.param
+            allowed = _allowed(wrong)
+            if allowed is None:
+                raise
+            text = given[wrong.name]
+            shown = text if _is_number(text) else f"'{text}'"
+            raise InputError(f"{_name(wrong)} is {shown}. Allowed: {allowed}.") from error
         for param in self.params:
             _check_number(_name(param), ctx.params.get(param.name))
         return rest
