@@ -268,7 +268,7 @@ def test_an_unknown_name_has_its_nearest_and_the_list(known):
     )
     assert text.endswith(
         "which --list prints; with a field after it: value, low, high, p, p_adjusted, check_p, "
-        "permutation_p, effect, effect_low, effect_high, mean_first, mean_second, n."
+        "permutation_p, effect, effect_low, effect_high, mean_first, mean_second, n, detectable."
     )
 
 
@@ -289,9 +289,8 @@ def test_a_value_that_is_not_there_is_an_error_and_never_a_pass(tmp_path):
         tried(known, "coreference.above-baseline.old.p < 0.05")
     assert str(refusal.value) == (
         "--fail-if 'coreference.above-baseline.old.p < 0.05' cannot be decided: "
-        f"coreference.above-baseline.old[{the_model(run)}] has no p (the values of each set are "
-        "all equal, so their spread is unknown; all differences are equal, so their spread is "
-        "unknown)."
+        f"coreference.above-baseline.old[{the_model(run)}] has no p (the sentence pairs have only 5 "
+        "different frames, referents or other people, and a test needs 6)."
     )
 
 
