@@ -286,7 +286,7 @@ def teas(folder: Path, entries: str) -> Path:
 def test_an_instrument_of_another_package_is_used_by_its_name(tmp_path, given):
     folder = teas(tmp_path / "packages", f"tea = teas:{given}")
     said, warned = goffman_with(folder, "validate", "tea")
-    assert (said, warned) == ("tea is sound: 2 prompts, no controls.\n", "")
+    assert (said, warned) == ("tea is valid: 2 prompts and no control items.\n", "")
 
 
 def test_an_instrument_of_another_package_is_listed_printed_and_audited(tmp_path, tiny):

@@ -110,7 +110,7 @@ def audit(
 def _counted(prompts: Sequence[Prompt]) -> str:
     """How many prompts these are, and how many of them are controls'."""
     controls = sum(map(is_control, prompts))
-    beside = f" and {controls:,} of controls" if controls else ""
+    beside = f" and {controls:,} control prompts" if controls else ""
     return f"{len(prompts) - controls:,} prompts{beside}"
 
 

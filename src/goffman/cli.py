@@ -124,8 +124,8 @@ def validate(path: NameOrPath, *, as_json: Json = False) -> None:
         found |= {"faults": [vars(f) for f in faults]}
         print(json.dumps(found, ensure_ascii=False, indent=1))
     elif not faults:
-        beside = f"{controls:,} of controls" if controls else "no controls"
-        print(f"{printable(path)} is sound: {count:,} prompts, {beside}.")
+        beside = f"{controls:,} control prompts" if controls else "no control items"
+        print(f"{printable(path)} is valid: {count:,} prompts and {beside}.")
     if faults:
         raise typer.Exit(2)
 
