@@ -310,7 +310,7 @@ def test_other_prompts_are_refused(tmp_path_factory, before):
         f"  attribution is not compared: {few.folder} has no scores of it.\n"
         f"  people-sentiment is not compared: {few.folder} has no scores of it.\n"
         f"  social-distance is not compared: {few.folder} has no scores of it.\n"
-        f"  care-seeking: prompts is 36 in {before.folder} and 10 in {few.folder}; prompts sha256 "
+        f"  care-seeking: prompts is 42 in {before.folder} and 10 in {few.folder}; prompts sha256 "
         f"is {prompts[0]}… in {before.folder} and {prompts[1]}… in {few.folder}."
     )
 

@@ -211,7 +211,7 @@ def test_a_correlation_with_it_is_not_stated_not_drawn_and_decides_nothing(
     asked = [str(shortened / name) for name in ("social-distance", NAME)]
     done = audit([str(tiny("bert")), ABLE], instruments=asked, output=tmp_path)
     heading = done.summary.index("Two measures together")
-    said = done.summary[heading + 1 :]
+    said = [line for line in done.summary[heading + 1 :] if "ratings of words" not in line]
     assert said
     for line in said:
         assert line.startswith("  No correlation of negative attitude")
