@@ -117,7 +117,7 @@ def test_every_condition_of_every_model_and_wording_is_drawn(figures, measured):
     [
         ("social-distance-gap", "groups", None),
         ("people-sentiment-gap", "groups", None),
-        ("social-distance-conditions", "baseline", "condition"),
+        ("social-distance-conditions", "reference", "condition"),
         ("care-seeking-disparities", "genders", None),
         ("attribution-disparities", "genders", None),
     ],

@@ -27,6 +27,15 @@ from goffman.presentation.figure import (
     tip,
     view,
 )
+from goffman.presentation.figure_estimates import (
+    ESTIMATE,
+    band,
+    dots,
+    estimate_tip,
+    marks_said,
+    with_clear,
+)
+from goffman.presentation.findings_reference import confound
 from goffman.presentation.section import Section
 from goffman.presentation.shown import ALL_MODELS, plain
 from goffman.records import BASELINE, Noun
@@ -37,21 +46,14 @@ BIN = 0.05
 
 def gaps(section: Section) -> Iterator[Figure]:
     """The difference between the two groups in each model, with its interval."""
-    rows = section.contrasts("groups")
+    rows = with_clear(section.contrasts("groups"))
     if not rows.height:
         return
     order = [*section.models(), ALL_MODELS]
-    values = data(rows, "model", "difference", "low", "high", "p_adjusted", "effect", "n")
-    dots = _of_wordings(section)
-    about = tip(
-        ("model", "Model"),
-        ("difference", "Difference"),
-        ("low", "Interval from"),
-        ("high", "to"),
-        ("p_adjusted", "p, corrected"),
-        ("n", section.noun.headed.many),
-    )
-    ticks = " Thin marks show the difference in each wording." if dots else ""
+    values = data(rows, "model", *ESTIMATE, "effect", "n")
+    thin = _of_wordings(section)
+    about = [*estimate_tip(("model", "Model")), *tip(("n", section.noun.headed.many))]
+    ticks = " Thin marks show the difference in each wording." if thin else ""
     names = f"{plain(section.contrast)} minus {plain(section.against)}"
     many = section.noun.many
     yield figure(
@@ -61,15 +63,17 @@ def gaps(section: Section) -> Iterator[Figure]:
         description=(
             f"For each model: the mean over {plain(section.contrast)} {many} minus the mean "
             f"over {plain(section.against)} {many}, with its 95% interval over {many}. "
-            f"Right of 0, the number is higher for {plain(section.contrast)} {many}.{ticks}"
+            f"Right of 0, the number is higher for {plain(section.contrast)} {many}. "
+            f"{marks_said(rows)}{ticks}"
         ),
         spec=view(
             values,
             [
+                *band(rows),
                 at(0, "zero"),
-                *dots,
+                *thin,
                 *interval(rows),
-                {"mark": {"type": "point", "size": 80}, "encoding": {"tooltip": about}},
+                *dots(about, size=80),
             ],
             height={"step": 30},
             encoding={
@@ -219,11 +223,12 @@ def _points(
 
 
 def ranked(section: Section) -> Iterator[Figure]:
-    """Every condition in order: against the baseline with its interval, or its own value."""
-    against = section.contrasts("baseline")
-    if against.height:
-        yield _ranked_against_baseline(section, against)
-        return
+    """Every condition in order: against the other group or the baseline, or its own value."""
+    for kind, called in (("reference", _against_group), ("baseline", _against_baseline)):
+        rows = section.contrasts(kind)
+        if rows.height:
+            yield _ranked(section, rows, **called(section))
+            return
     rows = section.named(
         section.rows("condition", section.presentation.quantity).filter(
             pl.col("condition") != BASELINE
@@ -252,47 +257,63 @@ def ranked(section: Section) -> Iterator[Figure]:
     )
 
 
-def _ranked_against_baseline(section: Section, against: pl.DataFrame) -> Figure:
+def _against_group(section: Section) -> dict[str, str]:
+    """How the contrasts with the other group's mean are called."""
+    noun, other = section.noun, f"the {plain(section.against)} {section.noun.many}"
+    return {
+        "title": f"Every {plain(section.contrast)} {noun.one} compared with {other}",
+        "said": f"How much higher the number is than the mean of {other}, highest first.",
+        "axis": f"Difference from the mean of {other}",
+    }
+
+
+def _against_baseline(section: Section) -> dict[str, str]:
+    """The same of those with the baseline."""
+    one = section.noun.one
+    said = f"How much higher the number is than for the same sentences without a {one}"
+    return {
+        "title": f"Every {one} compared with the baseline",
+        "said": " ".join([f"{said}, highest first.", *filter(None, [confound(section)])]),
+        "axis": "Difference from the baseline",
+    }
+
+
+def _ranked(
+    section: Section, contrasts: pl.DataFrame, *, title: str, said: str, axis: str
+) -> Figure:
     groups = section.scores.select("condition", group_of="group").drop_nulls().unique("condition")
     rows = section.named(
-        against.rename({"first": "condition"})
+        with_clear(contrasts)
+        .rename({"first": "condition"})
         .drop("group")
         .join(groups.rename({"group_of": "group"}), on="condition", how="left"),
     )
     choices = choice("model", "Model", section.models())
-    columns = ("model", "condition", "name", "group", "difference", "low", "high", "p_adjusted")
     noun = section.noun
-    about = tip(
-        ("name", noun.headed.one),
-        ("group", "Group"),
-        ("difference", "Above the baseline"),
-        ("low", "Interval from"),
-        ("high", "to"),
-        ("p_adjusted", "p, corrected"),
-    )
+    about = estimate_tip(("name", noun.headed.one), ("group", "Group"))
+    # Only those that are there: an empty one would be a legend of nothing.
+    there = [group for group in section.groups() if group in rows["group"].unique()]
     return figure(
         section,
         "conditions",
-        title=f"Every {noun.one} compared with the baseline",
+        title=title,
         description=(
-            f"How much higher the number is than for the same sentences without a {noun.one}, "
-            f"highest first. {_ends(rows, noun)} Select a mark to see the prompts behind it."
+            f"{said} {_ends(rows, noun)} {marks_said(rows)} Select a mark to see the prompts "
+            "behind it."
         ),
         choices=choices,
         spec=view(
-            data(rows, *columns),
+            data(rows, "model", "condition", "name", "group", *ESTIMATE),
             [
+                *band(rows),
                 at(0, "zero"),
-                *interval(rows, color=coloured("group", section.groups())["color"]),
-                {
-                    "mark": {"type": "point", "size": 34, "cursor": "pointer"},
-                    "encoding": {**coloured("group", section.groups()), "tooltip": about},
-                },
+                *interval(rows, color=coloured("group", there)["color"]),
+                *dots(about, size=34, colour=("group", there), leads=True),
             ],
             height={"step": 14},
             encoding={
                 "y": axis_y("name", {"field": "difference", "order": "descending"}),
-                "x": axis_x("Difference from the baseline", field_="difference"),
+                "x": axis_x(axis, field_="difference"),
             },
             transform=chosen(choices),
         ),
