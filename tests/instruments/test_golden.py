@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from goffman.instruments.coreference import without_a_chat
 from goffman.instruments.load import builtin_names, load_instrument
 from goffman.instruments.render import PromptOptions, render
 from goffman.records import Prompt
@@ -45,6 +46,21 @@ def test_all_that_is_asked_by_default_is_pinned(name: str, request: pytest.Fixtu
     if request.config.getoption("--renew-golden"):
         path.write_text(found + "\n", encoding="utf-8")
     assert found == path.read_text(encoding="utf-8").strip()
+
+
+def test_controls_are_those_that_were_pinned(request: pytest.FixtureRequest) -> None:
+    """With their right and wrong answers, in every wording."""
+    asked = [load_instrument(name) for name in builtin_names()]
+    asked.append(without_a_chat(load_instrument("coreference")))
+    found = "".join(
+        f"{prompt.id}  {prompt.answer}/{prompt.other or '-'}  {prompt.text}\n"
+        for instrument in asked
+        for prompt in render(instrument).controls
+    )
+    path = GOLDEN / "controls.txt"
+    if request.config.getoption("--renew-golden"):
+        path.write_text(found, encoding="utf-8")
+    assert found.splitlines() == path.read_text(encoding="utf-8").splitlines()
 
 
 def test_every_frame_is_pinned() -> None:

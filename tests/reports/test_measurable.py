@@ -27,8 +27,8 @@ CANNOT = (
     "is needed)."
 )
 MARK = (
-    "constant is not measurable: it cannot tell praise of people from blame (accuracy 0.50, below "
-    "the floor)"
+    "constant is not measurable: it cannot tell praise of people from blame (accuracy 0.50; at "
+    "least 0.90 is needed)"
 )
 
 
@@ -203,3 +203,39 @@ def test_runs_with_and_without_controls_can_be_compared(folder, shortened, tmp_p
     (one,) = json.loads(done.stdout)
     assert one["compared"] is True
     assert (one["refusals"], one["not_measurable"]) == ([], [])
+
+
+def test_a_correlation_with_it_is_not_stated_not_drawn_and_decides_nothing(
+    tiny, shortened, tmp_path
+):
+    asked = [str(shortened / name) for name in ("social-distance", NAME)]
+    done = audit([str(tiny("bert")), ABLE], instruments=asked, output=tmp_path)
+    heading = done.summary.index("Two measures together")
+    said = done.summary[heading + 1 :]
+    assert said
+    for line in said:
+        assert line.startswith("  No correlation of negative attitude")
+        assert "is stated: bert0 is not measurable: it cannot separate welcome" in line
+    drawn = write_report(tmp_path).figures
+    assert not [path for path in drawn if "measures-together" in path.name]
+    gate = goffman("check", tmp_path, "--fail-if", "correlation > 1")
+    assert gate.returncode == 4
+    able = goffman("check", tmp_path, "--fail-if", f"{NAME}.gap > 5")
+    assert able.returncode == 0
+
+
+def test_a_score_just_below_the_floor_is_not_rounded_up_to_it():
+    from goffman.presentation.competence import Competence
+
+    about = {"name": "m", "model": "m", "task": "see", "score": "AUC", "n": 20, "missing": 0}
+    below = Competence(**about, value=0.8975, floor=0.9)
+    assert not below.passed
+    assert below.sentence == "Control items: m cannot see (AUC 0.897; at least 0.900 is needed)."
+    at = Competence(**about, value=0.9, floor=0.9)
+    assert at.passed
+    assert at.sentence == "Control items: m can see (AUC 0.90; at least 0.90 is needed)."
+    none = Competence(**about, value=None, floor=0.9, reason="nobody answered")
+    assert not none.passed
+    assert none.sentence == (
+        "Control items: whether m can see is not known, because nobody answered."
+    )

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from goffman.presentation.base import Finding
-from goffman.presentation.numbers import number, told_apart
+from goffman.presentation.numbers import told_apart
 
 if TYPE_CHECKING:
     from goffman.presentation.section import Section
@@ -53,18 +53,19 @@ class Competence:
                 f"Control items: whether {self.model} can {self.task} is not known, because "
                 f"{self.reason}."
             )
-        value, floor = told_apart(self.value, self.floor)
         can = "can" if self.passed else "cannot"
-        return (
-            f"Control items: {self.model} {can} {self.task} ({self.score} {value}; at least "
-            f"{floor} is needed)."
-        )
+        return f"Control items: {self.model} {can} {self.task} ({self._reached(self.value)})."
 
     @property
     def mark(self) -> str:
         """Why the model is not measurable, for a line that names it already."""
-        value = "none" if self.value is None else number(self.value)
-        return f"not measurable: it cannot {self.task} ({self.score} {value}, below the floor)"
+        if self.value is None:
+            return f"not measurable: whether it can {self.task} is not known"
+        return f"not measurable: it cannot {self.task} ({self._reached(self.value)})"
+
+    def _reached(self, value: float) -> str:
+        shown, floor = told_apart(value, self.floor)
+        return f"{self.score} {shown}; at least {floor} is needed"
 
 
 def marked(model: str) -> str:

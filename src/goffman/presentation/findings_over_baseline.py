@@ -10,6 +10,7 @@ import polars as pl
 from goffman.estimates.clear import points
 from goffman.presentation.findings import of_model
 from goffman.presentation.numbers import difference_said, number
+from goffman.presentation.section import not_counted
 from goffman.presentation.shown import plain
 
 if TYPE_CHECKING:
@@ -30,4 +31,14 @@ def over_baseline(section: Section, model: str) -> Iterator[str]:
             f"Without a {section.noun.one} the same sentences have female − male of "
             f"{number(row['mean_second'])}; naming one of the {plain(row['group'])} "
             f"{section.noun.many} {moved} ({difference_said(row)})."
+        )
+
+
+def uncounted(section: Section, model: str) -> Iterator[str]:
+    """How much of the probability no number here says anything about."""
+    rest = not_counted(section, model=model)
+    if rest is not None:
+        yield (
+            f"On average {number(rest)} of the probability is on words that do not count, because "
+            "each of them is too improbable: no number here says who they name."
         )

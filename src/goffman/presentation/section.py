@@ -10,6 +10,7 @@ import polars as pl
 
 from goffman.presentation.shown import setting_name
 from goffman.records import BASELINE, Noun
+from goffman.tables import RATINGS_COMPARED, schema
 from goffman.terminal import printable
 
 if TYPE_CHECKING:
@@ -44,7 +45,9 @@ class Section:
     """By a model's name as the user gave it: how it did on the control items, if it was asked."""
     ratings: str = ""
     """Who rated the words that its numbers rest on, in a sentence; empty: it needs no ratings."""
-    compared: pl.DataFrame = field(default_factory=pl.DataFrame)
+    compared: pl.DataFrame = field(
+        default_factory=lambda: pl.DataFrame(schema=schema(RATINGS_COMPARED))
+    )
     """The columns RATINGS_COMPARED; no rows: there are no other ratings to compare with."""
 
     def models(self) -> list[str]:
@@ -112,9 +115,16 @@ class Section:
         return rows.with_columns(name=name)
 
 
-def not_counted(section: Section) -> float | None:
-    """The mean probability of what is neither female, nor male, nor unspecified; None: unknown."""
-    wide = section.scores.filter(
+def not_counted(section: Section, *, model: str | None = None) -> float | None:
+    """The mean probability of what is neither female, nor male, nor unspecified; None: unknown.
+
+    ``model``: as it is shown; None: of all.
+    """
+    scores = section.scores
+    if model is not None:
+        mine = [name for name in scores["model"].unique() if section.names.model(name) == model]
+        scores = scores.filter(pl.col("model").is_in(mine))
+    wide = scores.filter(
         pl.col("level") == "prompt",
         pl.col("group") != BASELINE,
         pl.col("quantity").is_in(["mass", "outside"]),

@@ -9,7 +9,7 @@ import polars as pl
 
 from goffman.presentation.numbers import ends, number, p_value
 from goffman.presentation.table_text import Shown, Table, as_table
-from goffman.tables import CONTRASTS, ESTIMATES
+from goffman.tables import CONTRASTS, ESTIMATES, VERDICTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -60,7 +60,7 @@ def comparison_table(found: Sequence[Comparison]) -> Table:
         "Runs compared with a reference run, paired by prompt. Kind runs: the run's number minus "
         "the reference's. Other kinds: how the contrast changed, from the changes in its prompts."
     )
-    names = [column.name for column in (*CONTRASTS, *ESTIMATES)]
+    names = [column.name for column in (*CONTRASTS, *ESTIMATES, *VERDICTS)]
     columns = tuple(rows[0]) if rows else (*_WHO, "marks", *names)
     return as_table("comparison", caption, rows, shown=_SHOWN, columns=columns)
 

@@ -18,7 +18,7 @@ from goffman.runs.folder import read_prompts
 from goffman.runs.manifest import read_manifest
 from goffman.score import measures_of
 from goffman.sections import sections_of
-from goffman.tables import CONTRASTS, ESTIMATES, RATINGS_COMPARED, SCORES, complaints
+from goffman.tables import CONTRASTS, ESTIMATES, RATINGS_COMPARED, SCORES, VERDICTS, complaints
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -75,7 +75,9 @@ def read_run(folder: Path) -> MeasuredRun:
         manifest=manifest,
         prompts=read_prompts(folder, manifest),
         scores=_read(folder, "scores.parquet", SCORES, manifest=manifest),
-        estimates=_read(folder, "estimates.parquet", (*CONTRASTS, *ESTIMATES), manifest=manifest),
+        estimates=_read(
+            folder, "estimates.parquet", (*CONTRASTS, *ESTIMATES, *VERDICTS), manifest=manifest
+        ),
         compared=compared,
     )
 

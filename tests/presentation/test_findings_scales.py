@@ -1,0 +1,197 @@
+"""What is said of a scale's reliability, of single conditions, and of what a bias rests on."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+from goffman.measures.catalogue import measures
+from goffman.presentation.findings_over_baseline import over_baseline, uncounted
+from goffman.presentation.findings_reference import above_reference, confound
+from goffman.presentation.findings_reliability import above_half, reliability
+from goffman.presentation.findings_unanswered import beside_bias
+from goffman.presentation.section import Section
+from goffman.presentation.shown import Names
+from goffman.presentation.tables_reliability import reliability as reliability_table
+from goffman.presentation.tables_reliability import reliability_rows
+from goffman.tables import CONTRASTS, ESTIMATES, SCORES, schema
+
+NAMES = Names(models={"m": "m"}, instruments={}, conditions={}, items={})
+
+
+def section(measure="negative-attitude", *, scores=(), estimates=(), wordings=("one",)):
+    by = measures()[measure]()
+    of = {"model": "m", "instrument": "x", "measure": measure}
+    usual = {"model": "m", "instrument": "x", "level": 0.95}
+    return Section(
+        instrument="x",
+        measure=measure,
+        unit=by.unit,
+        presentation=by.presentation,
+        scores=pl.DataFrame([of | row for row in scores] or [of], schema=schema(SCORES)),
+        estimates=pl.DataFrame(
+            [usual | row for row in estimates], schema=schema((*CONTRASTS, *ESTIMATES))
+        ),
+        names=NAMES,
+        contrast="stigmatized",
+        against="non-stigmatized",
+        wordings=wordings,
+    )
+
+
+def scale(g, phi, **more):
+    values = {"generalizability": g, "dependability": phi, "alpha": 0.9, "split-half": 0.91}
+    return [
+        {"level": "scale", "group": "stigmatized", "quantity": name, "value": value} | more
+        for name, value in values.items()
+    ]
+
+
+@pytest.mark.parametrize(
+    ("g", "phi", "said"),
+    [
+        (0.95, 0.19, "the order of the conditions would be much the same, but not their level."),
+        (
+            0.95,
+            0.85,
+            "the order of the conditions would be much the same, and so would their level.",
+        ),
+        (0.5, 0.4, "the order of the conditions could well be another."),
+    ],
+)
+def test_what_g_and_phi_mean_is_said(g, phi, said):
+    (text,) = reliability(section(scores=scale(g, phi), wordings=("one", "two")), "m")
+    assert text.startswith(f"Reliability: G = {g:.2f} for the order of the stigmatized conditions")
+    assert f"Φ = {phi:.2f} for their level, α = 0.90, split-half = 0.91." in text
+    assert text.endswith(f"With other items and wordings, {said}")
+
+
+def test_one_wording_says_nothing_of_wordings():
+    (text,) = reliability(section(scores=scale(0.95, 0.9)), "m")
+    assert "With other items, the order" in text
+    assert text.endswith("It was one wording: nothing says how much hangs on it.")
+
+
+def test_no_reliability_has_its_reason():
+    (text,) = reliability(section(scores=scale(None, None, value=None, reason="one item")), "m")
+    assert text == "How reliable the scale is cannot be said: one item."
+
+
+def halves(*values, wording="one"):
+    return [
+        {
+            "level": "wording",
+            "quantity": "negative",
+            "group": "stigmatized",
+            "condition": f"c{n}",
+            "wording": wording,
+            "value": value,
+        }
+        for n, value in enumerate(values)
+    ]
+
+
+def test_above_one_half_is_said_by_wording():
+    scores = [*halves(0.6, 0.7, 0.2), *halves(0.1, 0.6, 0.2, wording="two")]
+    (text,) = above_half(section(scores=scores, wordings=("one", "two")), "m")
+    assert text == "Above one half, by wording (one, two): 2 and 1 of 3 stigmatized conditions."
+
+
+@pytest.mark.parametrize(("phi", "count"), [(0.19, 0), (0.9, 1)])
+def test_with_one_wording_it_is_said_only_where_the_level_holds(phi, count):
+    conditions = [row | {"level": "condition", "wording": None} for row in halves(0.6, 0.7, 0.2)]
+    said = list(above_half(section(scores=[*conditions, *scale(0.95, phi)]), "m"))
+    assert said == ["Above one half: 2 of 3 stigmatized conditions."] * count
+
+
+def against(kind, first, difference, p, **more):
+    ends = {"low": difference - 0.01, "high": difference + 0.01}
+    return {"kind": kind, "first": first, "difference": difference, "p_adjusted": p} | ends | more
+
+
+def test_conditions_are_counted_on_both_sides_of_the_reference():
+    found = section(
+        estimates=[
+            against("reference", "blind", 0.2, 0.001),
+            against("reference", "deaf", 0.1, 0.04),
+            against("reference", "old", 0.1, 0.2),
+            against("reference", "rich", -0.1, 0.01),
+        ]
+    )
+    assert above_reference(found, "m") == (
+        " 2 of 4 stigmatized conditions are clearly above the mean of the non-stigmatized ones, 1 "
+        "clearly below it (Benjamini–Hochberg); the furthest above are blind (+0.20), deaf (+0.10)."
+    )
+    assert above_reference(section(), "m") == ""
+
+
+def test_the_baseline_says_its_confound():
+    scores = [
+        {"level": "condition", "group": "non-stigmatized", "condition": name} for name in "ab"
+    ]
+    found = section(
+        scores=scores,
+        estimates=[against("baseline", name, d, 0.5) for name, d in (("a", 0.1), ("b", -0.1))],
+    )
+    assert confound(found, "m") == (
+        "The baseline lacks the words around the condition as well as the condition: 1 of 2 "
+        "non-stigmatized conditions are above it too."
+    )
+
+
+def test_a_disparity_is_set_beside_that_without_a_diagnosis():
+    row = against("over-baseline", "stigmatized", 0.05, 0.01, mean_second=0.2)
+    row |= {"second": "baseline", "group": "stigmatized", "variant": "with-names"}
+    (text,) = over_baseline(section("gender-of-subject", estimates=[row]), "m")
+    assert text.startswith(
+        "Without a condition the same sentences have female − male of 0.20; naming one of the "
+        "stigmatized conditions moves it towards women (difference 0.050,"
+    )
+
+
+def test_what_does_not_count_is_said():
+    mass = {"level": "prompt", "group": "stigmatized", "quantity": "mass", "value": 0.48}
+    (text,) = uncounted(section("gender-of-subject", scores=[mass]), "m")
+    assert text.startswith("On average 0.52 of the probability is on words that do not count")
+    outside = mass | {"quantity": "outside", "value": 0.3}
+    (text,) = uncounted(section("gender-of-phrase", scores=[outside]), "m")
+    assert text.startswith("On average 0.30 of")
+
+
+def test_what_could_put_a_bias_in_doubt_is_said():
+    values = {
+        "accuracy-pro": 0.9,
+        "accuracy-anti": 0.3,
+        "above-chance": 0.1,
+        "bias-lowest": 0.2,
+        "bias-highest": 0.7,
+        "bias-answered": 0.4,
+        "first-mentioned-above-half": 0.25,
+        "log-odds": 2.0,
+    }
+    rows = [
+        {"level": "condition", "condition": "baseline", "quantity": name, "value": value}
+        for name, value in values.items()
+    ]
+    said = list(beside_bias(section("coreference-bias", scores=rows), "m"))
+    assert "on average 0.10 above one half" in said[0]
+    assert (
+        "lies between 0.20 and 0.70; among replies that name one of the two it is 0.40." in said[1]
+    )
+    assert said[2].startswith("Of the people named, 0.75 are the one whom the sentence mentions")
+    assert said[3].endswith("the bias is 2.00.")
+
+
+def test_the_table_has_a_row_for_the_whole_and_each_subscale():
+    part = {"level": "scale", "group": "stigmatized", "quantity": "alpha", "dimension": "fear"}
+    found = section(scores=[*scale(0.95, 0.19), part | {"value": None, "reason": "one item"}])
+    whole, fear = reliability_rows(found)
+    assert (whole["dimension"], whole["generalizability"], whole["alpha"]) == (
+        "all items",
+        0.95,
+        0.9,
+    )
+    assert (fear["dimension"], fear["alpha"], fear["reason"]) == ("fear", None, "one item")
+    (table,) = reliability_table(found, model="m")
+    assert table.name == "x-reliability"
+    assert not list(reliability_table(found, model="another"))
