@@ -137,6 +137,7 @@ people are shown it.
       section.py        one instrument of a run, with all that is shown of it
       competence.py     whether a model can do the task, and what is said where it cannot
       numbers.py        numbers and p-values as text
+      verdicts.py       verdicts as words, and what each means
       shown.py  palette.py   how things are called, and colored
       ratings.py        who rated the words, and what a user's ratings change
       findings.py       sentences that findings share
