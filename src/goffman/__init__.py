@@ -169,6 +169,8 @@ people are shown it.
       run.py            a measured run, read back
       write.py          a run → report.html, figures/, tables/
       html.py  page/    the page: its content put into template, style and scripts
+      overview.py       of each model: can it do the task, what differs, how sure, by wording
+      bars.py           … with its bar: difference and interval on the axis of an instrument
       content.py        who was asked what with what; the main contrasts
       limits.py         what holds for every number
       listing.py        every condition with its numbers
