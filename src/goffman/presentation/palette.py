@@ -133,7 +133,7 @@ def _styles(c: dict[str, Any]) -> dict[str, Any]:
             "opacity": 1,
         },
         "ground": {"color": c["paper"], "opacity": 1},
-        "band": {"color": c["axis"], "opacity": 0.22},
+        "band": {"color": c["axis"], "opacity": 0.28},
         "link": {"color": c["axis"], "strokeWidth": 2.5},
         "baseline": {"color": c["ink"], "stroke": c["paper"], "strokeWidth": 1, "size": 70},
         "bars": {"color": c["category"][1], "opacity": 0.85},

@@ -44,11 +44,12 @@ def _task(section: Section, model: str) -> dict[str, str]:
     return {"word": "yes" if control.passed else "no", "why": value}
 
 
-def _numbers(one: Finding) -> str:
+def _numbers(one: Finding) -> list[str]:
+    """The difference with its interval, and p: a line each."""
     if one.difference is None:
-        return "–"
+        return ["–"]
     interval = "no interval" if one.low is None else ends(one.low, one.high)
-    return f"{number(one.difference)} ({interval}), {p_said(one.p_adjusted)}"
+    return [f"{number(one.difference)} ({interval})", p_said(one.p_adjusted)]
 
 
 def _wording(one: Finding) -> str:
