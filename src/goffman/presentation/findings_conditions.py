@@ -52,7 +52,7 @@ def groups_apart(*, what: str, more: More) -> Find:
             )
             sentences = [f"{tested_said(row)}.", *_as_asked(section, row["model"])]
             sentences += [*_spread(section, row["model"]), *more(section, row["model"])]
-            also = _by_wording(section, row) | {"rest": _single(section, row["model"]).strip()}
+            also = _by_wording(section, row) | {"rest": _single(section, row["model"])}
             yield finding(row, head, text, iter(sentences), **also)
 
     return found
@@ -99,10 +99,10 @@ def _above(section: Section, model: str) -> str:
     above = rows.filter(pl.col("difference") > 0)
     share = f"share than the baseline (the same sentences without a {noun.one})"
     if not above.height:
-        return f" None of {rows.height} {noun.many} has a higher {share}."
+        return f"None of {rows.height} {noun.many} has a higher {share}."
     sure = clear(tested).filter(pl.col("difference") > 0)
     has = "has" if above.height == 1 else "have"
-    said = f" {above.height} of {rows.height} {noun.many} {has} a higher {share}."
+    said = f"{above.height} of {rows.height} {noun.many} {has} a higher {share}."
     if tested.height:
         said += f" The difference is clear for {sure.height or 'none'} of them."
     if tested.height < rows.height:
