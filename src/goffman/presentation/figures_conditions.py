@@ -56,13 +56,14 @@ def gaps(section: Section) -> Iterator[Figure]:
     ticks = " Thin marks show the difference in each wording." if thin else ""
     names = f"{plain(section.contrast)} minus {plain(section.against)}"
     many = section.noun.many
+    over = "".join(f" over {what}" for what in rows["interval_over"].drop_nulls().unique()[:1])
     yield figure(
         section,
         "gap",
         title="How far apart the two groups are",
         description=(
             f"For each model: the mean over {plain(section.contrast)} {many} minus the mean "
-            f"over {plain(section.against)} {many}, with its 95% interval over {many}. "
+            f"over {plain(section.against)} {many}, with its 95% interval{over}. "
             f"Right of 0, the number is higher for {plain(section.contrast)} {many}. "
             f"{marks_said(rows)}{ticks}"
         ),
