@@ -56,7 +56,8 @@ def gaps(section: Section) -> Iterator[Figure]:
     ticks = " Thin marks show the difference in each wording." if thin else ""
     names = f"{plain(section.contrast)} minus {plain(section.against)}"
     many = section.noun.many
-    over = "".join(f" over {what}" for what in rows["interval_over"].drop_nulls().unique()[:1])
+    sampled = rows["interval_over"].drop_nulls().unique(maintain_order=True)[:1]
+    over = "".join(f" over {what.replace('conditions', many)}" for what in sampled)
     yield figure(
         section,
         "gap",
