@@ -15,7 +15,7 @@ import pytest
 from goffman.estimate import estimates
 from goffman.estimates.contrast import Comparing
 from goffman.measures.coreference_bias import CoreferenceBias
-from goffman.presentation.figures_conditions import ranked
+from goffman.presentation.figures_ranked import ranked
 from goffman.presentation.numbers import number
 from goffman.presentation.section import Section
 from goffman.presentation.shown import Names, variant_said

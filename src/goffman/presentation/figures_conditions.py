@@ -35,7 +35,6 @@ from goffman.presentation.figure_estimates import (
     marks_said,
     with_clear,
 )
-from goffman.presentation.findings_reference import confound
 from goffman.presentation.section import Section
 from goffman.presentation.shown import ALL_MODELS, plain
 from goffman.records import BASELINE, Noun
@@ -162,7 +161,7 @@ def _boxes(groups: list[str], noun: Noun | None) -> list[Spec]:
     return [box, diamond]
 
 
-def _of_models(section: Section, rows: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
+def of_models(section: Section, rows: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
     """The rows of each model, and over all where there are several; whom one may choose."""
     models = section.models()
     if len(models) == 1:
@@ -178,7 +177,7 @@ def categories(section: Section) -> Iterator[Figure]:
     rows = section.named(rows).filter(pl.col("category").is_not_null())
     if not rows.height:
         return
-    rows, models = _of_models(section, rows)
+    rows, models = of_models(section, rows)
     choices = choice("model", "Model", models)
     values = data(rows, "model", "condition", "name", "group", "category", "value", "low", "high")
     about = tip(
@@ -197,11 +196,19 @@ def categories(section: Section) -> Iterator[Figure]:
             "sorted by their median. Select a mark to see the prompts behind it."
         ),
         choices=choices,
-        spec=_points(section, values, about, y=axis_y("category", order), step=20, choices=choices),
+        spec=condition_points(
+            section,
+            values,
+            about,
+            y=axis_y("category", order),
+            step=20,
+            choices=choices,
+            axis=section.presentation.axis,
+        ),
     )
 
 
-def _points(
+def condition_points(
     section: Section,
     values: list[dict[str, Any]],
     about: list[Spec],
@@ -209,6 +216,7 @@ def _points(
     y: Spec,
     step: int,
     choices: Sequence[Choice],
+    axis: str,
 ) -> Spec:
     """Each condition's share as a mark that leads to its evidence."""
     marks = {
@@ -219,119 +227,8 @@ def _points(
         values,
         [at(0.5, "half"), marks],
         height={"step": step},
-        encoding={"y": y, "x": axis_x(section.presentation.axis, domain=(0, 1))},
+        encoding={"y": y, "x": axis_x(axis, domain=(0, 1))},
         transform=chosen(choices),
-    )
-
-
-def ranked(section: Section) -> Iterator[Figure]:
-    """Every condition in order: against the other group or the baseline, or its own value."""
-    for kind, called in (("reference", _against_group), ("baseline", _against_baseline)):
-        rows = section.contrasts(kind)
-        if rows.height:
-            yield _ranked(section, rows, **called(section))
-            return
-    rows = section.named(
-        section.rows("condition", section.presentation.quantity).filter(
-            pl.col("condition") != BASELINE
-        )
-    )
-    if not rows.height:
-        return
-    rows, models = _of_models(section, rows)
-    choices = choice("model", "Model", models)
-    values = data(rows, "model", "condition", "name", "group", "value", "n")
-    noun = section.noun
-    about = tip(
-        ("name", noun.headed.one), ("group", "Group"), ("value", "Share"), ("n", "Outcomes")
-    )
-    order = {"field": "value", "order": "descending"}
-    yield figure(
-        section,
-        "conditions",
-        title=f"Every {noun.one}, from high to low",
-        description=(
-            f"The value of every {noun.one}, highest first. Select a mark to see the prompts "
-            "behind it."
-        ),
-        choices=choices,
-        spec=_points(section, values, about, y=axis_y("name", order), step=14, choices=choices),
-    )
-
-
-def _against_group(section: Section) -> dict[str, str]:
-    """How the contrasts with the other group's mean are called."""
-    noun, other = section.noun, f"the {plain(section.against)} {section.noun.many}"
-    return {
-        "title": f"Every {plain(section.contrast)} {noun.one} compared with {other}",
-        "said": f"How much higher the number is than the mean of {other}, highest first.",
-        "axis": f"Difference from the mean of {other}",
-    }
-
-
-def _against_baseline(section: Section) -> dict[str, str]:
-    """The same of those with the baseline."""
-    one = section.noun.one
-    said = f"How much higher the number is than for the same sentences without a {one}"
-    return {
-        "title": f"Every {one} compared with the baseline",
-        "said": " ".join([f"{said}, highest first.", *filter(None, [confound(section)])]),
-        "axis": "Difference from the baseline",
-    }
-
-
-def _ranked(
-    section: Section, contrasts: pl.DataFrame, *, title: str, said: str, axis: str
-) -> Figure:
-    groups = section.scores.select("condition", group_of="group").drop_nulls().unique("condition")
-    rows = section.named(
-        with_clear(contrasts)
-        .rename({"first": "condition"})
-        .drop("group")
-        .join(groups.rename({"group_of": "group"}), on="condition", how="left"),
-    )
-    choices = choice("model", "Model", section.models())
-    noun = section.noun
-    about = estimate_tip(("name", noun.headed.one), ("group", "Group"))
-    # Only those that are there: an empty one would be a legend of nothing.
-    there = [group for group in section.groups() if group in rows["group"].unique()]
-    return figure(
-        section,
-        "conditions",
-        title=title,
-        description=(
-            f"{said} {_ends(rows, noun)} {marks_said(rows)} Select a mark to see the prompts "
-            "behind it."
-        ),
-        choices=choices,
-        spec=view(
-            data(rows, "model", "condition", "name", "group", *ESTIMATE),
-            [
-                *band(rows),
-                at(0, "zero"),
-                *interval(rows, color=coloured("group", there)["color"]),
-                *dots(about, size=34, colour=("group", there), leads=True),
-            ],
-            height={"step": 14},
-            encoding={
-                "y": axis_y("name", {"field": "difference", "order": "descending"}),
-                "x": axis_x(axis, field_="difference"),
-            },
-            transform=chosen(choices),
-        ),
-    )
-
-
-def _ends(rows: pl.DataFrame, noun: Noun) -> str:
-    """What is said of the intervals, which a few sentences do not give."""
-    some = rows.height - rows["low"].null_count()
-    if not some:
-        return f"There are no intervals: each {noun.one} has too few sentences, or equal answers."
-    lines = f"Lines are 95% intervals, each for one {noun.one} alone"
-    return (
-        f"{lines}; where there is no line, there is no interval."
-        if some < rows.height
-        else f"{lines}."
     )
 
 
