@@ -58,7 +58,7 @@ def _by_value(section: Section) -> Iterator[Figure]:
     rows = section.rows("condition", quantity).filter(pl.col("condition") != BASELINE)
     if not rows.height:
         return
-    noun, number = section.noun, plain(quantity.removesuffix(SHRUNKEN))
+    noun, number = section.noun, _called(quantity)
     rows, models = of_models(section, _with_ranks(section, section.named(rows)))
     choices = choice("model", "Model", [one for one in models if one in rows["model"].unique()])
     values = data(rows, "model", "condition", "name", "group", "value", "ranks")
@@ -72,13 +72,13 @@ def _by_value(section: Section) -> Iterator[Figure]:
         if shrunken
         else ""
     )
-    axis = section.presentation.axis if not shrunken else number.capitalize()
+    axis = section.presentation.axis if not shrunken else number
     yield figure(
         section,
         "conditions",
         title=f"Every {noun.one}, from high to low",
         description=(
-            f"The {number} of every {noun.one}, highest first."
+            f"{number[0].upper()}{number[1:]} of every {noun.one}, highest first."
             f"{noise} Select a mark to see the prompts behind it."
         ),
         choices=choices,
@@ -86,6 +86,12 @@ def _by_value(section: Section) -> Iterator[Figure]:
             section, values, about, y=axis_y("name", order), step=14, choices=choices, axis=axis
         ),
     )
+
+
+def _called(quantity: str) -> str:
+    """A quantity in words: negative-probability-shrunken is P(negative)."""
+    name, probability, _ = quantity.removesuffix(SHRUNKEN).partition("-probability")
+    return f"P({plain(name)})" if probability else plain(name)
 
 
 def _with_ranks(section: Section, rows: pl.DataFrame) -> pl.DataFrame:
