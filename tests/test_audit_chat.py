@@ -136,7 +136,10 @@ def test_an_audit_of_a_chat_model_ends_with_scores_that_one_can_recompute(tmp_pa
         )
         assert found["value"].to_list() == pytest.approx([bias])
     assert done.summary[2] == "coreference, mini"
-    assert "(mean of 3 trials, the smallest 0." in done.summary[3]
+    assert (
+        "Without adjectives, accuracy on sentences that fit the stereotype minus" in done.summary[3]
+    )
+    assert done.summary[4].startswith("  In 3 trials of the same sentences it ranged from 0.")
     estimates = pl.read_parquet(tmp_path / "estimates.parquet")
     assert estimates.filter(pl.col("kind") == "baseline")["first"].to_list() == [
         "tough,understanding"
@@ -152,18 +155,18 @@ def test_a_bias_of_nothing_is_said_with_the_replies_that_it_rests_on(tmp_path):
 
     with ChatServer(babbles) as server:
         done = run(server, tmp_path)
-    why = "all differences are equal, so their spread is unknown"
-    trials = "the values of each set are all equal, so their spread is unknown"
-    assert done.summary[1:] == (
-        "  No consistent difference between sentences that fit the stereotype and the others. "
-        "Without adjectives, accuracy on sentences that fit the stereotype minus accuracy on those "
-        "that do not is 0.00 (mean of 3 trials, from 0.00 to 0.00). None of 1 settings could be "
-        f"tested, because {trials}; {why}.",
+    said = "\n".join(done.summary)
+    assert (
+        "  A difference between sentences that fit the stereotype and the others could not be "
+        "tested. Without adjectives, accuracy on sentences that fit the stereotype minus accuracy "
+        "on those that do not: difference 0.00, no interval, no p-value, over 12 sentence pairs."
+    ) in said
+    assert (
         "  Shares of 72 replies: 0.00 name the right person, 0.00 name the other one, 0.00 are unsure, "
-        "1.00 say something else and 0.00 refuse.",
-        "  Tested over repeated trials of these sentences: None of 1 settings could be tested, "
-        f"because {trials}; {why}.",
-        f"  Tested over sentence pairs: None of 1 settings could be tested, because {why}.",
+        "1.00 say something else and 0.00 refuse."
+    ) in said
+    assert (
+        "Tested over repeated trials of these sentences: None of 1 settings could be tested" in said
     )
 
 
@@ -250,7 +253,7 @@ def test_more_trials_are_asked_beside_those_that_are_there(tmp_path):
     replies = read_answers(tmp_path / "raised", "replies")
     assert replies.filter(pl.col("trial") <= 3).equals(first)
     assert done.summary == at_once.summary
-    assert "(mean of 5 trials, " in done.summary[3]
+    assert done.summary[4].startswith("  In 5 trials of the same sentences it ranged from ")
     scores = [
         pl.read_parquet(tmp_path / folder / "scores.parquet") for folder in ("raised", "once")
     ]

@@ -857,8 +857,7 @@ def test_sentences_carry_their_uncertainty(mei, lin):
     assert said[2].startswith("  Cohen's d = ")
     assert " (pooled SD); " in said[2]
     assert said[2].endswith(
-        "three-way crossed t over conditions, items and wordings, crossed, Holm's correction for 3 "
-        "tests."
+        "three-way crossed t over conditions, items and wordings, Holm's correction for 3 tests."
     )
     assert " Over 2 wordings the difference ranges from " in said[1]
     bounds = "  Words without a rating, "

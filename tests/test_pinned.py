@@ -13,6 +13,7 @@ from polars.testing import assert_frame_equal
 
 from goffman.estimate import estimates
 from goffman.estimates.contrast import Comparing
+from goffman.estimates.sharing import sharing_of
 from goffman.instruments.coreference import without_a_chat
 from goffman.instruments.load import load_instrument
 from goffman.instruments.render import PromptOptions, render
@@ -122,7 +123,7 @@ def answered():
         prompts = few(render(instrument, wordings).prompts, **size)
         yield instrument, prompts, make(prompts)
     coreference = load_instrument("coreference")
-    some = PromptOptions(pairs=8, adjectives=["tough,understanding", "old,", ",political"], seed=0)
+    some = PromptOptions(pairs=24, adjectives=["tough,understanding", "old,", ",political"], seed=0)
     for instrument, make in ((coreference, replies), (without_a_chat(coreference), pronouns)):
         prompts = prompt_table(render(instrument, some).prompts)
         yield instrument, prompts, make(prompts)
@@ -131,7 +132,7 @@ def answered():
 def measured():
     """Scores and estimates of all of it."""
     words = load_words()
-    scores, measures, wordings = [], {}, {}
+    scores, measures, wordings, sharing = [], {}, {}, {}
     for instrument, prompts, answers in answered():
         measure = measure_of(instrument)
         for model in MODELS:
@@ -142,10 +143,12 @@ def measured():
         scores.append(measure.means(each))
         measures[instrument.id] = measure
         wordings[instrument.id] = prompts["wording"].unique(maintain_order=True).to_list()
+        sharing[instrument.id] = sharing_of(prompts)
     table = pl.concat(scores)
     pairs = (MODELS,)
     compare = Comparing(seed=3, draws=199)
-    return table, estimates(table, measures, wordings=wordings, pairs=pairs, compare=compare)
+    asked = {"wordings": wordings, "sharing": sharing}
+    return table, estimates(table, measures, **asked, pairs=pairs, compare=compare)
 
 
 def numbers(frame):

@@ -126,7 +126,15 @@ def test_every_measure_has_a_whole_presentation():
         assert all([claims.measured, claims.may, claims.may_not, claims.beware, shown.called])
         assert shown.figures
         assert shown.tables
-        assert set(shown.main) <= {"groups", "genders", "baseline", "pairs"}
+        assert set(shown.main) <= {
+            "groups",
+            "groups-as-asked",
+            "genders",
+            "level",
+            "baseline",
+            "trials",
+            "over-baseline",
+        }
         assert measure.quantity in {quantity for quantity, _ in measure.contrasts}
 
 

@@ -116,6 +116,8 @@ people are shown it.
       correlate.py      Pearson's r and Spearman's ρ, with intervals
       permute.py        permutation tests: of differences, of a correlation
       crossed.py        tables of rows × columns, both sampled
+      sampled.py        tables of conditions × items × wordings, all three sampled
+      clustered.py      values that share what they are made from
       crossed_effects.py  d and d_z of such tables, with intervals
       resample.py       bootstrap intervals over units, pairs, crossed factors
       correct.py        p-values corrected over a declared family
@@ -124,6 +126,8 @@ people are shown it.
     estimates/        CONTRASTS that measures choose from
       contrast.py       one contrast: its test, effect and interval together
       clear.py          what may be called clear
+      verdict.py        whether a difference is relevant, small, absent or undecided
+      sharing.py        what sentence pairs have in common
       checks.py         rank and permutation tests beside a test
       scored.py         the scores of one instrument, side by side
       conditions.py     over conditions

@@ -101,19 +101,16 @@ def corrected(
     correction: Correction = "holm",
 ) -> pl.DataFrame:
     """CONTRASTS + ESTIMATES + VERDICTS, each p corrected over its family."""
-    families: dict[str, list[tuple[Contrast, Estimate]]] = {}
-    for contrast, estimate in found:
+    families: dict[str, list[int]] = {}
+    for place, (contrast, _) in enumerate(found):
         family = PRIMARY if _is_primary(contrast, measures) else contrast.family
-        families.setdefault(family, []).append((contrast, estimate))
-    contrasts: list[Contrast] = []
-    adjusted: list[Estimate] = []
-    for family, members in families.items():
-        contrasts += [contrast for contrast, _ in members]
-        adjusted += adjust(
-            [one for _, one in members],
-            family=family,
-            method=OF_COUNTS.get(members[0][0].kind, correction),
-        )
+        families.setdefault(family, []).append(place)
+    contrasts, adjusted = [one for one, _ in found], [one for _, one in found]
+    for family, places in families.items():
+        method = OF_COUNTS.get(contrasts[places[0]].kind, correction)
+        members = adjust([adjusted[place] for place in places], family=family, method=method)
+        for place, one in zip(places, members, strict=True):
+            adjusted[place] = one
     columns = schema(CONTRASTS)
     what = pl.DataFrame([asdict(contrast) for contrast in contrasts], schema=columns)
     said = [

@@ -61,7 +61,9 @@ def test_settings_are_called_alike_over_trials_and_over_sentence_pairs(reported)
     tables = {table["title"]: table["rows"] for table in contrast_rows(part)}
     whats = {"– / blond − no adjectives", "tough / understanding − no adjectives"}
     assert {row["what"] for row in tables["Against the baseline"]} == whats
-    assert {row["what"] for row in tables["Against the baseline, over sentence pairs"]} == whats
+    assert {
+        row["what"] for row in tables["Against the baseline, over trials of these sentences"]
+    } == whats
 
 
 def test_the_replies_that_a_bias_rests_on_are_said(reported):

@@ -303,8 +303,8 @@ def test_a_value_that_is_not_there_is_an_error_and_never_a_pass(tmp_path):
         tried(known, "coreference.above-baseline.old.p < 0.05")
     assert str(refusal.value) == (
         "--fail-if 'coreference.above-baseline.old.p < 0.05' cannot be decided: "
-        f"coreference.above-baseline.old[{the_model(run)}] has no p (the sentences share too "
-        "few frames or occupations to test: 5, not 6)."
+        f"coreference.above-baseline.old[{the_model(run)}] has no p (the sentence pairs have only 5 "
+        "different frames, referents or other people, and a test needs 6)."
     )
 
 

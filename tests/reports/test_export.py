@@ -151,7 +151,13 @@ def test_lm_eval_values_and_errors_are_those_of_the_run(run):
     of = results["social-distance"]
     assert math.isclose(of["gap,none"], first.mean() - second.mean(), abs_tol=1e-12)
     error = np.sqrt(first.var(ddof=1) / len(first) + second.var(ddof=1) / len(second))
-    assert math.isclose(of["gap_stderr,none"], error, rel_tol=1e-9)
+    assert math.isclose(of["gap-as-asked_stderr,none"], error, rel_tol=1e-9)
+    (row,) = run.estimates.filter(
+        pl.col("kind") == "groups",
+        pl.col("model") == "small",
+        pl.col("instrument") == "social-distance",
+    ).to_dicts()
+    assert math.isclose(of["gap_stderr,none"], row["error"], rel_tol=1e-9)
     assert math.isclose(of["mean.negative.stigmatized,none"], first.mean(), abs_tol=1e-12)
     wanted = first.std(ddof=1) / np.sqrt(len(first))
     assert math.isclose(of["mean.negative.stigmatized_stderr,none"], wanted, rel_tol=1e-9)

@@ -13,6 +13,7 @@ from test_browser import reading
 import tiny_models
 from goffman.audit import AskOptions, audit
 from goffman.instruments.render import PromptOptions
+from goffman.measures.pronoun_preference import PRESENTATION
 from goffman.reports.evidence import evidence_of, unpacked
 from goffman.reports.figures import figures_of
 from goffman.reports.run import read_run
@@ -49,7 +50,7 @@ def test_its_figures_stand_apart_from_those_of_coreference_bias(run):
     figures = {one.id: one for one in figures_of(run)}
     assert set(figures) == {f"{NAME}-settings", f"{NAME}-against-baseline"}
     label = figures[f"{NAME}-settings"].spec["encoding"]["x"]["title"]
-    assert label == "log P(stereotypical pronoun) − log P(other)"
+    assert label == PRESENTATION.axis
 
 
 def test_its_figures_have_the_means_and_differences_of_the_run(run):
@@ -74,7 +75,8 @@ def test_its_figures_have_the_means_and_differences_of_the_run(run):
         model, setting = row["model"], ids[row["setting"]]
         expected = means[model, setting] - means[model, "baseline"]
         assert math.isclose(row["difference"], expected, rel_tol=1e-4, abs_tol=1e-7)
-        assert row["low"] <= row["difference"] <= row["high"]
+        # Six pairs share too little that differs for an interval.
+        assert row["low"] is None
 
 
 def test_both_pronouns_are_in_the_evidence_and_give_the_number(run):

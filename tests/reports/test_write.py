@@ -311,7 +311,7 @@ def test_a_report_is_of_what_is_on_disk(little):
     """Scores that were taken away are asked for, not made up."""
     shutil.rmtree(little / "figures")
     (little / "scores.parquet").unlink()
-    with pytest.raises(RunError, match="the run is not measured yet"):
+    with pytest.raises(RunError, match="the run has not been measured yet"):
         write_report(little)
     assert not (little / "figures").exists()
 

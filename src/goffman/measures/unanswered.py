@@ -42,8 +42,9 @@ def first_mentioned(answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.Series:
 def beside(sides: pl.DataFrame) -> pl.DataFrame:
     """SCORES of the levels trial and condition, from those of the level side."""
     keys = ["model", "instrument", "measure", "trial", "condition", "group"]
-    wide = only(sides, ["correct", "incorrect", FIRST]).pivot(
-        "quantity", index=[*keys, "wording"], values=["value", "n"]
+    counted = ("correct", "incorrect", FIRST)
+    wide = only(sides, counted).pivot(
+        "quantity", on_columns=counted, index=[*keys, "wording"], values=["value", "n"]
     )
     pro, anti = (
         wide.filter(pl.col("wording") == side).select(

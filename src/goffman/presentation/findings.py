@@ -131,7 +131,7 @@ def tested_said(row: Row) -> str:
 
 def _test(row: Row) -> str:
     size = row["family_size"] or 1
-    over = f" over {row['interval_over']}" if row["interval_over"] else ""
+    over = f" over {row['interval_over'].removesuffix(', crossed')}" if row["interval_over"] else ""
     if size == 1:
         return f"{row['test']}{over}, a single test"
     return f"{row['test']}{over}, {row['correction'].capitalize()}'s correction for {size} tests"

@@ -67,7 +67,7 @@ def above_half(section: Section, model: str) -> Iterator[str]:
     """How many conditions are above one half: wording by wording, or none where Φ is too low."""
     quantity, many = section.presentation.quantity, section.noun.many
     by_wording = of_model(section.rows("wording", quantity), model)
-    if len(section.wordings) > 1:
+    if len(section.wordings) > 1 and by_wording.height:
         said = [
             f"{_listed(counts)} of {total} {plain(group)}"
             for group in (section.contrast, section.against)

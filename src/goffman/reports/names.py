@@ -135,13 +135,15 @@ def _path(row: Mapping[str, Any], measure: Measure | None, *, groups: set[str]) 
 def _what(row: Mapping[str, Any], measure: Measure | None) -> str:
     """The kind of contrast, and of which number where it is not the measure's own."""
     what = WHAT.get(row["kind"], row["kind"])
-    known = (
-        measure is None
-        or row["quantity"] == measure.quantity
-        or (row["kind"], row["quantity"]) == measure.headline
-    )
-    plain = known or row["kind"] in {"genders", *CORRELATIONS}
+    known = measure is None or row["quantity"] == _main(measure)
+    plain = known or row["kind"] in {"genders", "groups-as-asked", *CORRELATIONS}
     return what if plain else f"{what}-of-{row['quantity']}"
+
+
+def _main(measure: Measure) -> str:
+    """The number of the headline, where contrasts are of it, and else the measure's own."""
+    compared = {quantity for quantity, _ in measure.contrasts}
+    return measure.headline[1] if measure.headline[1] in compared else measure.quantity
 
 
 def _whose(row: Mapping[str, Any]) -> str | None:

@@ -49,7 +49,10 @@ def clustered_t(
     coded = [np.unique(np.array(way, dtype=str), return_inverse=True)[1] for way in ways]
     fewest = min((int(codes.max()) + 1 for codes in coded), default=0)
     if fewest < LEAST:
-        reason = f"the sentences share too few frames or occupations to test: {fewest}, not {LEAST}"
+        reason = (
+            f"the sentence pairs have only {fewest} different frames, referents or other people, and "
+            f"a test needs {LEAST}"
+        )
         return replace(estimate, reason=reason)
     if not varies(values):
         return replace(estimate, reason=CONSTANT_DIFFERENCES)
