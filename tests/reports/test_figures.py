@@ -214,21 +214,42 @@ def test_thin_marks_are_the_gaps_of_the_single_wordings(figures, measured, secti
         assert near(row["difference"], sides[0] - sides[1])
 
 
-def test_conditions_of_a_classifier_are_ranked_by_what_is_in_the_run(figures, measured, sections):
-    """Against the baseline where there is such an estimate, as an unrounded difference of scores."""
+def test_conditions_of_a_classifier_are_ranked_by_their_probability_less_noise(
+    figures, measured, sections
+):
     rows = values(figures["people-sentiment-conditions"])
     assert rows
     for row in rows:
-        model = given_name(measured, sections, row["model"])
-        of, baseline = (
-            scored(
-                measured, sections, "people-sentiment", level="condition", quantity="negative",
-                model=model, condition=condition,
-            )
-            for condition in (row["condition"], "baseline")
-        )  # fmt: skip
-        shown = row["difference"] if "difference" in row else row["value"] - baseline
-        assert near(shown, of - baseline)
+        ids = {
+            "model": given_name(measured, sections, row["model"]),
+            "condition": row["condition"],
+            "level": "condition",
+        }
+        shrunken, low, high = (
+            scored(measured, sections, "people-sentiment", quantity=quantity, **ids)
+            for quantity in ("negative-probability-shrunken", "rank-low", "rank-high")
+        )
+        assert near(row["value"], shrunken)
+        assert row["ranks"] == f"{low:.0f} to {high:.0f}"
+
+
+def test_conditions_without_a_shrunken_value_are_ranked_by_their_own(sections):
+    section = sections["people-sentiment"]
+    none = pl.lit(None, dtype=pl.Float64)
+    noise = pl.col("quantity").str.ends_with("-shrunken")
+    without = section.scores.with_columns(value=pl.when(noise).then(none).otherwise("value"))
+    (figure,) = ranked(replace(section, scores=without))
+    own = without.filter(
+        pl.col("level") == "condition",
+        pl.col("quantity") == "negative",
+        pl.col("condition") != "baseline",
+        pl.col("value").is_not_null(),
+    )
+    assert len(values(figure)) == own.height > 0
+    assert sorted(row["value"] for row in values(figure)) == pytest.approx(
+        sorted(own["value"]), 1e-5
+    )
+    assert "noise" not in figure.description
 
 
 def test_a_figure_without_intervals_says_so(figures, sections):

@@ -110,7 +110,8 @@ def _against_group(section: Section) -> dict[str, str]:
     return {
         "title": f"Every {plain(section.contrast)} {noun.one} compared with {other}",
         "said": f"How much higher the number is than the mean of {other}, highest first.",
-        "axis": f"Difference from the mean of {other}",
+        # Short, because it must fit a telephone; the title says whose.
+        "axis": "Difference from their mean",
     }
 
 

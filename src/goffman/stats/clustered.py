@@ -50,8 +50,8 @@ def clustered_t(
     fewest = min((int(codes.max()) + 1 for codes in coded), default=0)
     if fewest < LEAST:
         reason = (
-            f"the sentence pairs have only {fewest} different frames, referents or other people, and "
-            f"a test needs {LEAST}"
+            f"the sentence pairs have only {fewest} different frames, referents or other people, "
+            f"and a test needs {LEAST}"
         )
         return replace(estimate, reason=reason)
     if not varies(values):
