@@ -459,7 +459,8 @@ def test_the_command_prints_what_differs(before, after):
     lines = result.stdout.splitlines()
     at = lines.index(heading)
     assert lines[at + 1].split() == [
-        "what", "run", "reference", "difference", "95%", "interval", "effect", "corrected", "p", "n",
+        "what", "run", "reference", "difference", "95%", "interval", "effect", "corrected", "p",
+        "verdict", "n",
     ]  # fmt: skip
     # The number, its groups and the change between them: a line each, none of them broken.
     assert [line[:33].rstrip() for line in lines[at + 2 : at + 6]] == [
