@@ -215,7 +215,7 @@ def own(tmp_path: Path) -> Path:
 
 
 def test_an_instrument_of_ones_own_is_validated_and_rendered(own: Path) -> None:
-    assert output("validate", own) == f"{own} is sound: 391 prompts, 20 of controls.\n"
+    assert output("validate", own) == f"{own} is valid: 391 prompts and 20 control prompts.\n"
     assert json.loads(output("validate", own, "--json")) == {
         "instrument": str(own),
         "prompts": 391,

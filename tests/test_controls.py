@@ -198,7 +198,8 @@ def test_a_dry_run_counts_controls_and_the_limit_does_not_cut_them(tmp_path):
     arguments = ["audit", "bundled:mini", "--dry-run", "--limit", "3"]
     arguments += ["--instrument", "social-distance", "--output", tmp_path]
     assert (
-        "social-distance, bundled:mini: 3 prompts and 80 of controls." in goffman(*arguments).stderr
+        "social-distance, bundled:mini: 3 prompts and 80 control prompts."
+        in goffman(*arguments).stderr
     )
     without = goffman(*arguments, "--no-controls").stderr
     assert "social-distance, bundled:mini: 3 prompts." in without

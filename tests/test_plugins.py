@@ -196,6 +196,9 @@ def test_a_run_of_a_measure_that_is_gone_says_what_to_install(audited, tmp_path)
 def test_a_broken_plug_in_is_named_and_takes_nothing_down(tmp_path, audited):
     package(tmp_path, "broken", {"broken.py": "1 / 0"}, measures="broken = broken:Measure")
     package(tmp_path, "half", {"half.py": "class Half: name = 'half'"}, measures="half = half:Half")
+    no_control = "from toy_measure import Toy\nclass Unable(Toy): scores_controls = 'label'"
+    files = {"unable.py": no_control, "toy_measure.py": (HERE / "toy_measure.py").read_text()}
+    package(tmp_path, "unable", files, measures="unable = unable:Unable")
     code = "from goffman.measures.catalogue import measures; print(*measures())"
     done = subprocess.run(
         [sys.executable, "-c", code],
@@ -215,6 +218,10 @@ def test_a_broken_plug_in_is_named_and_takes_nothing_down(tmp_path, audited):
     assert (
         "The plug-in 'half' (goffman.measures) is left out: it lacks reads, words, " in done.stderr
     )
+    assert (
+        "The plug-in 'unable' (goffman.measures) is left out: scores_controls and control go "
+        "together; see goffman/measures/controls.py."
+    ) in done.stderr
 
 
 TEA = {
@@ -279,7 +286,7 @@ def teas(folder: Path, entries: str) -> Path:
 def test_an_instrument_of_another_package_is_used_by_its_name(tmp_path, given):
     folder = teas(tmp_path / "packages", f"tea = teas:{given}")
     said, warned = goffman_with(folder, "validate", "tea")
-    assert (said, warned) == ("tea is sound: 2 prompts, no controls.\n", "")
+    assert (said, warned) == ("tea is valid: 2 prompts and no control items.\n", "")
 
 
 def test_an_instrument_of_another_package_is_listed_printed_and_audited(tmp_path, tiny):

@@ -33,7 +33,7 @@ from goffman.runs.manifest import (
     with_instrument,
     with_model,
 )
-from goffman.runs.plan import Limits, limits_for
+from goffman.runs.plan import BatchLimits, limits_for
 from goffman.runs.pronouns import forms_of, with_one_mask
 from goffman.score import load_words
 
@@ -110,7 +110,7 @@ def audit(
 def _counted(prompts: Sequence[Prompt]) -> str:
     """How many prompts these are, and how many of them are controls'."""
     controls = sum(map(is_control, prompts))
-    beside = f" and {controls:,} of controls" if controls else ""
+    beside = f" and {controls:,} control prompts" if controls else ""
     return f"{len(prompts) - controls:,} prompts{beside}"
 
 
@@ -154,7 +154,7 @@ class _Work:
     options: AskOptions
     listener: Listener
 
-    def job(self, question: Question, limits: Limits) -> Job:
+    def job(self, question: Question, limits: BatchLimits) -> Job:
         """What a model that the run has not refused is asked; its prompts are on disk."""
         keep_prompts(self.run, question.instrument.id, question.prompts)
         prompts = question.prompts

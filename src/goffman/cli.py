@@ -19,12 +19,12 @@ from goffman.cli_audit import audit
 from goffman.cli_compare import check, compare, export
 from goffman.cli_models import models_app
 from goffman.cli_options import (
+    AdjectivePlacement,
     Adjectives,
     Command,
     DropFaulty,
     Json,
     Pairs,
-    Placement,
     WinoBias,
 )
 from goffman.cli_ratings import agree, rate
@@ -124,8 +124,8 @@ def validate(path: NameOrPath, *, as_json: Json = False) -> None:
         found |= {"faults": [vars(f) for f in faults]}
         print(json.dumps(found, ensure_ascii=False, indent=1))
     elif not faults:
-        beside = f"{controls:,} of controls" if controls else "no controls"
-        print(f"{printable(path)} is sound: {count:,} prompts, {beside}.")
+        beside = f"{controls:,} control prompts" if controls else "no control items"
+        print(f"{printable(path)} is valid: {count:,} prompts and {beside}.")
     if faults:
         raise typer.Exit(2)
 
@@ -147,7 +147,7 @@ def prompts(
     winobias: WinoBias = None,
     drop_faulty: DropFaulty = False,
     adjectives: Adjectives = None,
-    placement: Placement = None,
+    placement: AdjectivePlacement = None,
     pairs: Pairs = None,
     seed: Annotated[int | None, typer.Option(help="Coreference: which pairs are drawn.")] = None,
     pronouns: Annotated[

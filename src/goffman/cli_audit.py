@@ -46,7 +46,7 @@ from goffman.cli_audit_options import (
     TrustRemoteCode,
 )
 from goffman.cli_models import models_folder
-from goffman.cli_options import Adjectives, DropFaulty, Pairs, Placement, WinoBias
+from goffman.cli_options import AdjectivePlacement, Adjectives, DropFaulty, Pairs, WinoBias
 from goffman.errors import InputError
 from goffman.terminal import printable, say, table_text
 
@@ -94,7 +94,7 @@ def audit(
     winobias: WinoBias = None,
     drop_faulty: DropFaulty = False,
     adjectives: Adjectives = None,
-    placement: Placement = None,
+    placement: AdjectivePlacement = None,
     pairs: Pairs = None,
 ) -> None:
     """Ask models, measure their answers and write a report. The same command resumes a run."""

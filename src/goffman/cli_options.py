@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -49,7 +50,7 @@ Adjectives = Annotated[
         rich_help_panel=SENTENCES,
     ),
 ]
-Placement = Annotated[
+AdjectivePlacement = Annotated[
     str | None,
     typer.Option(
         "--adjective-placement",
@@ -90,7 +91,16 @@ class Command(TyperCommand):
             for text in raw if isinstance(raw, list | tuple) else [raw]:
                 if isinstance(text, str):
                     _check_text(_name(param), text)
-        rest: list[str] = super().parse_args(ctx, args)
+        try:
+            rest: list[str] = super().parse_args(ctx, args)
+        except typer.BadParameter as error:
+            wrong: Any = error.param
+            allowed = _allowed(wrong)
+            if allowed is None:
+                raise
+            text = given[wrong.name]
+            shown = text if _is_number(text) else f"'{text}'"
+            raise InputError(f"{_name(wrong)} is {shown}. Allowed: {allowed}.") from error
         for param in self.params:
             _check_number(_name(param), ctx.params.get(param.name))
         return rest
@@ -110,6 +120,27 @@ def _name(param: Any) -> str:
     option = str(param.opts[0])
     shown = str(param.metavar or option.upper())
     return option if option.startswith("-") else shown.split(maxsplit=1)[0]
+
+
+def _allowed(param: Any) -> str | None:
+    """What a number or a choice may be, in words; None: the parameter is something else."""
+    kind = getattr(getattr(param, "type_descriptor", None), "annotation", None)
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return ", ".join(str(one.value) for one in kind)
+    if kind not in (int, float):
+        return None
+    least, most = param.min, param.max
+    what = "a whole number" if kind is int else "a number"
+    if most is not None:
+        return f"{what} from {least:,} to {most:,}"
+    return what if least is None else f"{what}, {least:,} or more"
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False
 
 
 def _check_text(name: str, text: str) -> None:

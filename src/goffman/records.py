@@ -13,7 +13,7 @@ from goffman.control_items import CONTROL, Controls
 
 InstrumentKind = Literal["fill", "classify", "ask", "prefer"]
 
-KINDS: tuple[InstrumentKind, ...] = ("fill", "classify", "ask")
+INSTRUMENT_KINDS: tuple[InstrumentKind, ...] = ("fill", "classify", "ask")
 """Those that an instrument's file may say; prefer: sentence pairs asked without a chat."""
 
 AnswerTable = Literal["fills", "labels", "likelihoods", "replies"]

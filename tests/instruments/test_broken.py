@@ -112,11 +112,11 @@ IDS = "Allowed: up to 64 lower-case letters, digits and single hyphens, such as 
 BROKEN = {
     "no instrument.toml": (
         remove("instrument.toml"),
-        ["instrument.toml: the file is missing from DIR."],
+        ["instrument.toml: not found in DIR."],
     ),
     "a misnamed table": (
         lambda folder: (folder / "items.csv").rename(folder / "item.csv"),
-        ["items.csv: the file is missing from DIR. Did you mean 'item.csv'?"],
+        ["items.csv: not found in DIR. Did you mean 'item.csv'?"],
     ),
     "not TOML": (
         toml('title = "Would', "title = Would"),
@@ -138,7 +138,7 @@ BROKEN = {
             "instrument.toml: the key 'licence' is missing.",
             "instrument.toml, line 6: there is no key 'license'. Allowed: id, version, title, kind, "
             "citation, licence, language, limits, nouns, conditions, slot, fields, wordings, "
-            "settings. "
+            "settings, controls. "
             "Did you mean 'licence'?",
         ],
     ),
@@ -443,7 +443,8 @@ BROKEN |= {
         toml('contrast = "odd"', 'contrast = "odd"\ntopk = 50'),
         [
             "instrument.toml, line 19: there is no key 'topk' in [settings]. Allowed: measure, "
-            "contrast, against, placement, top_k, depth, width, pairs, trials. Did you mean 'top_k'?"
+            "contrast, against, placement, top_k, depth, width, pairs, trials, smallest, "
+            "smallest_preference. Did you mean 'top_k'?"
         ],
     ),
     "a setting that is no number": (
@@ -815,7 +816,7 @@ BROKEN_PAIRS = {
         toml("'{pronoun}'", "it"),
         ["instrument.toml, line 7: question must have {pronoun} in it once, and no other place."],
     ),
-    "no frames": (remove("frames.csv"), ["frames.csv: the file is missing from DIR."]),
+    "no frames": (remove("frames.csv"), ["frames.csv: not found in DIR."]),
     "a frame without a pronoun": (
         change("frames.csv", "{he}", "he"),
         [

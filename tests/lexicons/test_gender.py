@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import goffman.lexicons
 from goffman.errors import InputError, LexiconError
 from goffman.lexicons.gender import (
-    KINDS,
+    WORD_KINDS,
     GenderLexicon,
     GenderWord,
     load_gender,
@@ -275,7 +275,7 @@ SPELLINGS = st.sampled_from([entry.word for entry in SMALL] + ["tree", "", "ß",
 SETTINGS = st.builds(
     GenderLexicon,
     words=st.just(SMALL),
-    kinds=st.lists(st.sampled_from(KINDS), min_size=1, unique=True).map(tuple),
+    kinds=st.lists(st.sampled_from(WORD_KINDS), min_size=1, unique=True).map(tuple),
     common_words=st.booleans(),
     percent=st.sampled_from([50.0, 95.0, 100.0]),
 )
@@ -323,7 +323,7 @@ def test_the_shipped_lexicon_equals_the_rules_read_one_by_one(lexicon: GenderLex
 
 
 def test_digest_changes_with_the_words_and_with_what_counts(lexicon: GenderLexicon) -> None:
-    assert lexicon.digest == load_gender(kinds=KINDS[::-1], percent=95).digest
+    assert lexicon.digest == load_gender(kinds=WORD_KINDS[::-1], percent=95).digest
     others = [
         dataclasses.replace(lexicon, words=lexicon.words[1:]),
         dataclasses.replace(lexicon, kinds=("name",)),
@@ -412,7 +412,7 @@ def test_a_missing_file_is_said_with_the_nearest_name(tmp_path: Path) -> None:
         load_gender(tmp_path / "gendre.csv")
     assert str(error.value) == (
         f"{tmp_path / 'gendre.csv'} cannot be used: 1 fault.\n"
-        f"  gendre.csv: the file is missing from {tmp_path}. Did you mean 'gender.csv'?"
+        f"  gendre.csv: not found in {tmp_path}. Did you mean 'gender.csv'?"
     )
 
 

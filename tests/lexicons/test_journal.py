@@ -161,7 +161,7 @@ def test_a_damaged_line_is_said_and_never_dropped(tmp_path):
         'anna.jsonl, line 4: do is "rat". Allowed: rate, skip, undo, note.',
         "anna.jsonl, line 5: label is 3. Allowed: positive, negative, neutral, irrelevant.",
         "anna.jsonl, line 6: word is missing or empty.",
-        'anna.jsonl, line 7: word is ["hard"]; it is a text.',
+        'anna.jsonl, line 7: word is ["hard"]; it must be text.',
         f"anna.jsonl, line 8: {not_json}",
     ]
     assert path.read_bytes() == content

@@ -187,7 +187,7 @@ def test_a_post_for_another_run_is_refused(page):
         ({"label": ["x"]}, 'label is ["x"]. Allowed: positive, negative, neutral, irrelevant.'),
         ({"do": "delete"}, 'do is "delete". Allowed: rate, skip, undo, note.'),
         ({"word": ""}, "word is missing or empty."),
-        ({"word": 7}, "word is 7; it is a text."),
+        ({"word": 7}, "word is 7; it must be text."),
         (
             {"do": "note", "note": "x" * 3000},
             "note has 3,000 characters; at most 2,000 are allowed.",

@@ -227,7 +227,7 @@ def test_files_that_are_far_too_large(bert: Path) -> None:
             "config.json",
             "transformers_weights",
             "../other/model.safetensors",
-            "to be left out: weights are read from model.safetensors or pytorch_model.bin",
+            "left out: weights are read from model.safetensors or pytorch_model.bin",
         ),
         ("tokenizer_config.json", "model_max_length", "long", "a number of tokens"),
         ("tokenizer_config.json", "model_max_length", 0, "a number of tokens"),
@@ -244,9 +244,9 @@ def test_settings_that_lead_nowhere(
 ) -> None:
     change(bert, file, **{setting: value})
     shown = json.dumps(value)
-    assert refusal(bert) == f"The {file} of '{bert}' says {setting} is {shown}; it is {what}."
+    assert refusal(bert) == f"The {file} of '{bert}' says {setting} is {shown}; it must be {what}."
     change(bert, file, **{setting: None, "text_config": {"n_layer": 1001}})
-    assert refusal(bert).endswith("says n_layer is 1001; it is a number from 0 to 1000.")
+    assert refusal(bert).endswith("says n_layer is 1001; it must be a number from 0 to 1000.")
 
 
 @pytest.mark.parametrize("pad", [10**12, 10**6])

@@ -12,7 +12,7 @@ from goffman.models import lean
 from goffman.models.base import LoadOptions
 from goffman.models.forward import full_logits_at
 from goffman.models.lean import Packed, make_lean, parts_of
-from goffman.models.masked import LEAN, NOT_LEAN, Way, scores
+from goffman.models.masked import LEAN, NOT_LEAN, Scoring, scores
 from goffman.models.spec import load
 from tiny_models import sentences
 
@@ -30,7 +30,7 @@ TEXT = sentences()[5]
 def test_berts_kind_takes_the_lean_pass(family: str, tiny: Callable[..., Path]) -> None:
     model: Masked = load(str(tiny(family)), kind="masked")  # type: ignore[assignment]
     assert model.identity.notes == (LEAN,)
-    assert not model._way.same_length
+    assert not model._scoring.same_length
 
 
 @pytest.mark.parametrize("family", ["albert", "mpnet", "deberta-v2", "modernbert", "longformer"])
@@ -103,6 +103,6 @@ def test_packed_weights_are_not_kept_twice(tiny: Callable[..., Path]) -> None:
         kept = [part for part in parts if isinstance(part, torch.nn.Linear)]
         assert all(part.weight.numel() == 0 for part in kept)
     assert last.key.weight.numel() > 0
-    plain = Way(scorer=full_logits_at, same_length=True)
+    plain = Scoring(scorer=full_logits_at, same_length=True)
     with pytest.raises(RuntimeError):
-        scores(model._model, model._tokens, model.encode([TEXT]), way=plain)
+        scores(model._model, model._tokens, model.encode([TEXT]), scoring=plain)

@@ -20,7 +20,7 @@ from parity import (
 from goffman.errors import AskingError, ModelError
 from goffman.models.base import LoadOptions
 from goffman.models.forward import full_logits_at, most_probable
-from goffman.models.masked import Longformer, Way, scores
+from goffman.models.masked import Longformer, Scoring, scores
 from goffman.models.spec import load
 from tiny_models import MASKED, sentences
 
@@ -129,11 +129,11 @@ def test_longformer_is_the_same_with_and_without_its_own_window(
     random = np.random.default_rng(length)
     sentence = [0, *random.integers(300, 600, length - 2).tolist(), 2]
     sentence[length // 2] = model._tokens.mask_id
-    own = Way(scorer=full_logits_at, same_length=True)
-    reduced = Way(scorer=Longformer(model._model), same_length=False)
+    own = Scoring(scorer=full_logits_at, same_length=True)
+    reduced = Scoring(scorer=Longformer(model._model), same_length=False)
     found = [
-        torch.softmax(scores(model._model, model._tokens, [sentence], way=way), -1)
-        for way in (own, reduced)
+        torch.softmax(scores(model._model, model._tokens, [sentence], scoring=scoring), -1)
+        for scoring in (own, reduced)
     ]
     torch.testing.assert_close(found[1], found[0], rtol=RELATIVE, atol=0)
     assert model._model.config.attention_window == [128] * 3
@@ -295,7 +295,7 @@ def test_a_family_without_a_fast_way_takes_the_slow_one(tmp_path: Path) -> None:
     transformers.FNetForMaskedLM(config).save_pretrained(tmp_path)
     tokenizer.save_pretrained(tmp_path)
     model: Masked = load(str(tmp_path), kind="masked")  # type: ignore[assignment]
-    assert model._way.same_length
+    assert model._scoring.same_length
     filled = model.fill_batch(model.encode(TEXTS), top_k=50)
     for row, text in enumerate(TEXTS):
         probabilities = _fnet_probabilities(tmp_path, text)

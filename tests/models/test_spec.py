@@ -129,20 +129,20 @@ def test_a_broken_config(tmp_path: Path) -> None:
         ),
         (
             {"model_type": "bert", "architectures": "BertForMaskedLM"},
-            'says architectures is "BertForMaskedLM"; it is a list of names of classes, such as '
+            'says architectures is "BertForMaskedLM"; it must be a list of names of classes, such as '
             '["BertForMaskedLM"].',
         ),
         (
             {"model_type": "bert", "architectures": [7]},
-            'says architectures is [7]; it is a list of names of classes, such as ["BertForMa',
+            'says architectures is [7]; it must be a list of names of classes, such as ["BertForMa',
         ),
         (
             {"model_type": {"bert": 1}},
-            'says model_type is {"bert": 1}; it is the name of a family, such as "bert".',
+            'says model_type is {"bert": 1}; it must be the name of a family, such as "bert".',
         ),
         (
             {"model_type": "bert", "auto_map": "x" * 90},
-            f"says auto_map is \"{'x' * 56}...; it is an object: a class's name → where it is.",
+            f"says auto_map is \"{'x' * 56}...; it must be an object: a class's name → where it is.",
         ),
     ],
 )

@@ -8,9 +8,9 @@ from goffman.records import Prompt
 from goffman.runs.ask import Job
 from goffman.runs.folder import open_run
 from goffman.runs.manifest import model_entry, with_model
-from goffman.runs.plan import Limits
+from goffman.runs.plan import BatchLimits
 
-LIMITS = Limits(max_tokens=300, max_size=8, part_size=16)
+LIMITS = BatchLimits(max_tokens=300, max_size=8, part_size=16)
 
 
 def prompts_of(texts, *, items=None):

@@ -9,7 +9,7 @@ import pytest
 from goffman.models.base import Identity, Sampling
 from goffman.runs.entries import Model
 from goffman.runs.manifest import Manifest, asker_of, chat_entry, model_entry
-from goffman.runs.plan import Limits
+from goffman.runs.plan import BatchLimits
 
 IDENTITY = Identity(
     name="m",
@@ -22,7 +22,7 @@ IDENTITY = Identity(
     precision="float32",
     device="cpu",
 )
-LIMITS = Limits(max_tokens=9, max_size=2, part_size=3)
+LIMITS = BatchLimits(max_tokens=9, max_size=2, part_size=3)
 
 
 def asker(entry, *, model="m", instrument="scale", settings=None):

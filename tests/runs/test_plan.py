@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from goffman.errors import InputError
 from goffman.records import Instrument, Questionnaire, Slot
 from goffman.runs.plan import (
-    Limits,
+    BatchLimits,
     Settings,
     limits_for,
     make_plan,
@@ -21,7 +21,7 @@ from goffman.runs.plan import (
 
 texts = st.lists(st.lists(st.integers(0, 3), min_size=1, max_size=5), min_size=1, max_size=40)
 limits = st.builds(
-    Limits,
+    BatchLimits,
     max_tokens=st.integers(1, 30),
     max_size=st.integers(1, 6),
     part_size=st.integers(1, 12),
@@ -69,14 +69,14 @@ def test_batches_and_parts_keep_to_their_limits(encoded, limits):
 
 
 def test_only_parts_that_are_not_there_are_asked():
-    plan = make_plan([[n] for n in range(10)], Limits(max_tokens=9, max_size=2, part_size=3))
+    plan = make_plan([[n] for n in range(10)], BatchLimits(max_tokens=9, max_size=2, part_size=3))
     assert [part_sentences(plan, n) for n in range(3)] == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9]]
     assert still_to_ask(plan, {1}) == [0, 2]
     assert still_to_ask(plan, {0, 1, 2}) == []
 
 
 def test_a_part_s_digest_changes_with_its_sentences_batches_askers_and_with_nothing_else():
-    limits = Limits(max_tokens=9, max_size=2, part_size=3)
+    limits = BatchLimits(max_tokens=9, max_size=2, part_size=3)
     encoded = [[n, n] for n in range(10)]
     names = [f"p{n}" for n in range(10)]
 
@@ -92,7 +92,7 @@ def test_a_part_s_digest_changes_with_its_sentences_batches_askers_and_with_noth
     assert digests([*encoded[:9], [9, 8]], names)[2] != third
     assert digests(encoded, [*names[:9], "q"])[:2] == [first, second]
     assert digests(encoded, [*names[:9], "q"])[2] != third
-    assert digests(encoded, names, Limits(max_tokens=9, max_size=1, part_size=4))[0] != first
+    assert digests(encoded, names, BatchLimits(max_tokens=9, max_size=1, part_size=4))[0] != first
     assert {first, second, third}.isdisjoint(digests(encoded, names, asker="another"))
 
 

@@ -17,7 +17,7 @@ from goffman.instruments.render import render
 from goffman.models.spec import load
 from goffman.records import MASK
 from goffman.runs.ask import ask_fills
-from goffman.runs.plan import Limits, Settings
+from goffman.runs.plan import BatchLimits, Settings
 from goffman.runs.read import read_answers
 from goffman.runs.recursion import Node, children, put_back, roots
 from goffman.runs.voices import Filling
@@ -116,7 +116,7 @@ def test_the_tree_equals_one_asked_sentence_by_sentence(
     model = load(str(tiny(family)), kind="masked")
     settings = Settings(top_k=top_k, depth=depth, width=width, placement=placement)
     prompts = prompts_of(TEXTS[:2] if width == 10 else TEXTS)
-    limits = Limits(max_tokens=400, max_size=16, part_size=50)
+    limits = BatchLimits(max_tokens=400, max_size=16, part_size=50)
     with asking(tmp_path, model, prompts, limits=limits) as job:
         asked = ask_fills(job, model, settings)
     fills = read_answers(tmp_path, "fills")

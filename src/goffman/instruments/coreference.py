@@ -13,8 +13,8 @@ from goffman.errors import InputError, SentenceError
 from goffman.instruments.files import Faults, Row, TomlFile, read_table
 from goffman.instruments.grammar import PRONOUNS, Gender
 from goffman.instruments.sentences import (
+    AdjectivePlacement,
     Pair,
-    Placement,
     Sentence,
     is_words,
     pronoun_as_written,
@@ -45,7 +45,7 @@ def prompts_of(
     pairs: Iterable[Pair],
     *,
     settings: Sequence[Setting],
-    placement: Placement,
+    placement: AdjectivePlacement,
 ) -> list[Prompt]:
     """Both sentences of every pair under every adjective setting.
 

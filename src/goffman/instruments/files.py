@@ -126,7 +126,7 @@ def read_text(path: Path, faults: Faults, *, most: int) -> str | None:
         faults.add(path.name, None, str(error))
     except FileNotFoundError:
         near = did_you_mean(path.name, _names_in(path.parent))
-        faults.add(path.name, None, f"the file is missing from {path.parent}.{near}")
+        faults.add(path.name, None, f"not found in {path.parent}.{near}")
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
         faults.add(path.name, line, "this is not UTF-8 text. Save the file as UTF-8.")

@@ -17,9 +17,9 @@ from goffman.instruments.controls import read_controls
 from goffman.instruments.coreference import read_sentence_pairs
 from goffman.instruments.files import ID, Faults, TomlFile, read_toml
 from goffman.instruments.questionnaire import read_questionnaire
-from goffman.instruments.sentences import PLACEMENTS
+from goffman.instruments.sentences import ADJECTIVE_PLACEMENTS
 from goffman.plugins import plugged, refuse
-from goffman.records import KINDS, Instrument, Questionnaire, SentencePairs
+from goffman.records import INSTRUMENT_KINDS, Instrument, Questionnaire, SentencePairs
 
 _BUILT_IN = Path(__file__).parent / "data"
 
@@ -114,7 +114,7 @@ def _load_folder(folder: Path) -> Instrument:
     of_pairs = "question" in toml.values
     header = _read_header(toml, faults, of_pairs=of_pairs)
     content: Questionnaire | SentencePairs
-    kind = next((kind for kind in KINDS if kind == header.get("kind")), None)
+    kind = next((kind for kind in INSTRUMENT_KINDS if kind == header.get("kind")), None)
     if of_pairs:
         content, tables = read_sentence_pairs(folder, toml, faults=faults)
     else:
@@ -144,7 +144,7 @@ def _read_header(toml: TomlFile, faults: Faults, *, of_pairs: bool) -> dict[str,
     if "id" in given:
         faults.check_id(toml.name, top.lines.get("id"), what="id", given=given["id"])
     if "kind" in given:
-        allowed = ("ask",) if of_pairs else KINDS
+        allowed = ("ask",) if of_pairs else INSTRUMENT_KINDS
         row = top.lines.get("kind")
         faults.check_one_of(toml.name, row, what="kind", given=given["kind"], allowed=allowed)
     return given
@@ -203,7 +203,7 @@ def _check_drawing(toml: TomlFile, settings: Mapping[str, object], faults: Fault
             table.lines.get("placement"),
             what="placement in [settings]",
             given=str(settings["placement"]),
-            allowed=PLACEMENTS,
+            allowed=ADJECTIVE_PLACEMENTS,
         )
 
 

@@ -13,7 +13,7 @@ from goffman.instruments.coreference import (
     generate_pairs,
     prompts_of,
 )
-from goffman.instruments.sentences import parse_placement, parse_setting
+from goffman.instruments.sentences import parse_adjective_placement, parse_setting
 from goffman.instruments.templates import put_in, slot_text
 from goffman.instruments.winobias import Reading, read_winobias
 from goffman.records import (
@@ -87,7 +87,7 @@ def render(instrument: Instrument, options: PromptOptions | None = None) -> Rend
     _refuse(instrument, options, {"wordings": "--wording"}, because="it has no wordings")
     settings = chosen_settings(content, options.adjectives)
     own = str(instrument.settings["placement"])
-    placement = parse_placement(own if options.placement is None else options.placement)
+    placement = parse_adjective_placement(own if options.placement is None else options.placement)
     reading = _pairs(instrument, content, options)
     prompts = prompts_of(instrument, content, reading.pairs, settings=settings, placement=placement)
     return Rendered(

@@ -10,11 +10,11 @@ from goffman.errors import SentenceError, did_you_mean
 from goffman.instruments.grammar import Gender, put_before
 from goffman.records import MASK, Setting
 
-Placement = Literal["by-stereotype", "by-position"]
+AdjectivePlacement = Literal["by-stereotype", "by-position"]
 _HOLE = "\N{NULL}"
 """What stands in the place of a pronoun while adjectives are put in."""
 
-PLACEMENTS: tuple[Placement, ...] = ("by-stereotype", "by-position")
+ADJECTIVE_PLACEMENTS: tuple[AdjectivePlacement, ...] = ("by-stereotype", "by-position")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +55,7 @@ class Pair:
 
 
 def with_adjectives(
-    sentence: Sentence, setting: Setting, *, stereotype: Gender, placement: Placement
+    sentence: Sentence, setting: Setting, *, stereotype: Gender, placement: AdjectivePlacement
 ) -> str:
     """The sentence with the setting's adjectives before its occupations.
 
@@ -81,7 +81,7 @@ def with_adjectives(
 
 
 def with_masks(
-    sentence: Sentence, setting: Setting, *, stereotype: Gender, placement: Placement
+    sentence: Sentence, setting: Setting, *, stereotype: Gender, placement: AdjectivePlacement
 ) -> str:
     """The sentence with the setting's adjectives and a mask for each marked pronoun."""
     text = sentence.text
@@ -119,12 +119,12 @@ def is_words(text: str) -> bool:
     return all(part.isalpha() for part in text.replace("-", " ").split(" "))
 
 
-def parse_placement(given: str) -> Placement:
+def parse_adjective_placement(given: str) -> AdjectivePlacement:
     """The placement of a name."""
-    for placement in PLACEMENTS:
+    for placement in ADJECTIVE_PLACEMENTS:
         if given == placement:
             return placement
     raise SentenceError(
-        f"--adjective-placement is '{given}'. Allowed: {', '.join(PLACEMENTS)}."
-        + did_you_mean(given, PLACEMENTS)
+        f"--adjective-placement is '{given}'. Allowed: {', '.join(ADJECTIVE_PLACEMENTS)}."
+        + did_you_mean(given, ADJECTIVE_PLACEMENTS)
     )

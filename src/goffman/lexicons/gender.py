@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 WordKind = Literal["pronoun", "noun", "adjective", "name"]
 
-KINDS: tuple[WordKind, ...] = get_args(WordKind)
+WORD_KINDS: tuple[WordKind, ...] = get_args(WordKind)
 """Titles (Mrs, sir) are nouns."""
 
 _DATA = Path(__file__).parent / "data"
@@ -53,7 +53,7 @@ class GenderLexicon:
     """The words of a lexicon, and which of them count."""
 
     words: tuple[GenderWord, ...]
-    kinds: tuple[WordKind, ...] = KINDS
+    kinds: tuple[WordKind, ...] = WORD_KINDS
     """Only words of these kinds count."""
     common_words: bool = False
     """Whether names that are also common words count."""
@@ -62,12 +62,12 @@ class GenderLexicon:
 
     def __post_init__(self) -> None:
         if not self.kinds:
-            raise InputError(f"kinds is empty. Allowed: one or more of {', '.join(KINDS)}.")
+            raise InputError(f"kinds is empty. Allowed: one or more of {', '.join(WORD_KINDS)}.")
         for kind in self.kinds:
-            if kind not in KINDS:
+            if kind not in WORD_KINDS:
                 raise InputError(
-                    f"There is no kind of gender word '{kind}'. Allowed: {', '.join(KINDS)}."
-                    + did_you_mean(kind, KINDS)
+                    f"There is no kind of gender word '{kind}'. Allowed: {', '.join(WORD_KINDS)}."
+                    + did_you_mean(kind, WORD_KINDS)
                 )
         if not 50 <= self.percent <= 100:
             raise InputError(
@@ -116,7 +116,7 @@ class GenderLexicon:
 def load_gender(
     path: str | Path | None = None,
     *,
-    kinds: Sequence[WordKind] = KINDS,
+    kinds: Sequence[WordKind] = WORD_KINDS,
     common_words: bool = False,
     percent: float = 95.0,
 ) -> GenderLexicon:
@@ -196,7 +196,9 @@ def _read_word(row: Row, faults: Faults) -> GenderWord | None:
             "such as 'female'.",
         )
     if row["kind"]:
-        faults.check_one_of(row.file, row.number, what="kind", given=row["kind"], allowed=KINDS)
+        faults.check_one_of(
+            row.file, row.number, what="kind", given=row["kind"], allowed=WORD_KINDS
+        )
     if row["count"] and not (row["count"].isascii() and row["count"].isdigit()):
         message = f"count is '{row['count']}'. Allowed: a whole number, or nothing."
         faults.add(row.file, row.number, message)
@@ -207,7 +209,7 @@ def _read_word(row: Row, faults: Faults) -> GenderWord | None:
     if row["common_word"] not in _TRUTHS:
         message = f"common_word is '{row['common_word']}'. Allowed: true, false, or nothing."
         faults.add(row.file, row.number, message)
-    kind = next((kind for kind in KINDS if kind == row["kind"]), None)
+    kind = next((kind for kind in WORD_KINDS if kind == row["kind"]), None)
     if len(faults.found) > before or kind is None:
         return None
     return GenderWord(

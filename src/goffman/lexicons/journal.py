@@ -202,7 +202,7 @@ def parse_event(told: Mapping[str, Any]) -> Event:
         return Event(do="undo")
     texts = {name: told.get(name, "") for name in (*Unit._fields, "note")}
     for name in [name for name, text in texts.items() if not isinstance(text, str)]:
-        raise ValueError(f"{name} is {_shown(texts[name])}; it is a text.")
+        raise ValueError(f"{name} is {_shown(texts[name])}; it must be text.")
     unit = Unit(*(texts[name] for name in Unit._fields))
     if not unit.word:
         raise ValueError("word is missing or empty.")

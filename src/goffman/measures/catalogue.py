@@ -56,6 +56,8 @@ def _fault(kind: object, known: Collection[str]) -> str | None:
         return f"it lacks {', '.join(missing)}; see goffman/measures/base.py."
     if not is_dataclass(kind):
         return "it is not a dataclass; see goffman/measures/base.py."
+    if hasattr(kind, "scores_controls") != hasattr(kind, "control"):
+        return "scores_controls and control go together; see goffman/measures/controls.py."
     name = getattr(kind, "name", None)
     return f"there is already a measure '{name}'." if name in known else None
 

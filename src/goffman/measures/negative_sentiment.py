@@ -8,7 +8,7 @@ the probability of the class negative, which says more than a label does: groups
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import polars as pl
 
@@ -18,7 +18,7 @@ from goffman.estimates.conditions import (
     groups_of_conditions,
     models_over_conditions,
 )
-from goffman.measures.base import Contrasts, Meaning, Reads
+from goffman.measures.base import Contrasts, Meaning, Reads, as_they_are
 from goffman.measures.rows import above_baseline, gaps, mean_over, only, prompt_scores
 from goffman.measures.scale import scale
 from goffman.presentation import (
@@ -32,9 +32,6 @@ from goffman.presentation.base import Claims, Presentation
 from goffman.presentation.evidence import classes
 from goffman.presentation.findings_conditions import groups_apart, outcomes_counted
 from goffman.tables import SENTIMENTS
-
-if TYPE_CHECKING:
-    from goffman.lexicons.words import Words
 
 PROBABILITY = "negative-probability"
 """Of the class negative: what a label says more finely."""
@@ -98,14 +95,8 @@ class NegativeSentiment:
     )
     between_runs: ClassVar[Contrasts] = (models_over_conditions,)
     presentation: ClassVar[Presentation] = PRESENTATION
+    prepare = as_they_are
     scores_controls: ClassVar[ControlScore] = "label"
-
-    def prepare(
-        self, answers: pl.DataFrame, prompts: pl.DataFrame, words: Words, *, cased: bool
-    ) -> pl.DataFrame:
-        """The labels as they are."""
-        del prompts, words, cased
-        return answers
 
     def each(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
         """SCORES of the level prompt: 1 for the most probable class, 0 for the others."""

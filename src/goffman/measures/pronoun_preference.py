@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import polars as pl
 
@@ -21,16 +21,13 @@ from goffman.estimates.settings import (
     pairs_against_singles,
     settings_by_pairs,
 )
-from goffman.measures.base import Contrasts, Meaning, Reads
+from goffman.measures.base import Contrasts, Meaning, Reads, as_they_are
 from goffman.measures.rows import above_baseline, mean_over, prompt_scores
 from goffman.presentation import figures_settings, tables
 from goffman.presentation.base import Claims, Presentation
 from goffman.presentation.evidence import pronouns
 from goffman.presentation.findings_settings import preference
 from goffman.records import MASK
-
-if TYPE_CHECKING:
-    from goffman.lexicons.words import Words
 
 _TWO = "two pronouns are marked"
 _NO_PAIR = "the pair has no anti sentence, so that the other form is not known"
@@ -83,14 +80,8 @@ class PronounPreference:
     )
     between_runs: ClassVar[Contrasts] = (models_in_each_setting,)
     presentation: ClassVar[Presentation] = PRESENTATION
+    prepare = as_they_are
     scores_controls: ClassVar[ControlScore] = "answer"
-
-    def prepare(
-        self, answers: pl.DataFrame, prompts: pl.DataFrame, words: Words, *, cased: bool
-    ) -> pl.DataFrame:
-        """The answers as they are."""
-        del prompts, words, cased
-        return answers
 
     def each(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
         """SCORES of the level prompt, one for each pair and setting."""

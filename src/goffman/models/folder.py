@@ -113,7 +113,7 @@ def read_object(name: str, path: Path) -> dict[str, Any]:
         what, fits = SETTINGS.get(setting) or (COUNT if COUNTED.fullmatch(setting) else ANY)
         if value is not None and not fits(value):
             raise ModelError(
-                f"The {path.name} of '{name}' says {setting} is {_shown(value)}; it is {what}."
+                f"The {path.name} of '{name}' says {setting} is {_shown(value)}; it must be {what}."
             )
     return found
 
@@ -208,7 +208,7 @@ SETTINGS: Mapping[str, Setting] = {
     "fast_tokenizer_files": ("a list of names of files in the model's folder", _own_files),
     "model_max_length": ("a number of tokens", _length),
     "transformers_weights": (
-        "to be left out: weights are read from model.safetensors or pytorch_model.bin",
+        "left out: weights are read from model.safetensors or pytorch_model.bin",
         lambda _: False,
     ),
 }

@@ -57,8 +57,8 @@ class Scorer(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Way:
-    """How sentences are put through a model."""
+class Scoring:
+    """How sentences are put through a model to score tokens."""
 
     scorer: Scorer
     same_length: bool
@@ -70,13 +70,13 @@ class Way:
 class Masked:
     """A masked model, its tokenizer, and the way through it."""
 
-    def __init__(self, identity: Identity, model: Any, tokens: Tokens, *, way: Way) -> None:
+    def __init__(self, identity: Identity, model: Any, tokens: Tokens, *, scoring: Scoring) -> None:
         self.identity = identity
         self.tokens: tuple[str, ...] = tokens.texts(head_size(model))
         self.special_ids: frozenset[int] = tokens.special_ids
         self._model = model
         self._tokens = tokens
-        self._way = way
+        self._scoring = scoring
 
     def single_tokens(self, words: Sequence[str]) -> tuple[dict[str, int], list[str]]:
         """Word → token id where it stands after a space, and the words that are not one token."""
@@ -93,7 +93,7 @@ class Masked:
         check_wanted(self.identity.name, len(self.tokens), top_k=top_k, targets=targets)
 
         def ask(part: Sequence[Sequence[int]]) -> Filled:
-            logits = scores(self._model, self._tokens, part, way=self._way)
+            logits = scores(self._model, self._tokens, part, scoring=self._scoring)
             return most_probable(logits, top_k=top_k, targets=targets)
 
         return together(in_halves(ask, encoded))
@@ -115,19 +115,19 @@ def check_wanted(name: str, size: int, *, top_k: int, targets: Sequence[int]) ->
 
 @torch.inference_mode()
 def scores(
-    model: Any, tokens: Tokens, encoded: Sequence[Sequence[int]], *, way: Way
+    model: Any, tokens: Tokens, encoded: Sequence[Sequence[int]], *, scoring: Scoring
 ) -> torch.Tensor:
     """[sentence, token]: the logits at the mask of each sentence."""
     by_length: dict[int, list[int]] = {}
     for index, sentence in enumerate(encoded):
-        by_length.setdefault(len(sentence) if way.same_length else 0, []).append(index)
+        by_length.setdefault(len(sentence) if scoring.same_length else 0, []).append(index)
     parts, order = [], []
     for indices in by_length.values():
         part = [encoded[index] for index in indices]
         ids, there = padded(part, pad_id=tokens.pad_id, device=model.device)
         at = [sentence.index(tokens.mask_id) for sentence in part]
         positions = torch.tensor(at, device=model.device)
-        parts.append(way.scorer(model, positions, input_ids=ids, attention_mask=there))
+        parts.append(scoring.scorer(model, positions, input_ids=ids, attention_mask=there))
         order += indices
     logits = torch.cat(parts)
     return logits if order == sorted(order) else logits[torch.tensor(order).argsort()]
@@ -145,11 +145,11 @@ def load_masked(files: Files, options: LoadOptions, *, identity: Identity) -> Ma
     tokens = Tokens(files.name, tokenizer, specials=True, limit=position_limit(model))
     notes = (*tokens.notes, *check_vocabulary(files.name, len(tokens), head_size(model)))
     try:
-        way = choose_way(model, tokens, precision=options.precision)
+        scoring = choose_scoring(model, tokens, precision=options.precision)
     except (RuntimeError, ValueError, IndexError) as error:
         raise ModelError(cannot_load(files.name, error)) from error
-    identity = replace(identity, notes=(*identity.notes, *notes, *way.note))
-    return Masked(identity, model, tokens, way=way)
+    identity = replace(identity, notes=(*identity.notes, *notes, *scoring.note))
+    return Masked(identity, model, tokens, scoring=scoring)
 
 
 def head_size(model: Any) -> int:
@@ -185,36 +185,38 @@ def position_limit(model: Any) -> int | None:
     return said if said and said > 0 else None
 
 
-def choose_way(model: Any, tokens: Tokens, *, precision: Precision) -> Way:
+def choose_scoring(model: Any, tokens: Tokens, *, precision: Precision) -> Scoring:
     """The fastest way that gives what a plain forward gives for one sentence at a time."""
-    plain = Way(scorer=full_logits_at, same_length=True, note=(SLOWER,))
+    plain = Scoring(scorer=full_logits_at, same_length=True, note=(SLOWER,))
     with quiet():
         encoded = tokens.encode(PROBES)
-        alone = torch.cat([scores(model, tokens, [one], way=plain) for one in encoded])
+        alone = torch.cat([scores(model, tokens, [one], scoring=plain) for one in encoded])
     tolerance = TOLERANCE[precision]
     lean = make_lean(model) if precision == "float32" else None
     if lean is not None:
-        way = Way(scorer=lean.score, same_length=False, note=(LEAN,))
-        if agrees(model, tokens, way, alone=alone, tolerance=tolerance):
+        scoring = Scoring(scorer=lean.score, same_length=False, note=(LEAN,))
+        if agrees(model, tokens, scoring, alone=alone, tolerance=tolerance):
             lean.free()
-            return way
+            return scoring
     note = () if lean is None else (NOT_LEAN,)
     fast = Longformer(model) if model.config.model_type == "longformer" else logits_at
     ways = [
-        Way(scorer=fast, same_length=False, note=note),
-        Way(scorer=fast, same_length=True, note=note),
-        Way(scorer=full_logits_at, same_length=False, note=(SLOWER,)),
+        Scoring(scorer=fast, same_length=False, note=note),
+        Scoring(scorer=fast, same_length=True, note=note),
+        Scoring(scorer=full_logits_at, same_length=False, note=(SLOWER,)),
     ]
-    for way in ways:
-        if agrees(model, tokens, way, alone=alone, tolerance=tolerance):
-            return way
+    for scoring in ways:
+        if agrees(model, tokens, scoring, alone=alone, tolerance=tolerance):
+            return scoring
     return plain
 
 
-def agrees(model: Any, tokens: Tokens, way: Way, *, alone: torch.Tensor, tolerance: float) -> bool:
+def agrees(
+    model: Any, tokens: Tokens, scoring: Scoring, *, alone: torch.Tensor, tolerance: float
+) -> bool:
     """Whether a way gives, for the probes together, the probabilities of each one alone."""
     try:
-        logits = scores(model, tokens, tokens.encode(PROBES), way=way)
+        logits = scores(model, tokens, tokens.encode(PROBES), scoring=scoring)
     except (RuntimeError, ValueError, TypeError, IndexError, AttributeError):
         return False
     fast, plain = (torch.softmax(given.float(), dim=-1) for given in (logits, alone))

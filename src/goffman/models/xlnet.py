@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from goffman.models.forward import load_weights, quiet
-from goffman.models.masked import Masked, Way, check_vocabulary, head_size
+from goffman.models.masked import Masked, Scoring, check_vocabulary, head_size
 from goffman.models.tokens import Tokens, load_tokenizer
 
 if TYPE_CHECKING:
@@ -51,5 +51,5 @@ def load_xlnet(files: Files, options: LoadOptions, *, identity: Identity) -> Mas
     tokens = Tokens(files.name, tokenizer, specials=False, limit=None)
     notes = (*tokens.notes, *check_vocabulary(files.name, len(tokens), head_size(model)))
     identity = replace(identity, notes=(*identity.notes, *notes))
-    way = Way(scorer=two_stream_logits_at, same_length=False)
-    return Masked(identity, model, tokens, way=way)
+    scoring = Scoring(scorer=two_stream_logits_at, same_length=False)
+    return Masked(identity, model, tokens, scoring=scoring)

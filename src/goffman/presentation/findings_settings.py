@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     Row = Mapping[str, Any]
 
-KINDS = {
+REPLY_KINDS = {
     "correct": "name the right person",
     "incorrect": "name the other one",
     "unsure": "are unsure",
@@ -120,9 +120,9 @@ def _changes(section: Section, model: str) -> Iterator[str]:
 
 def _replies(section: Section, model: str) -> Iterator[str]:
     """What a bias rests on: replies that no one can read have none either."""
-    replies = of_model(section.rows("prompt", tuple(KINDS)), model)
+    replies = of_model(section.rows("prompt", tuple(REPLY_KINDS)), model)
     shares = dict(replies.group_by("quantity").agg(pl.col("value").mean()).rows())
     if shares:
-        said = [f"{number(shares.get(kind, 0.0))} {KINDS[kind]}" for kind in KINDS]
+        said = [f"{number(shares.get(kind, 0.0))} {REPLY_KINDS[kind]}" for kind in REPLY_KINDS]
         count = replies.filter(pl.col("quantity") == "correct").height
         yield f"Shares of {count:,} replies: {', '.join(said[:-1])} and {said[-1]}."

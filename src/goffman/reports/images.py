@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 DRAWN = ("svg", "png", "pdf")
 """How the files end that are drawn from a specification."""
 
-KINDS = ("vl.json", *DRAWN)
+ENDINGS = ("vl.json", *DRAWN)
 
 SCALE = 2.0
 """Pixels of a PNG for each of the figure."""
@@ -49,7 +49,7 @@ def write_images(
             # Two models may differ only in signs that no file's name has.
             stem = f"{stem}-{number}" if f"{stem}.svg" in written else stem
             first.setdefault(figure.id, _written(folder, stem, spec))
-            written += [f"{stem}.{kind}" for kind in KINDS]
+            written += [f"{stem}.{kind}" for kind in ENDINGS]
     _forget_others(folder, written)
     return first, [folder.path / name for name in written]
 
@@ -63,7 +63,7 @@ def _forget_others(folder: Folder, written: Sequence[str]) -> None:
     for spec in sorted({name for name in there if name.endswith(".vl.json")} - set(written)):
         stem = spec.removesuffix(".vl.json")
         # The specification last: as long as it is there, the others are known as ours.
-        for kind in reversed(KINDS):
+        for kind in reversed(ENDINGS):
             if f"{stem}.{kind}" in there:
                 folder.remove(f"{stem}.{kind}")
 

@@ -16,7 +16,7 @@ from goffman.records import MASK, Prompt
 from goffman.runs.folder import Run
 from goffman.runs.manifest import asker_of, begun, with_answers
 from goffman.runs.plan import (
-    Limits,
+    BatchLimits,
     Plan,
     Settings,
     make_plan,
@@ -74,7 +74,7 @@ class Job:
     instrument: str
     """The instrument's id."""
     prompts: Sequence[Prompt]
-    limits: Limits
+    limits: BatchLimits
     watch: Watch
 
 

@@ -31,7 +31,7 @@ from goffman.runs.files import Folder
 if TYPE_CHECKING:
     from goffman.models.base import Identity, Sampling
     from goffman.records import Instrument, Prompt
-    from goffman.runs.plan import Limits, Settings
+    from goffman.runs.plan import BatchLimits, Settings
 
 FORMAT = 2
 """Changes when an older goffman could not read the file any more."""
@@ -200,7 +200,7 @@ class Clock:
         )
 
 
-def model_entry(identity: Identity, limits: Limits) -> Entry:
+def model_entry(identity: Identity, limits: BatchLimits) -> Entry:
     """What the manifest says of a model of whatever kind; its kind may say more."""
     entry = asdict(identity) | {"notes": list(identity.notes), "batches": asdict(limits)}
     del entry["name"]

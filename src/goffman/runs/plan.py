@@ -11,7 +11,7 @@ from typing import get_args
 from goffman.errors import InputError, did_you_mean
 from goffman.models.batches import batch_limits, decided, distinct, plan_batches
 from goffman.records import Instrument
-from goffman.runs.recursion import Placement
+from goffman.runs.recursion import MaskPlacement
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,13 +24,13 @@ class Settings:
     """Steps of recursive masking; 1: none."""
     width: int = 10
     """So many words are put back at each mask, where there is a next step."""
-    placement: Placement = "before-first"
+    placement: MaskPlacement = "before-first"
     targets: tuple[str, ...] = ()
     """Words whose probability is kept wherever they rank."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Limits:
+class BatchLimits:
     """How many sentences are asked, and written, together."""
 
     max_tokens: int
@@ -64,7 +64,7 @@ def settings_of(
         top_k=top_k if top_k is not None else int(own.get("top_k", 50)),
         depth=int(own.get("depth", 1)),
         width=int(own.get("width", own.get("top_k", 10))),
-        placement=_placement(instrument.id, str(masks)),
+        placement=_mask_placement(instrument.id, str(masks)),
         targets=tuple(sorted(set(targets))),
     )
     if min(settings.top_k, settings.depth, settings.width) < 1:
@@ -82,26 +82,26 @@ def settings_of(
     return settings
 
 
-def _placement(instrument: str, given: str) -> Placement:
-    for allowed in get_args(Placement):
+def _mask_placement(instrument: str, given: str) -> MaskPlacement:
+    for allowed in get_args(MaskPlacement):
         if given == allowed:
             return given  # type: ignore[return-value]
     message = (
-        f"{instrument}: placement is '{given}'. Allowed: {', '.join(get_args(Placement))}."
-        f"{did_you_mean(given, get_args(Placement))}"
+        f"{instrument}: placement is '{given}'. Allowed: {', '.join(get_args(MaskPlacement))}."
+        f"{did_you_mean(given, get_args(MaskPlacement))}"
     )
     raise InputError(message)
 
 
-def limits_for(device: str, *, batch_size: int | None = None) -> Limits:
+def limits_for(device: str, *, batch_size: int | None = None) -> BatchLimits:
     """The limits that suit a device, as an Identity names it; a given batch size decides alone."""
     # A GPU asks thousands of sentences a second: a kill costs it less than syncing many files.
     part_size = 256 if device == "cpu" else 1024
     max_tokens, max_size = decided(batch_limits(device), batch_size)
-    return Limits(max_tokens=max_tokens, max_size=max_size, part_size=part_size)
+    return BatchLimits(max_tokens=max_tokens, max_size=max_size, part_size=part_size)
 
 
-def make_plan(encoded: Sequence[Sequence[int]], limits: Limits) -> Plan:
+def make_plan(encoded: Sequence[Sequence[int]], limits: BatchLimits) -> Plan:
     """The plan for the encodings of all texts: each different sentence stands in it once.
 
     Sentences are put into an order of their own first: the batches depend on which sentences there

@@ -12,7 +12,7 @@ from typing import Literal
 from goffman.errors import InputError
 from goffman.records import MASK, Prompt
 
-Placement = Literal["before-first", "before-last"]
+MaskPlacement = Literal["before-first", "before-last"]
 """before-first: the mask goes before the first word put back ("a close <mask> friend"), as in Lin
 et al. (2022); before-last: before the newest ("a <mask> close friend")."""
 
@@ -47,7 +47,7 @@ def children(
     nodes: Sequence[Node],
     words: Mapping[tuple[str, str], Sequence[str]],
     *,
-    placement: Placement,
+    placement: MaskPlacement,
     unfit: Collection[str],
 ) -> list[Node]:
     """The next frontier: under each node one for each of its words, most probable first.
@@ -67,7 +67,7 @@ def children(
     ]
 
 
-def put_back(text: str, word: str, *, first: bool, placement: Placement) -> str:
+def put_back(text: str, word: str, *, first: bool, placement: MaskPlacement) -> str:
     """The sentence with the word in the place of its mask and a new mask where the placement says.
 
     ``first``: no word was put back before this one.

@@ -20,7 +20,7 @@ REFUSED = {
 }
 """What it says of a place where we cannot write, however sound the disk is."""
 
-KINDS = {
+FILE_KINDS = {
     stat.S_IFREG: "a file",
     stat.S_IFLNK: "a link",
     stat.S_IFDIR: "a folder",
@@ -38,7 +38,7 @@ def where(root: Path, inside: tuple[str, ...]) -> str:
 
 def not_ours(place: str, found: os.stat_result, wanted: str) -> RunError:
     """The refusal to touch what is not ``wanted``, such as "a file"."""
-    kind = KINDS.get(stat.S_IFMT(found.st_mode), "something else")
+    kind = FILE_KINDS.get(stat.S_IFMT(found.st_mode), "something else")
     again = "Move it away and give the same command again."
     return RunError(f"{place} is {kind}, not {wanted}. {again}")
 

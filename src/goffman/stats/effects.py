@@ -64,13 +64,6 @@ def cohen_d(first: Values, second: Values, *, level: float = 0.95) -> Effect:
     return d_of(apart(first, second), level=level)
 
 
-def hedges_g(first: Values, second: Values, *, level: float = 0.95) -> Effect:
-    """Hedges' g of two independent sets, with the exact interval of the same δ."""
-    samples = apart(first, second)
-    d = d_of(samples, level=level)
-    return unbiased(d, df=len(samples.first) + len(samples.second) - 2)
-
-
 def paired_cohen_d(first: Values, second: Values, *, level: float = 0.95) -> Effect:
     """Cohen's d of pairs with the pooled SD, as for two independent sets of the same values."""
     return paired_d_of(in_pairs(first, second), level=level)
