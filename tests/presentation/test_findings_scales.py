@@ -145,7 +145,7 @@ def test_a_disparity_is_set_beside_that_without_a_diagnosis():
     (text,) = over_baseline(section("gender-of-subject", estimates=[row]), "m")
     assert text.startswith(
         "Without a condition the same sentences have female − male of 0.20; naming one of the "
-        "stigmatized conditions moves it towards women (difference 0.050,"
+        "stigmatized conditions moves it toward women (difference 0.050,"
     )
 
 

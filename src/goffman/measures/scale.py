@@ -7,7 +7,7 @@ conditions that differ.
 
 SCORES of the level condition, with λ the G of its group:
 
-    shrunken   mean_g + λ (mean_c − mean_g): a mean drawn towards its group's by what is noise
+    shrunken   mean_g + λ (mean_c − mean_g): a mean drawn toward its group's by what is noise
     rank       1 is the highest mean among all conditions
     rank-low, rank-high   the middle 95% of its ranks in draws in which every condition's mean moves
                by its group's relative error, σ²_ci/I + σ²_cw/W + σ²_e/IW
@@ -152,7 +152,7 @@ def _reliability(group: _Group) -> Iterator[dict[str, Any]]:
 
 
 def _shrunken(group: _Group, quantity: str) -> Iterator[dict[str, Any]]:
-    """Each condition's mean, drawn towards its group's."""
+    """Each condition's mean, drawn toward its group's."""
     parts, why = group.parts, group.reason
     means = group.table.mean(axis=(1, 2))
     share = None if parts is None else parts.generalizability

@@ -23,8 +23,8 @@ def over_baseline(section: Section, model: str) -> Iterator[str]:
     rows = rows.filter(pl.col("variant").is_null() | (pl.col("variant") == "with-names"))
     for row in rows.iter_rows(named=True):
         moved = {
-            1: "moves it towards women",
-            -1: "moves it towards men",
+            1: "moves it toward women",
+            -1: "moves it toward men",
             0: "does not clearly move it",
         }[points(row)]
         yield (

@@ -157,8 +157,9 @@ def _beside(rows: pl.DataFrame, section: Section) -> str:
     said = []
     if rows["shrunken"].count():
         said.append(
-            "Shrunken is the mean drawn towards that of its group by what is noise; the ranks are "
-            "the middle 95% of those that it would have with other items and wordings."
+            "The shrunken mean lies closer to the mean of its group, the more so the less reliable "
+            "the scale is. The ranks are the middle 95% of those that it would have with other "
+            "items and wordings."
         )
     if rows["reference_difference"].count():
         said.append(
