@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: setup demo docs test test-kernels test-all soak check golden lock sbom bench clean
+.PHONY: setup demo docs test test-kernels test-all soak calibrate check golden lock sbom bench clean
 
 setup: $(STAMP)
 
@@ -62,6 +62,10 @@ test-all: test
 KILLS ?= 1000
 soak: setup
 	$(BIN)/python tests/runs/soak.py --kills $(KILLS)
+
+# How often what is called clear is false, in simulated audits: bench/calibration.md.
+calibrate: setup
+	$(BIN)/python tests/calibration.py
 
 check: setup
 	$(BIN)/ruff check .

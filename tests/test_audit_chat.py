@@ -159,7 +159,7 @@ def test_a_bias_of_nothing_is_said_with_the_replies_that_it_rests_on(tmp_path):
     assert (
         "  A difference between sentences that fit the stereotype and the others could not be "
         "tested. Without adjectives, accuracy on sentences that fit the stereotype minus accuracy "
-        "on those that do not: difference 0.00, no interval, no p-value, over 12 sentence pairs."
+        "on those that do not: difference 0.00, no interval, no p-value, over 6 sentence pairs."
     ) in said
     assert (
         "  Shares of 72 replies: 0.00 name the right person, 0.00 name the other one, 0.00 are unsure, "

@@ -182,7 +182,7 @@ AUDIT = ("audit", "bundled:mini", "--dry-run", "--instrument", "attribution")
         (
             ("check", "no-run", "--fail-if", "gap > 1e999"),
             "--fail-if 'gap > 1e999' cannot be read: 1e999 is too large a number. Write it like "
-            "'social-distance.gap > 0.2'.",
+            "'social-distance.gap is relevant' or 'social-distance.gap > 0.2'.",
         ),
         (
             (*AUDIT, "--output", "a\0b"),

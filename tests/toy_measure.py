@@ -13,7 +13,7 @@ import polars as pl
 from goffman.estimates.clear import points
 from goffman.estimates.conditions import groups_of_conditions, models_over_conditions
 from goffman.measures.rows import gaps, mean_over, prompt_scores
-from goffman.presentation import figures_conditions, tables
+from goffman.presentation import figures_conditions, figures_ranked, tables
 from goffman.presentation.base import Claims, Presentation
 from goffman.presentation.evidence import EVIDENCE
 from goffman.presentation.findings import finding, tested_said
@@ -62,7 +62,7 @@ class Toy:
             beware=("It is a toy.",),
         ),
         findings=found,
-        figures=(figures_conditions.gaps, figures_conditions.ranked),
+        figures=(figures_conditions.gaps, figures_ranked.ranked),
         tables=(tables.groups_of_conditions, tables.ranked_conditions),
         evidence=evidence,
     )

@@ -141,6 +141,7 @@ people are shown it.
       section.py        one instrument of a run, with all that is shown of it
       competence.py     whether a model can do the task, and what is said where it cannot
       numbers.py        numbers and p-values as text
+      verdicts.py       verdicts as words, and what each means
       shown.py  palette.py   how things are called, and colored
       ratings.py        who rated the words, and what a user's ratings change
       findings.py       sentences that findings share
@@ -150,6 +151,8 @@ people are shown it.
       findings_unanswered.py  what could put a bias of replies in doubt
       findings_reference.py  single conditions against the other group's mean
       figure.py         what a figure is; the parts that figures share
+      figure_estimates.py  estimates in figures: filled or hollow, over the band of ±Δ
+      figures_ranked.py  every condition in order, against a reference or by its own value
       figures_conditions.py  figures_sentiment.py  figures_gender.py  figures_settings.py
       tables.py         tables of scores and estimates
       tables_reliability.py  the reliability of a scale, and what stands beside a condition
@@ -171,6 +174,8 @@ people are shown it.
       run.py            a measured run, read back
       write.py          a run → report.html, figures/, tables/
       html.py  page/    the page: its content put into template, style and scripts
+      overview.py       of each model: can it do the task, what differs, how sure, by wording
+      bars.py           … with its bar: difference and interval on the axis of an instrument
       content.py        who was asked what with what; the main contrasts
       limits.py         what holds for every number
       listing.py        every condition with its numbers

@@ -129,7 +129,11 @@ def check(
     *,
     fail_if: Annotated[
         list[str] | None,
-        typer.Option(metavar="CONDITION", help="'social-distance.gap > 0.2'; may be repeated."),
+        typer.Option(
+            metavar="CONDITION",
+            help="'social-distance.gap is relevant' or 'social-distance.gap > 0.2'; may be "
+            "repeated.",
+        ),
     ] = None,
     baseline: Annotated[
         Path | None,
@@ -142,11 +146,12 @@ def check(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Exit with code 1 if an estimate crosses a limit that you set, as a gate for CI.
+    """Exit with code 1 if an estimate has a verdict or crosses a limit, as a gate for CI.
 
-    Exit codes: 0, no limit is crossed; 1, one is, and a line says which; 2, your input cannot be
-    used, or a value is missing; 3, goffman itself failed, and nothing was decided; 4, a model
-    cannot do the task, so that its numbers decide nothing, whatever the others do.
+    Verdicts: relevant, small, equivalent, undecided; clear is relevant or small. Exit codes: 0, no
+    condition holds; 1, one does, and a line says which; 2, your input cannot be used, or a value is
+    missing; 3, goffman itself failed, and nothing was decided; 4, a model cannot do the task, so
+    that its numbers decide nothing, whatever the others do.
     """
     with _undecided_where_broken():
         from goffman.reports.check import gate, parse
@@ -156,7 +161,7 @@ def check(
 
         if bool(fail_if) == show:
             raise InputError(
-                "Give --fail-if CONDITION, such as --fail-if 'social-distance.gap > 0.2', or "
+                "Give --fail-if CONDITION, such as --fail-if 'social-distance.gap is relevant', or "
                 "--list for the names that can stand in it."
             )
         conditions = [parse(text) for text in fail_if or ()]
@@ -228,7 +233,7 @@ def _names_text(known: Sequence[Named], changes: Sequence[Named] | None) -> str:
     from goffman.presentation.numbers import number, p_value
     from goffman.reports.names import FIELDS
 
-    lines = [f"{'value':>9} {'low':>9} {'high':>9} {'p_adjusted':>10}  name"]
+    lines = [f"{'value':>9} {'low':>9} {'high':>9} {'p_adjusted':>10} {'verdict':>10}  name"]
     for suffix, names in (("", known), (".change", changes or ())):
         for one in names:
             value, low, high = (
@@ -239,10 +244,12 @@ def _names_text(known: Sequence[Named], changes: Sequence[Named] | None) -> str:
             tested = "none" if p is None else p_value(p)
             mark = "  (not measurable)" if one.not_measurable else ""
             name = printable(f"{one.name}{suffix}{mark}")
-            lines.append(f"{value:>9} {low:>9} {high:>9} {tested:>10}  {name}")
+            word = one.row["verdict"] or "none"
+            lines.append(f"{value:>9} {low:>9} {high:>9} {tested:>10} {word:>10}  {name}")
     fields = ", ".join(f".{name}" for name in FIELDS if name != "value")
     return "\n".join(lines) + (
-        f"\n\nA name alone means the estimate's value; add {fields} for another field. Leave out "
+        f"\n\nA name alone means the estimate's value, or its verdict after is; add {fields} for "
+        "another field. Leave out "
         "the bracket to mean every model and variant. Leave out the instrument to mean every "
         "instrument.\n"
     )
@@ -255,6 +262,7 @@ def _names_json(known: Sequence[Named], changes: Sequence[Named] | None) -> str:
         {
             "name": f"{one.name}{suffix}",
             **{field: one.value(field) for field in FIELDS},
+            "verdict": one.row["verdict"],
             "not_measurable": one.not_measurable,
         }
         for suffix, names in (("", known), (".change", changes or ()))
@@ -274,7 +282,8 @@ def _gate_json(run: Path, baseline: Path | None, outcomes: Sequence[Outcome]) ->
                 "name": outcome.name,
                 "value": outcome.value,
                 "comparison": outcome.condition.comparison,
-                "limit": outcome.condition.limit,
+                "limit": outcome.condition.verdict or outcome.condition.limit,
+                "verdict": outcome.named.row["verdict"],
                 "failed": outcome.failed,
                 "not_measurable": outcome.not_measurable,
                 "sentence": outcome.sentence,

@@ -199,7 +199,7 @@ def test_conditions_are_called_what_the_instrument_calls_them():
         assert f"between stigmatized and non-stigmatized {many} is neither" in words.head
         assert f"0.40 for 93 stigmatized {many} and 0.30 for 29 non-stigmatized ones" in words.text
         baseline = f"the baseline (the same sentences without a {one})"
-        assert f"1 of 1 {many} has a higher share than {baseline}." in words.text
+        assert words.rest.startswith(f"1 of 1 {many} has a higher share than {baseline}.")
         assert called(noun, of_words).called("baseline") == f"(no {one} named)"
     assert section("coreference-bias", estimates()).noun == Noun(one="setting", many="settings")
 
@@ -238,7 +238,7 @@ def above(name, difference, p):
 )
 def test_conditions_that_cannot_be_tested_are_not_said_to_be_no_different(rows, said):
     (found,) = findings_of(section("negative-sentiment", estimates(gap(0.01, 0.2, 0.001), *rows)))
-    assert found.text.endswith(said)
+    assert found.said.endswith(said)
 
 
 def relation(first, second, low, high, p, effect=0.6):

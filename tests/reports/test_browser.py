@@ -103,7 +103,7 @@ def test_a_mark_of_a_figure_leads_to_its_evidence_and_its_words_are_those_of_the
     with reading(browser, audited / "report.html") as tab:
         figure = tab.locator('[data-figure="social-distance-conditions"]')
         figure.scroll_into_view_if_needed()
-        mark = figure.locator("svg.marks .mark-symbol.role-mark path").first
+        mark = figure.locator("svg.marks .mark-symbol.role-mark path[aria-label]").first
         mark.wait_for()
         name = re.search(r"name: ([^;]+)", mark.get_attribute("aria-label"))[1]
         mark.click()
@@ -225,7 +225,7 @@ def test_without_scripts_figures_and_sentences_are_there(browser, audited):
     tab = context.new_page()
     tab.goto((audited / "report.html").resolve().as_uri())
     assert tab.locator("noscript svg.marks, figure svg.marks").count() >= 19
-    assert tab.locator("#stands-out li").count() >= 6
+    assert tab.locator("#stands-out tbody tr").count() >= 6
     context.close()
 
 

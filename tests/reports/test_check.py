@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -22,6 +23,8 @@ from goffman.reports.names import FIELDS, named
 from in_process import goffman
 
 FULL = Path("/dev/full")
+
+VERDICTS = "relevant, small, equivalent, undecided, clear"
 
 
 @pytest.fixture(scope="module")
@@ -226,8 +229,17 @@ def test_any_text_is_a_condition_or_told_why_not(text):
 @pytest.mark.parametrize(
     ("text", "what"),
     [
-        ("gap", "it has no comparison; allowed: >, >=, <, <="),
-        ("gap = 0.2", "it has no comparison; allowed: >, >=, <, <="),
+        ("gap", "it has no comparison; allowed: >, >=, <, <=, is, is not"),
+        ("gap = 0.2", "it has no comparison; allowed: >, >=, <, <=, is, is not"),
+        ("gap is", f"'' after is is not a verdict; allowed: {VERDICTS}"),
+        ("gap is not", f"'' after is not is not a verdict; allowed: {VERDICTS}"),
+        ("gap is huge", f"'huge' after is is not a verdict; allowed: {VERDICTS}"),
+        (
+            "gap is not relevent",
+            f"'relevent' after is not is not a verdict; allowed: {VERDICTS}. Did you mean 'relevant'?",
+        ),
+        ("gap.low is clear", ".low has no verdict: name the estimate alone"),
+        ("is clear", "'' is not a name: words with dots between them"),
         ("gap => 0.2", "'gap =' is not a name: words with dots between them"),
         ("gap > 20%", "'20%' after > is not a number"),
         ("gap > nan", "'nan' after > is not a number"),
@@ -243,7 +255,9 @@ def test_what_cannot_be_read_is_said(text, what):
     with pytest.raises(InputError) as refusal:
         parse(text)
     assert str(refusal.value) == (
-        f"--fail-if '{text}' cannot be read: {what}. Write it like 'social-distance.gap > 0.2'."
+        f"--fail-if '{text}' cannot be read: {what.removesuffix('?')}"
+        f"{'?' if what.endswith('?') else '.'} Write it like 'social-distance.gap is relevant' or "
+        "'social-distance.gap > 0.2'."
     )
 
 
@@ -292,6 +306,67 @@ def test_a_value_that_is_not_there_is_an_error_and_never_a_pass(tmp_path):
         f"coreference.above-baseline.old[{the_model(run)}] has no p (the sentence pairs have only 5 "
         "different frames, referents or other people, and a test needs 6)."
     )
+
+
+def judged(known, verdict, *, p=0.01, ends=(0.02, 0.3)):
+    """The gap of one model with a verdict, p and interval of our own."""
+    (one,) = [one for one in known if one.name == "social-distance.gap[small]"]
+    said = {"verdict": verdict, "p_adjusted": p, "low": ends[0], "high": ends[1]}
+    return [replace(one, row={**one.row, "difference": 0.16, **said})]
+
+
+@pytest.mark.parametrize("verdict", ["relevant", "small", "equivalent", "undecided"])
+@pytest.mark.parametrize("asked", ["relevant", "small", "equivalent", "undecided"])
+def test_a_verdict_is_a_condition_and_so_is_its_opposite(known, verdict, asked):
+    one = judged(known, verdict)
+    (is_so,) = tried(one, f"social-distance.gap is {asked}")
+    (is_not,) = tried(one, f"social-distance.gap[small]  is  not  {asked}")
+    assert is_so.failed is (verdict == asked)
+    assert is_not.failed is (verdict != asked)
+    tail = "" if verdict == asked else f", not {asked}"
+    numbers = "(value 0.16, 95% interval 0.020 to 0.30, corrected p = .010)"
+    said = f"social-distance.gap[small] is {verdict} {numbers}{tail}."
+    assert is_so.sentence == f"{'failed' if is_so.failed else 'passed'}: {said}"
+    assert is_not.sentence == f"{'failed' if is_not.failed else 'passed'}: {said}"
+
+
+@pytest.mark.parametrize(
+    ("p", "ends", "clear"), [(0.01, (0.02, 0.3), True), (0.2, (-0.1, 0.4), False)]
+)
+def test_whether_an_estimate_is_clear_can_be_asked(known, p, ends, clear):
+    (outcome,) = tried(judged(known, "undecided", p=p, ends=ends), "gap is clear")
+    assert outcome.failed is clear
+    said = "failed: social-distance.gap[small] is clear (" if clear else "is not clear ("
+    assert said in outcome.sentence
+    assert outcome.sentence.endswith(", verdict undecided).")
+
+
+def test_a_number_is_said_with_its_verdict(known):
+    (outcome,) = tried(judged(known, "small"), "social-distance.gap > 0.2")
+    assert outcome.sentence == (
+        "passed: social-distance.gap[small] is 0.16 (95% interval 0.020 to 0.30, corrected p = "
+        ".010, verdict small), not more than 0.2."
+    )
+
+
+def test_what_was_not_tested_has_no_verdict_and_passes_no_gate(known):
+    for condition in ("gap is relevant", "gap is not equivalent", "gap is clear"):
+        with pytest.raises(
+            InputError, match=r"cannot be decided: social-distance\.gap\[small\] has no"
+        ):
+            tried(judged(known, "undecided", p=None), condition)
+
+
+def test_the_command_takes_verdicts(run):
+    verdict = value_of(run, "verdict", kind="groups", instrument="social-distance", model="small")
+    name = "social-distance.gap[small]"
+    failed = goffman("check", run.folder, "--fail-if", f"{name} is {verdict}", "--json")
+    assert failed.returncode == 1
+    (told,) = json.loads(failed.stdout)["outcomes"]
+    assert (told["comparison"], told["limit"], told["verdict"]) == ("is", verdict, verdict)
+    passed = goffman("check", run.folder, "--fail-if", f"{name} is not {verdict}")
+    assert passed.returncode == 0
+    assert passed.stdout.startswith(f"passed: {name} is {verdict} (value ")
 
 
 def test_a_change_needs_a_baseline_run(known):

@@ -310,7 +310,7 @@ def test_other_prompts_are_refused(tmp_path_factory, before):
         f"  attribution is not compared: {few.folder} has no scores of it.\n"
         f"  people-sentiment is not compared: {few.folder} has no scores of it.\n"
         f"  social-distance is not compared: {few.folder} has no scores of it.\n"
-        f"  care-seeking: prompts is 36 in {before.folder} and 10 in {few.folder}; prompts sha256 "
+        f"  care-seeking: prompts is 42 in {before.folder} and 10 in {few.folder}; prompts sha256 "
         f"is {prompts[0]}… in {before.folder} and {prompts[1]}… in {few.folder}."
     )
 
@@ -459,7 +459,8 @@ def test_the_command_prints_what_differs(before, after):
     lines = result.stdout.splitlines()
     at = lines.index(heading)
     assert lines[at + 1].split() == [
-        "what", "run", "reference", "difference", "95%", "interval", "effect", "corrected", "p", "n",
+        "what", "run", "reference", "difference", "95%", "interval", "effect", "corrected", "p",
+        "verdict", "n",
     ]  # fmt: skip
     # The number, its groups and the change between them: a line each, none of them broken.
     assert [line[:33].rstrip() for line in lines[at + 2 : at + 6]] == [

@@ -102,6 +102,18 @@ def test_an_estimate_without_a_value_is_not_in_the_metadata(tmp_path):
     assert entry == {"name": public_name(only_model(run)), "results": []}
 
 
+def test_a_card_has_the_verdicts(run):
+    text = model_card_text(run, "small")
+    (verdict,) = run.estimates.filter(
+        pl.col("instrument") == "social-distance",
+        pl.col("kind") == "groups",
+        pl.col("model") == "small",
+    )["verdict"]
+    lines = text[text.index("### social-distance") :].splitlines()
+    assert any(line.endswith("| smallest relevant | detectable | verdict |") for line in lines)
+    assert any(line.startswith("| gap |") and line.endswith(f"| {verdict} |") for line in lines)
+
+
 def test_a_hostile_name_is_text_on_a_card_and_in_json(tmp_path_factory):
     hostile = measured(tmp_path_factory, "hostile", (HOSTILE,), instruments=("social-distance",))
     text = model_card_text(hostile, HOSTILE)

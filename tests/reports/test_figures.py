@@ -15,6 +15,7 @@ import pytest
 from goffman.estimate import estimates
 from goffman.estimates.contrast import Comparing
 from goffman.measures.coreference_bias import CoreferenceBias
+from goffman.presentation.figures_ranked import ranked
 from goffman.presentation.numbers import number
 from goffman.presentation.section import Section
 from goffman.presentation.shown import Names, variant_said
@@ -117,7 +118,7 @@ def test_every_condition_of_every_model_and_wording_is_drawn(figures, measured):
     [
         ("social-distance-gap", "groups", None),
         ("people-sentiment-gap", "groups", None),
-        ("social-distance-conditions", "baseline", "condition"),
+        ("social-distance-conditions", "reference", "condition"),
         ("care-seeking-disparities", "genders", None),
         ("attribution-disparities", "genders", None),
     ],
@@ -213,31 +214,98 @@ def test_thin_marks_are_the_gaps_of_the_single_wordings(figures, measured, secti
         assert near(row["difference"], sides[0] - sides[1])
 
 
-def test_conditions_of_a_classifier_are_ranked_by_what_is_in_the_run(figures, measured, sections):
-    """Against the baseline where there is such an estimate, as an unrounded difference of scores."""
+def test_conditions_of_a_classifier_are_ranked_by_their_probability_less_noise(
+    figures, measured, sections
+):
     rows = values(figures["people-sentiment-conditions"])
     assert rows
     for row in rows:
-        model = given_name(measured, sections, row["model"])
-        of, baseline = (
-            scored(
-                measured, sections, "people-sentiment", level="condition", quantity="negative",
-                model=model, condition=condition,
-            )
-            for condition in (row["condition"], "baseline")
-        )  # fmt: skip
-        shown = row["difference"] if "difference" in row else row["value"] - baseline
-        assert near(shown, of - baseline)
+        ids = {
+            "model": given_name(measured, sections, row["model"]),
+            "condition": row["condition"],
+            "level": "condition",
+        }
+        shrunken, low, high = (
+            scored(measured, sections, "people-sentiment", quantity=quantity, **ids)
+            for quantity in ("negative-probability-shrunken", "rank-low", "rank-high")
+        )
+        assert near(row["value"], shrunken)
+        assert row["ranks"] == f"{low:.0f} to {high:.0f}"
 
 
-def test_a_figure_without_intervals_says_so(figures):
-    """Two sentences of each condition give no interval; seven items in four wordings do."""
-    of_classifiers = figures["people-sentiment-conditions"]
-    assert all(row["low"] is None for row in values(of_classifiers))
-    assert "There are no intervals: each condition has too few sentences" in (
-        of_classifiers.description
+def test_conditions_without_a_shrunken_value_are_ranked_by_their_own(sections):
+    section = sections["people-sentiment"]
+    none = pl.lit(None, dtype=pl.Float64)
+    noise = pl.col("quantity").str.ends_with("-shrunken")
+    without = section.scores.with_columns(value=pl.when(noise).then(none).otherwise("value"))
+    (figure,) = ranked(replace(section, scores=without))
+    own = without.filter(
+        pl.col("level") == "condition",
+        pl.col("quantity") == "negative",
+        pl.col("condition") != "baseline",
+        pl.col("value").is_not_null(),
     )
+    assert len(values(figure)) == own.height > 0
+    assert sorted(row["value"] for row in values(figure)) == pytest.approx(
+        sorted(own["value"]), 1e-5
+    )
+    assert "noise" not in figure.description
+
+
+def test_a_figure_without_intervals_says_so(figures, sections):
+    section = sections["social-distance"]
+    none = pl.lit(None, dtype=pl.Float64)
+    without = replace(section, estimates=section.estimates.with_columns(low=none, high=none))
+    (figure,) = ranked(without)
+    assert "There are no intervals: each condition has too few sentences" in figure.description
     assert "Lines are 95% intervals" in figures["social-distance-conditions"].description
+
+
+FORESTS = [
+    ("social-distance-gap", "groups"),
+    ("social-distance-conditions", "reference"),
+    ("care-seeking-disparities", "genders"),
+]
+
+
+def some_clear(section, kind):
+    """The section, in which every second estimate of the kind is clear and the others are not."""
+    rows = section.estimates.with_row_index("place")
+    of_kind = pl.col("kind") == kind
+    clear = of_kind & (pl.col("place") % 2 == 0)
+    rows = rows.with_columns(
+        p_adjusted=pl.when(clear).then(0.001).when(of_kind).then(0.4).otherwise("p_adjusted"),
+        low=pl.when(of_kind).then(0.01).otherwise("low"),
+        high=pl.when(of_kind).then(0.3).otherwise("high"),
+    )
+    return replace(section, estimates=rows.drop("place"))
+
+
+@pytest.mark.parametrize(("name", "kind"), FORESTS)
+def test_a_mark_is_hollow_unless_its_estimate_is_clear(sections, name, kind):
+    section = some_clear(sections[name.rsplit("-", 1)[0]], kind)
+    figure = next(
+        one for make in section.presentation.figures for one in make(section) if one.id == name
+    )
+    rows = values(figure)
+    said = [row["clear"] for row in rows]
+    assert said == ["yes" if row["p_adjusted"] == 0.001 else "no" for row in rows]
+    assert {*said} == {"yes", "no"}
+    _, spec = next(figure.drawn())
+    for choice in figure.choices:
+        rows = [row for row in rows if row[choice.field] == choice.options[0]]
+    drawn = re.findall(r'aria-roledescription="point"[^>]*fill-opacity="([01])"', svg_of(spec))
+    assert sorted(drawn) == sorted("1" if row["clear"] == "yes" else "0" for row in rows)
+    assert "A filled mark is a clear difference; a hollow one is not clear." in figure.description
+
+
+@pytest.mark.parametrize(("name", "kind"), FORESTS)
+def test_a_band_holds_the_differences_that_are_too_small_to_matter(figures, name, kind):
+    spec = figures[name].spec
+    layers = spec["layer"] if "layer" in spec else spec["spec"]["layer"]
+    (band,) = [one for one in layers if one["mark"].get("style") == "band"]
+    assert band["data"]["values"] == [{"from": -0.05, "to": 0.05}]
+    assert "too small to matter (up to 0.050)" in figures[name].description
 
 
 def test_every_sentence_of_a_scale_stands_in_full_beside_its_row(figures, sections):

@@ -136,6 +136,19 @@ def test_contrasts_have_every_column_of_the_estimates_to_the_last_digit(run, fol
             assert all(same(row[name], estimate[name]) for name in row)
 
 
+def test_contrasts_have_their_verdict_in_every_format(run, folder):
+    """What it is, what would matter, and what could have been seen."""
+    name = "social-distance-contrasts"
+    rows = read_csv(folder, name)
+    assert {row["verdict"] for row in rows} <= {"relevant", "small", "equivalent", "undecided"}
+    head, *shown = markdown_rows((folder / f"{name}.md").read_text())
+    assert head[-3:] == ["smallest relevant", "detectable", "verdict"]
+    assert [line[-1] for line in shown] == [row["verdict"] for row in rows]
+    assert {line[-3] for line in shown} == {"0.050"}
+    assert "& verdict" in (folder / f"{name}.tex").read_text()
+    assert "Verdicts: relevant, the 95% interval lies beyond" in (folder / f"{name}.md").read_text()
+
+
 def test_groups_and_words_are_the_scores(run, folder):
     scores = run.scores.filter(pl.col("instrument") == "social-distance")
     for row in read_csv(folder, "social-distance-groups"):

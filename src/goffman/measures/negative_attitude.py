@@ -28,7 +28,7 @@ from goffman.measures.base import Contrasts, Meaning, Reads
 from goffman.measures.fills import top_fills
 from goffman.measures.rows import above_baseline, gaps, mean_over, only, prompt_scores
 from goffman.measures.scale import scale
-from goffman.presentation import figures_conditions, tables, tables_reliability
+from goffman.presentation import figures_conditions, figures_ranked, tables, tables_reliability
 from goffman.presentation.base import Claims, Presentation
 from goffman.presentation.evidence import words_with_attitudes
 from goffman.presentation.findings_conditions import groups_apart, words_counted
@@ -88,7 +88,7 @@ PRESENTATION = Presentation(
         figures_conditions.gaps,
         figures_conditions.boxes,
         figures_conditions.categories,
-        figures_conditions.ranked,
+        figures_ranked.ranked,
         figures_conditions.histograms,
     ),
     tables=(

@@ -21,7 +21,13 @@ from goffman.estimates.conditions import (
 from goffman.measures.base import Contrasts, Meaning, Reads, as_they_are
 from goffman.measures.rows import above_baseline, gaps, mean_over, only, prompt_scores
 from goffman.measures.scale import scale
-from goffman.presentation import figures_conditions, figures_sentiment, tables, tables_reliability
+from goffman.presentation import (
+    figures_conditions,
+    figures_ranked,
+    figures_sentiment,
+    tables,
+    tables_reliability,
+)
 from goffman.presentation.base import Claims, Presentation
 from goffman.presentation.evidence import classes
 from goffman.presentation.findings_conditions import groups_apart, outcomes_counted
@@ -56,7 +62,7 @@ PRESENTATION = Presentation(
         figures_sentiment.group_shares,
         figures_sentiment.templates,
         figures_conditions.categories,
-        figures_conditions.ranked,
+        figures_ranked.ranked,
     ),
     tables=(tables.sentiment, tables.ranked_conditions, tables_reliability.reliability),
     evidence=classes,

@@ -37,13 +37,29 @@ class Finding:
     head: str
     """In a few words: which way it points, or that it is not clear."""
     text: str
-    """The main numbers and their uncertainty."""
+    """The main numbers, their uncertainty, and why the verdict is what it is."""
+    wording: str = ""
+    """How much depends on the wording; empty: there is nothing that could."""
+    rest: str = ""
+    """What else stands out."""
     more: tuple[str, ...] = ()
     """Further sentences, for readers who want every number."""
     difference: float | None = None
     """What a bar is drawn for, if anything; so are the ends of its interval."""
     low: float | None = None
     high: float | None = None
+    p_adjusted: float | None = None
+    verdict: str | None = None
+    """None: it was not tested."""
+    smallest: float | None = None
+    """The smallest difference that counts as relevant."""
+    by_wording: tuple[float, float] | None = None
+    """The lowest and highest difference among the wordings; None: there is one wording."""
+
+    @property
+    def said(self) -> str:
+        """All of it but the heading, and what only some readers want."""
+        return " ".join(part for part in (self.text, self.wording, self.rest) if part)
 
 
 @dataclass(frozen=True, kw_only=True)

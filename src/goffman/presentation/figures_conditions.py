@@ -27,6 +27,14 @@ from goffman.presentation.figure import (
     tip,
     view,
 )
+from goffman.presentation.figure_estimates import (
+    ESTIMATE,
+    band,
+    dots,
+    estimate_tip,
+    marks_said,
+    with_clear,
+)
 from goffman.presentation.section import Section
 from goffman.presentation.shown import ALL_MODELS, plain
 from goffman.records import BASELINE, Noun
@@ -37,39 +45,36 @@ BIN = 0.05
 
 def gaps(section: Section) -> Iterator[Figure]:
     """The difference between the two groups in each model, with its interval."""
-    rows = section.contrasts("groups")
+    rows = with_clear(section.contrasts("groups"))
     if not rows.height:
         return
     order = [*section.models(), ALL_MODELS]
-    values = data(rows, "model", "difference", "low", "high", "p_adjusted", "effect", "n")
-    dots = _of_wordings(section)
-    about = tip(
-        ("model", "Model"),
-        ("difference", "Difference"),
-        ("low", "Interval from"),
-        ("high", "to"),
-        ("p_adjusted", "p, corrected"),
-        ("n", section.noun.headed.many),
-    )
-    ticks = " Thin marks show the difference in each wording." if dots else ""
+    values = data(rows, "model", *ESTIMATE, "effect", "n")
+    thin = _of_wordings(section)
+    about = [*estimate_tip(("model", "Model")), *tip(("n", section.noun.headed.many))]
+    ticks = " Thin marks show the difference in each wording." if thin else ""
     names = f"{plain(section.contrast)} minus {plain(section.against)}"
     many = section.noun.many
+    sampled = rows["interval_over"].drop_nulls().unique(maintain_order=True)[:1]
+    over = "".join(f" over {what.replace('conditions', many)}" for what in sampled)
     yield figure(
         section,
         "gap",
         title="How far apart the two groups are",
         description=(
             f"For each model: the mean over {plain(section.contrast)} {many} minus the mean "
-            f"over {plain(section.against)} {many}, with its 95% interval over {many}. "
-            f"Right of 0, the number is higher for {plain(section.contrast)} {many}.{ticks}"
+            f"over {plain(section.against)} {many}, with its 95% interval{over}. "
+            f"Right of 0, the number is higher for {plain(section.contrast)} {many}. "
+            f"{marks_said(rows)}{ticks}"
         ),
         spec=view(
             values,
             [
+                *band(rows),
                 at(0, "zero"),
-                *dots,
+                *thin,
                 *interval(rows),
-                {"mark": {"type": "point", "size": 80}, "encoding": {"tooltip": about}},
+                *dots(about, size=80),
             ],
             height={"step": 30},
             encoding={
@@ -156,7 +161,7 @@ def _boxes(groups: list[str], noun: Noun | None) -> list[Spec]:
     return [box, diamond]
 
 
-def _of_models(section: Section, rows: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
+def of_models(section: Section, rows: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
     """The rows of each model, and over all where there are several; whom one may choose."""
     models = section.models()
     if len(models) == 1:
@@ -172,7 +177,7 @@ def categories(section: Section) -> Iterator[Figure]:
     rows = section.named(rows).filter(pl.col("category").is_not_null())
     if not rows.height:
         return
-    rows, models = _of_models(section, rows)
+    rows, models = of_models(section, rows)
     choices = choice("model", "Model", models)
     values = data(rows, "model", "condition", "name", "group", "category", "value", "low", "high")
     about = tip(
@@ -191,11 +196,19 @@ def categories(section: Section) -> Iterator[Figure]:
             "sorted by their median. Select a mark to see the prompts behind it."
         ),
         choices=choices,
-        spec=_points(section, values, about, y=axis_y("category", order), step=20, choices=choices),
+        spec=condition_points(
+            section,
+            values,
+            about,
+            y=axis_y("category", order),
+            step=20,
+            choices=choices,
+            axis=section.presentation.axis,
+        ),
     )
 
 
-def _points(
+def condition_points(
     section: Section,
     values: list[dict[str, Any]],
     about: list[Spec],
@@ -203,6 +216,7 @@ def _points(
     y: Spec,
     step: int,
     choices: Sequence[Choice],
+    axis: str,
 ) -> Spec:
     """Each condition's share as a mark that leads to its evidence."""
     marks = {
@@ -213,102 +227,8 @@ def _points(
         values,
         [at(0.5, "half"), marks],
         height={"step": step},
-        encoding={"y": y, "x": axis_x(section.presentation.axis, domain=(0, 1))},
+        encoding={"y": y, "x": axis_x(axis, domain=(0, 1))},
         transform=chosen(choices),
-    )
-
-
-def ranked(section: Section) -> Iterator[Figure]:
-    """Every condition in order: against the baseline with its interval, or its own value."""
-    against = section.contrasts("baseline")
-    if against.height:
-        yield _ranked_against_baseline(section, against)
-        return
-    rows = section.named(
-        section.rows("condition", section.presentation.quantity).filter(
-            pl.col("condition") != BASELINE
-        )
-    )
-    if not rows.height:
-        return
-    rows, models = _of_models(section, rows)
-    choices = choice("model", "Model", models)
-    values = data(rows, "model", "condition", "name", "group", "value", "n")
-    noun = section.noun
-    about = tip(
-        ("name", noun.headed.one), ("group", "Group"), ("value", "Share"), ("n", "Outcomes")
-    )
-    order = {"field": "value", "order": "descending"}
-    yield figure(
-        section,
-        "conditions",
-        title=f"Every {noun.one}, from high to low",
-        description=(
-            f"The value of every {noun.one}, highest first. Select a mark to see the prompts "
-            "behind it."
-        ),
-        choices=choices,
-        spec=_points(section, values, about, y=axis_y("name", order), step=14, choices=choices),
-    )
-
-
-def _ranked_against_baseline(section: Section, against: pl.DataFrame) -> Figure:
-    groups = section.scores.select("condition", group_of="group").drop_nulls().unique("condition")
-    rows = section.named(
-        against.rename({"first": "condition"})
-        .drop("group")
-        .join(groups.rename({"group_of": "group"}), on="condition", how="left"),
-    )
-    choices = choice("model", "Model", section.models())
-    columns = ("model", "condition", "name", "group", "difference", "low", "high", "p_adjusted")
-    noun = section.noun
-    about = tip(
-        ("name", noun.headed.one),
-        ("group", "Group"),
-        ("difference", "Above the baseline"),
-        ("low", "Interval from"),
-        ("high", "to"),
-        ("p_adjusted", "p, corrected"),
-    )
-    return figure(
-        section,
-        "conditions",
-        title=f"Every {noun.one} compared with the baseline",
-        description=(
-            f"How much higher the number is than for the same sentences without a {noun.one}, "
-            f"highest first. {_ends(rows, noun)} Select a mark to see the prompts behind it."
-        ),
-        choices=choices,
-        spec=view(
-            data(rows, *columns),
-            [
-                at(0, "zero"),
-                *interval(rows, color=coloured("group", section.groups())["color"]),
-                {
-                    "mark": {"type": "point", "size": 34, "cursor": "pointer"},
-                    "encoding": {**coloured("group", section.groups()), "tooltip": about},
-                },
-            ],
-            height={"step": 14},
-            encoding={
-                "y": axis_y("name", {"field": "difference", "order": "descending"}),
-                "x": axis_x("Difference from the baseline", field_="difference"),
-            },
-            transform=chosen(choices),
-        ),
-    )
-
-
-def _ends(rows: pl.DataFrame, noun: Noun) -> str:
-    """What is said of the intervals, which a few sentences do not give."""
-    some = rows.height - rows["low"].null_count()
-    if not some:
-        return f"There are no intervals: each {noun.one} has too few sentences, or equal answers."
-    lines = f"Lines are 95% intervals, each for one {noun.one} alone"
-    return (
-        f"{lines}; where there is no line, there is no interval."
-        if some < rows.height
-        else f"{lines}."
     )
 
 

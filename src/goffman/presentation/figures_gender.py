@@ -24,6 +24,14 @@ from goffman.presentation.figure import (
     view,
     wrapped,
 )
+from goffman.presentation.figure_estimates import (
+    ESTIMATE,
+    band,
+    dots,
+    estimate_tip,
+    marks_said,
+    with_clear,
+)
 from goffman.presentation.numbers import number
 from goffman.presentation.palette import LINE
 from goffman.presentation.section import Section, not_counted
@@ -135,20 +143,14 @@ def disparities(section: Section) -> Iterator[Figure]:
     rows = _ready(section, section.contrasts("genders"))
     if not rows.height:
         return
-    rows = rows.with_columns(part=pl.col("part").fill_null("all parts"))
+    rows = with_clear(rows).with_columns(part=pl.col("part").fill_null("all parts"))
     names = ["all parts", *(plain(name) for name in section.dimensions)]
     sets = [plain(name) for name in section.groups()]
     choices = choice("words", "Words", list(_words(section).values()))
-    about = tip(
-        ("part", "Part"),
-        ("set", section.noun.headed.many),
-        ("difference", "Female − male"),
-        ("low", "Interval from"),
-        ("high", "to"),
-        ("p_adjusted", "p, corrected"),
-        ("model", "Model"),
-    )
-    columns = ("model", "words", "part", "set", "difference", "low", "high", "p_adjusted")
+    about = [
+        *estimate_tip(("part", "Part"), ("set", section.noun.headed.many), called="Female − male"),
+        *tip(("model", "Model")),
+    ]
     many = section.noun.many
     offset = {"field": "set", "type": "nominal", "sort": sets}
     axes = {"y": axis_y("part", names), "x": axis_x("Female − male", field_="difference")}
@@ -160,18 +162,16 @@ def disparities(section: Section) -> Iterator[Figure]:
             "The mean probability of female words minus that of male words, with its 95% interval "
             f"over items and {many}. Right of 0, women are named more often. P-values are "
             "corrected for the number of tests, separately for each model; the rows for all parts "
-            "and the rows for single parts are corrected apart."
+            f"and the rows for single parts are corrected apart. {marks_said(rows)}"
         ),
         choices=choices,
         spec=view(
-            data(rows, *columns),
+            data(rows, "model", "words", "part", "set", *ESTIMATE),
             [
+                *band(rows),
                 at(0, "zero"),
                 *interval(rows, yOffset=offset, color=coloured("set", sets)["color"]),
-                {
-                    "mark": {"type": "point"},
-                    "encoding": {"yOffset": offset, **coloured("set", sets), "tooltip": about},
-                },
+                *dots(about, size=52, colour=("set", sets), yOffset=offset),
             ],
             height=len(names) * (12 * len(sets) + 8),
             encoding=axes,

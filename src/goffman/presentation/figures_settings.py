@@ -21,6 +21,14 @@ from goffman.presentation.figure import (
     tip,
     view,
 )
+from goffman.presentation.figure_estimates import (
+    ESTIMATE,
+    band,
+    dots,
+    estimate_tip,
+    marks_said,
+    with_clear,
+)
 from goffman.presentation.section import Section
 from goffman.presentation.shown import setting_name
 from goffman.records import BASELINE
@@ -80,21 +88,14 @@ def settings(section: Section) -> Iterator[Figure]:
 
 def against_baseline(section: Section) -> Iterator[Figure]:
     """Every adjective setting minus the baseline, with its interval."""
-    rows = _ready(section.contrasts("baseline"), "first")
+    rows = with_clear(_ready(section.contrasts("baseline"), "first"))
     if rows.height:
         yield _changes(section, rows)
 
 
 def _changes(section: Section, rows: pl.DataFrame) -> Figure:
     choices = choice("model", "Model", section.models())
-    columns = ("model", "setting", "difference", "low", "high", "p_adjusted", "n")
-    about = tip(
-        ("setting", "Adjectives"),
-        ("difference", "Difference"),
-        ("low", "Interval from"),
-        ("high", "to"),
-        ("p_adjusted", "p, corrected"),
-    )
+    about = estimate_tip(("setting", "Adjectives"))
     return figure(
         section,
         "against-baseline",
@@ -102,18 +103,18 @@ def _changes(section: Section, rows: pl.DataFrame) -> Figure:
         description=(
             "Each setting minus the same sentences without adjectives. Lines are 95% intervals, "
             "each for one setting alone. P-values are corrected for the number of settings, "
-            "separately for each model."
+            f"separately for each model. {marks_said(rows)}"
         ),
         choices=choices,
         spec=view(
-            data(rows.rename({"first": "condition"}), *columns, "condition"),
+            data(
+                rows.rename({"first": "condition"}), "model", "setting", *ESTIMATE, "n", "condition"
+            ),
             [
+                *band(rows),
                 at(0, "zero"),
                 *interval(rows),
-                {
-                    "mark": {"type": "point", "size": 64, "cursor": "pointer"},
-                    "encoding": {"tooltip": about},
-                },
+                *dots(about, size=64, leads=True),
             ],
             height={"step": 21},
             encoding={

@@ -13,6 +13,7 @@ from goffman.presentation.base import Finding
 from goffman.presentation.competence import not_measurable
 from goffman.presentation.numbers import ends, number
 from goffman.presentation.ratings import ratings_said
+from goffman.presentation.verdicts import word_of
 
 if TYPE_CHECKING:
     from goffman.presentation.section import Section
@@ -20,10 +21,22 @@ if TYPE_CHECKING:
     Row = Mapping[str, Any]
 
 
-def finding(row: Row, head: str, text: str, more: Iterator[str]) -> Finding:
-    """A finding about one estimate, which a bar is drawn for."""
-    drawn = {name: row[name] for name in ("difference", "low", "high")}
-    return Finding(model=row["model"], head=head, text=text, more=tuple(more), **drawn)
+ONE_WORDING = "It was asked in one wording, so nothing shows how much depends on it."
+
+
+def finding(row: Row, head: str, text: str, more: Iterator[str], **also: Any) -> Finding:
+    """A finding about one estimate, which a bar is drawn for; ``also``: its other fields."""
+    drawn = {name: row[name] for name in ("difference", "low", "high", "p_adjusted", "smallest")}
+    also = {"wording": ONE_WORDING} | also
+    return Finding(
+        model=row["model"],
+        head=head,
+        text=text,
+        more=tuple(more),
+        verdict=word_of(row),
+        **drawn,
+        **also,
+    )
 
 
 def of_model(rows: pl.DataFrame, model: str) -> pl.DataFrame:

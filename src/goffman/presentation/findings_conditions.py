@@ -49,11 +49,11 @@ def groups_apart(*, what: str, more: More) -> Find:
                 f"The mean {what} is {number(row['mean_first'])} for {row['n_first']} "
                 f"{first} {many} and {number(row['mean_second'])} for {row['n_second']} "
                 f"{second} ones: {difference_said(row)}.{verdict_said(row)}"
-                f"{_by_wording(section, row)}{_single(section, row['model'])}"
             )
             sentences = [f"{tested_said(row)}.", *_as_asked(section, row["model"])]
             sentences += [*_spread(section, row["model"]), *more(section, row["model"])]
-            yield finding(row, head, text, iter(sentences))
+            also = _by_wording(section, row) | {"rest": _single(section, row["model"])}
+            yield finding(row, head, text, iter(sentences), **also)
 
     return found
 
@@ -67,21 +67,22 @@ def _as_asked(section: Section, model: str) -> Iterator[str]:
         )
 
 
-def _by_wording(section: Section, row: Row) -> str:
-    """How far the difference, and the number itself, depend on the wording."""
+def _by_wording(section: Section, row: Row) -> dict[str, Any]:
+    """How far the difference, and the number itself, depend on the wording; empty: there is one."""
     quantity = row["quantity"]
     gaps = of_model(section.rows("model", f"{quantity}-gap"), row["model"])
     gaps = gaps.filter(pl.col("wording").is_not_null()).sort("value")
     levels = of_model(section.rows("group", quantity), row["model"])
     levels = levels.filter(pl.col("wording").is_not_null(), pl.col("group") == section.contrast)
     if gaps.height < 2 or levels.height < 2:
-        return ""
-    ordered = sorted(levels["value"])
-    return (
-        f" Over {gaps.height} wordings the difference ranges from {number(gaps['value'][0])} to "
-        f"{number(gaps['value'][-1])}, and the number for {plain(section.contrast)} "
+        return {}
+    ordered, ends = sorted(levels["value"]), (gaps["value"][0], gaps["value"][-1])
+    said = (
+        f"Over {gaps.height} wordings the difference ranges from {number(ends[0])} to "
+        f"{number(ends[1])}, and the number for {plain(section.contrast)} "
         f"{section.noun.many} itself from {number(ordered[0])} to {number(ordered[-1])}."
     )
+    return {"wording": said, "by_wording": ends}
 
 
 def _single(section: Section, model: str) -> str:
@@ -98,10 +99,10 @@ def _above(section: Section, model: str) -> str:
     above = rows.filter(pl.col("difference") > 0)
     share = f"share than the baseline (the same sentences without a {noun.one})"
     if not above.height:
-        return f" None of {rows.height} {noun.many} has a higher {share}."
+        return f"None of {rows.height} {noun.many} has a higher {share}."
     sure = clear(tested).filter(pl.col("difference") > 0)
     has = "has" if above.height == 1 else "have"
-    said = f" {above.height} of {rows.height} {noun.many} {has} a higher {share}."
+    said = f"{above.height} of {rows.height} {noun.many} {has} a higher {share}."
     if tested.height:
         said += f" The difference is clear for {sure.height or 'none'} of them."
     if tested.height < rows.height:

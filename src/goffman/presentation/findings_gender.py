@@ -50,13 +50,32 @@ def women_and_men(section: Section) -> Iterator[Finding]:
             f"Female words have {number(main['mean_first'])} of the probability and male words "
             f"{number(main['mean_second'])}: {difference_said(main)}.{verdict_said(main)}"
         )
+        rest = []
         if (other := variants.get("without-names")) and other is not main:
-            text += f" Not counting first names: {difference_said(other)}."
-        text += _against(section, main)
-        yield finding(main, head, text, _more(section, main["model"]))
+            rest.append(f"Not counting first names: {difference_said(other)}.")
+        rest += _against(section, main)
+        also = _by_wording(section, main) | {"rest": " ".join(rest)}
+        yield finding(main, head, text, _more(section, main["model"]), **also)
 
 
-def _against(section: Section, row: Row) -> str:
+def _by_wording(section: Section, row: Row) -> dict[str, Any]:
+    """How far the disparity depends on the wording; empty: there is one."""
+    rows = of_model(section.rows("group", "disparity"), row["model"]).filter(
+        pl.col("wording").is_not_null(),
+        pl.col("group") == row["group"],
+        pl.col("variant").eq_missing(pl.lit(row["variant"])),
+    )
+    if rows["wording"].n_unique() < 2:
+        return {}
+    values = rows["value"].sort()
+    said = (
+        f"Over {rows['wording'].n_unique()} wordings the difference ranges from "
+        f"{number(values[0])} to {number(values[-1])}."
+    )
+    return {"wording": said, "by_wording": (values[0], values[-1])}
+
+
+def _against(section: Section, row: Row) -> Iterator[str]:
     """How the disparity compares with that of the other group."""
     rows = of_model(section.contrasts("groups"), row["model"]).filter(
         pl.col("dimension").is_null(), pl.col("variant").eq_missing(pl.lit(row["variant"]))
@@ -65,11 +84,11 @@ def _against(section: Section, row: Row) -> str:
     for other in rows.sort("quantity").iter_rows(named=True):
         more = {1: "clearly higher than", -1: "clearly lower than", 0: "not clearly different from"}
         compared = "not tested against" if untested(other) else more[points(other)]
-        return (
-            f" {_female_minus_male(other)} is {compared} the number for {plain(other['second'])} "
+        yield (
+            f"{_female_minus_male(other)} is {compared} the number for {plain(other['second'])} "
             f"{section.noun.many} ({difference_said(other)})."
         )
-    return ""
+        return
 
 
 def _female_minus_male(row: Row) -> str:

@@ -23,7 +23,7 @@ def above_reference(section: Section, model: str) -> str:
     sure = clear(rows)
     above, below = (sure.filter(pl.col("difference") * sign > 0) for sign in (1, -1))
     said = (
-        f" {above.height or 'None'} of {rows.height} {plain(section.contrast)} {many} "
+        f"{above.height or 'None'} of {rows.height} {plain(section.contrast)} {many} "
         f"{'is' if above.height < 2 else 'are'} clearly above the mean of the "
         f"{plain(section.against)} ones, {below.height or 'none'} clearly below it "
         f"(Benjamini–Hochberg)"

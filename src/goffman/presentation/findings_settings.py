@@ -54,7 +54,7 @@ def bias(section: Section) -> Iterator[Finding]:
         text = (
             "Without adjectives, accuracy on sentences that fit the stereotype minus accuracy on "
             f"those that do not: {difference_said(row)}, over {row['n']} {row['unit']}."
-            f"{verdict_said(row)}{_moved(section, row)}"
+            f"{verdict_said(row)}"
         )
         model = row["model"]
         more = (
@@ -63,7 +63,7 @@ def bias(section: Section) -> Iterator[Finding]:
             *beside_bias(section, model),
             *_changes(section, model),
         )
-        yield finding(row, head, text, iter(more))
+        yield finding(row, head, text, iter(more), rest=_moved(section, row))
 
 
 def preference(section: Section) -> Iterator[Finding]:
@@ -79,9 +79,9 @@ def preference(section: Section) -> Iterator[Finding]:
             "Without adjectives, the pronoun that fits the stereotype is typically "
             f"{math.exp(row['difference']):.2f} times as probable as the other one. In log P, over "
             f"{row['n']} {row['unit']}: {difference_said(row)}.{verdict_said(row)}"
-            f"{_moved(section, row)}"
         )
-        yield finding(row, head, text, iter(_changes(section, row["model"])))
+        more = _changes(section, row["model"])
+        yield finding(row, head, text, more, rest=_moved(section, row))
 
 
 def _trials(section: Section, model: str) -> Iterator[str]:
@@ -99,8 +99,7 @@ def _moved(section: Section, row: Row) -> str:
     against = of_model(section.contrasts("baseline"), row["model"])
     if not against.height:
         return ""
-    said = how_many_clear(against, "adjectives clearly change this in {}", what=WHAT)
-    return f" {said}"
+    return how_many_clear(against, "adjectives clearly change this in {}", what=WHAT)
 
 
 def _changes(section: Section, model: str) -> Iterator[str]:

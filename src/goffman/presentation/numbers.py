@@ -46,6 +46,12 @@ def decimals(value: float) -> str:
     return f"{value:.3f}" if abs(value) >= 0.0005 else f"{value:.1e}"
 
 
+def tick(value: float, step: float) -> str:
+    """The number at a tick of an axis, with as many decimals as its steps need."""
+    places = max(0, -math.floor(math.log10(step) + DUST))
+    return "0" if abs(value) < step / 2 else f"{value:.{places}f}".replace("-", "−")
+
+
 def p_value(p: float) -> str:
     """Three decimals without the leading zero, or that it is below them.
 

@@ -1,12 +1,14 @@
-"""A gate: conditions on estimates of a run by name, such as "social-distance.gap > 0.2".
+"""A gate: conditions on estimates of a run by name, such as "social-distance.gap is relevant".
 
-    CONDITION  = NAME COMPARISON NUMBER
-    NAME       = PATH [ "[" WHOSE "]" ] [ ".change" ] [ "." FIELD ]
+    CONDITION  = NAME [ "." FIELD ] COMPARISON NUMBER | NAME "is" [ "not" ] VERDICT
+    NAME       = PATH [ "[" WHOSE "]" ] [ ".change" ]
     COMPARISON = ">" | ">=" | "<" | "<="
+    VERDICT    = "relevant" | "small" | "equivalent" | "undecided" | "clear"
 
 Paths are in names.py; a path without its instrument is that of every instrument, and one without a
 bracket is every model's and variant's: each is tested. A value that is not there is an error and
-never a pass; an estimate of a model that cannot do the task is neither passed nor failed.
+never a pass, and so is a verdict on what could not be tested; an estimate of a model that cannot do
+the task is neither passed nor failed.
 """
 
 from __future__ import annotations
@@ -15,9 +17,11 @@ import math
 import operator
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, get_args
 
 from goffman.errors import InputError, did_you_mean
+from goffman.estimates.clear import points
+from goffman.estimates.verdict import Word
 from goffman.presentation.numbers import ends, p_said
 from goffman.reports.names import EVERY_MODEL, FIELDS, Named
 
@@ -33,11 +37,16 @@ COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
 
 _IN_WORDS = {">": "more than", ">=": "at least", "<": "less than", "<=": "at most"}
 
-EXAMPLE = "social-distance.gap > 0.2"
+VERDICTS = (*get_args(Word), "clear")
+"""What an estimate can be said to be; clear is what is relevant or small."""
+
+EXAMPLES = "'social-distance.gap is relevant' or 'social-distance.gap > 0.2'"
 
 NAMES_ON_A_SCREEN = 15
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+
+_IS = re.compile(r"(?:(?P<before>.*?)\s+)?is(?P<not>\s+not)?(?:\s+(?P<verdict>.*))?", re.DOTALL)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +61,10 @@ class Condition:
     """Whether it is about the change against the baseline run."""
     field: str
     comparison: str
-    limit: float
+    """One of COMPARISONS, "is" or "is not"."""
+    limit: float = math.nan
+    verdict: str | None = None
+    """After "is" one of VERDICTS, and no limit; None: it is about a number."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,36 +95,51 @@ class Outcome:
         about = self.condition
         if self.not_measurable:
             return f"not measurable: {self.name} decides nothing, as {self.named.not_measurable}."
+        outcome = "failed" if self.failed else "passed"
+        if about.verdict is not None:
+            stated = stated_of(about.verdict, self.named)
+            other = stated not in {about.verdict, f"not {about.verdict}"}
+            tail = f", not {about.verdict}" if other else ""
+            doubt = self._doubt(f"value {self.value:.4g}")
+            return f"{outcome}: {self.name} is {stated}{doubt}{tail}."
         value, limit = _digits(self.value, about.limit)
-        verdict, link = ("failed", "which is") if self.failed else ("passed", "not")
         said = f"{self.name} is {value}{self._doubt()}"
-        return f"{verdict}: {said}, {link} {_IN_WORDS[about.comparison]} {limit}."
+        link = "which is" if self.failed else "not"
+        return f"{outcome}: {said}, {link} {_IN_WORDS[about.comparison]} {limit}."
 
-    def _doubt(self) -> str:
-        """The interval and p of an estimate whose value, or interval, is tried."""
+    def _doubt(self, *first: str) -> str:
+        """The interval, p and verdict of an estimate whose value, or interval, is tried."""
         if self.condition.field not in {"value", "low", "high"}:
             return ""
         low, high, p = (self.named.value(name) for name in ("low", "high", "p_adjusted"))
-        parts = []
+        parts = [*first]
         if low is not None and high is not None:
             level = self.named.row["level"]
             parts.append(f"{level:.0%} interval {ends(low, high)}")
         if p is not None:
             parts.append(f"corrected {p_said(p)}")
+            if self.named.row["verdict"] and self.condition.verdict in {None, "clear"}:
+                parts.append(f"verdict {self.named.row['verdict']}")
         return f" ({', '.join(parts)})" if parts else " (no interval)"
+
+
+def stated_of(verdict: str, one: Named) -> str | None:
+    """What an estimate is where it is asked whether it is clear, or has another verdict.
+
+    None: it was not tested, so that nothing can be said.
+    """
+    if one.row["p_adjusted"] is None:
+        return None
+    if verdict == "clear":
+        return "clear" if points(one.row) else "not clear"
+    word: str | None = one.row["verdict"]
+    return word
 
 
 def parse(text: str) -> Condition:
     """The condition; InputError with what is wrong and how one is written."""
     name, whose, rest = _bracket(text)
-    found = re.search(r"[<>]=?", rest)
-    if not found:
-        raise _fault(text, "it has no comparison; allowed: >, >=, <, <=")
-    before, after = rest[: found.start()].strip(), rest[found.end() :].strip()
-    if not _NUMBER.fullmatch(after):
-        raise _fault(text, f"'{after}' after {found.group()} is not a number")
-    if math.isinf(float(after)):
-        raise _fault(text, f"{after} is too large a number")
+    before, compared = _compared(text, rest)
     tail = before if whose is None else f"{name}{before}"
     if whose is not None and before and not before.startswith("."):
         raise _fault(text, f"'{before}' after the bracket is not a field, such as .low")
@@ -120,6 +147,8 @@ def parse(text: str) -> Condition:
     if not all(re.fullmatch(r"[\w-]+", part) for part in parts):
         raise _fault(text, f"'{tail}' is not a name: words with dots between them")
     field = parts.pop() if parts[-1] in FIELDS and len(parts) > 1 else "value"
+    if "verdict" in compared and field != "value":
+        raise _fault(text, f".{field} has no verdict: name the estimate alone")
     change = parts[-1] == "change" and len(parts) > 1
     path = ".".join(parts[:-1] if change else parts)
     return Condition(
@@ -128,9 +157,30 @@ def parse(text: str) -> Condition:
         whose=whose,
         change=change,
         field=field,
-        comparison=found.group(),
-        limit=float(after),
+        **compared,
     )
+
+
+def _compared(text: str, rest: str) -> tuple[str, dict[str, Any]]:
+    """What stands before the comparison; the comparison, and its limit or verdict."""
+    if found := re.search(r"[<>]=?", rest):
+        before, after = rest[: found.start()].strip(), rest[found.end() :].strip()
+        if not _NUMBER.fullmatch(after):
+            raise _fault(text, f"'{after}' after {found.group()} is not a number")
+        if math.isinf(float(after)):
+            raise _fault(text, f"{after} is too large a number")
+        return before, {"comparison": found.group(), "limit": float(after)}
+    if said := _IS.fullmatch(rest.strip()):
+        comparison, word = "is not" if said["not"] else "is", said["verdict"] or ""
+        if word not in VERDICTS:
+            hint = did_you_mean(word, VERDICTS)
+            raise _fault(
+                text,
+                f"'{word}' after {comparison} is not a verdict; allowed: {', '.join(VERDICTS)}",
+                hint=hint,
+            )
+        return said["before"] or "", {"comparison": comparison, "verdict": word}
+    raise _fault(text, "it has no comparison; allowed: >, >=, <, <=, is, is not")
 
 
 def _bracket(text: str) -> tuple[str, str | None, str]:
@@ -145,8 +195,8 @@ def _bracket(text: str) -> tuple[str, str | None, str]:
     return name.strip(), whose.strip(), rest
 
 
-def _fault(text: str, what: str) -> InputError:
-    return InputError(f"--fail-if '{text}' cannot be read: {what}. Write it like '{EXAMPLE}'.")
+def _fault(text: str, what: str, *, hint: str = "") -> InputError:
+    return InputError(f"--fail-if '{text}' cannot be read: {what}.{hint} Write it like {EXAMPLES}.")
 
 
 def gate(
@@ -225,15 +275,20 @@ def _some(names: Sequence[str]) -> str:
 
 def _try(condition: Condition, one: Named) -> Outcome:
     value = one.value(condition.field)
-    if value is None:
+    stated = None if condition.verdict is None else stated_of(condition.verdict, one)
+    if value is None or (condition.verdict is not None and stated is None):
         why = one.row["reason"] or "the method gives none"
         change = ".change" if condition.change else ""
+        what = condition.field if condition.verdict is None else "verdict"
         raise InputError(
             f"--fail-if '{condition.text}' cannot be decided: {one.name}{change} has no "
-            f"{condition.field} ({why})."
+            f"{what} ({why})."
         )
-    crossed = COMPARISONS[condition.comparison](value, condition.limit)
-    failed = crossed and one.not_measurable is None
+    if condition.verdict is None:
+        holds = COMPARISONS[condition.comparison](value, condition.limit)
+    else:
+        holds = (stated == condition.verdict) is (condition.comparison == "is")
+    failed = holds and one.not_measurable is None
     return Outcome(condition=condition, named=one, value=value, failed=failed)
 
 

@@ -56,7 +56,7 @@ class Comparison:
     one_sided: int = 0
     """Prompts (and variants, trials) with a value in only one run, which so do not count."""
     estimates: pl.DataFrame
-    """CONTRASTS + ESTIMATES; no rows where the verdict refuses."""
+    """CONTRASTS + ESTIMATES + VERDICTS; no rows where the comparison is refused."""
     unmeasurable: tuple[str, ...] = ()
     """Which of the two cannot do the task, so that no difference means anything; without full
     stops."""

@@ -9,6 +9,7 @@ import polars as pl
 
 from goffman.presentation.numbers import ends, number, p_value
 from goffman.presentation.table_text import Shown, Table, as_table
+from goffman.presentation.verdicts import VERDICTS_SAID, word_of
 from goffman.tables import CONTRASTS, ESTIMATES, VERDICTS
 
 if TYPE_CHECKING:
@@ -39,6 +40,9 @@ _SHOWN = (
     Shown(header="effect", keys=("effect",), form="number"),
     Shown(header="p", keys=("p",), form="p"),
     Shown(header="p, corrected", keys=("p_adjusted",), form="p"),
+    Shown(header="smallest relevant", keys=("smallest",), form="number", drop="empty"),
+    Shown(header="detectable", keys=("detectable",), form="number", drop="empty"),
+    Shown(header="verdict", keys=("verdict",), drop="empty"),
 )
 
 
@@ -58,7 +62,8 @@ def comparison_table(found: Sequence[Comparison]) -> Table:
     ]
     caption = (
         "Runs compared with a reference run, paired by prompt. Kind runs: the run's number minus "
-        "the reference's. Other kinds: how the contrast changed, from the changes in its prompts."
+        "the reference's. Other kinds: how the contrast changed, from the changes in its prompts. "
+        f"{VERDICTS_SAID}"
     )
     names = [column.name for column in (*CONTRASTS, *ESTIMATES, *VERDICTS)]
     columns = tuple(rows[0]) if rows else (*_WHO, "marks", *names)
@@ -147,6 +152,7 @@ def _line(row: Mapping[str, Any], levels: Levels, notes: Mapping[str, str]) -> d
         f"{level} interval": ends(row["low"], row["high"]),
         "effect": number(row["effect"]),
         "corrected p": "none" if row["p_adjusted"] is None else p_value(row["p_adjusted"]),
+        "verdict": word_of(row) or "none",
         "n": f"{row['n']:,}",
         "note": notes.get(row["reason"], ""),
     }

@@ -16,7 +16,6 @@ import jinja2
 from goffman import __version__
 from goffman.correlations import correlations_said
 from goffman.presentation.competence import QUESTION, competence_said
-from goffman.presentation.findings import findings_of
 from goffman.presentation.numbers import number
 from goffman.presentation.palette import config
 from goffman.presentation.ratings import change_rows
@@ -24,9 +23,9 @@ from goffman.reports.content import about_run, contrast_rows, examples, reliabil
 from goffman.reports.images import sizes
 from goffman.reports.limits import GENERAL
 from goffman.reports.listing import columns, listing, noun_of
+from goffman.reports.overview import of_section
 
 if TYPE_CHECKING:
-    from goffman.presentation.base import Finding
     from goffman.presentation.figure import Figure
     from goffman.presentation.section import Section
     from goffman.reports.evidence import Evidence
@@ -99,7 +98,6 @@ def _section(section: Section, drawn: Drawn) -> dict[str, Any]:
         for one in drawn.figures
         if one.instrument == section.instrument and "measures-together" not in one.id
     ]
-    found = findings_of(section)
     return {
         "id": section.instrument,
         "title": section.names.title(section.instrument),
@@ -107,8 +105,7 @@ def _section(section: Section, drawn: Drawn) -> dict[str, Any]:
         "claims": section.presentation.claims,
         "instrument": section.names.instruments.get(section.instrument),
         "controls": list(competence_said(section)),
-        "findings": found,
-        "scale": _scale(found),
+        "rows": list(of_section(section)),
         "examples": examples(section),
         "contrasts": contrast_rows(section),
         "ratings": section.ratings,
@@ -117,14 +114,6 @@ def _section(section: Section, drawn: Drawn) -> dict[str, Any]:
         "figures": _figures(own, drawn),
         "evidence": next(one for one in drawn.evidence if one.instrument == section.instrument),
     }
-
-
-def _scale(found: Sequence[Finding]) -> float:
-    """The largest end of an interval among these, for drawing them alike."""
-    ends = [
-        abs(end) for one in found for end in (one.low, one.high, one.difference) if end is not None
-    ]
-    return max(ends, default=1.0) or 1.0
 
 
 def _figures(figures: Sequence[Figure], drawn: Drawn) -> list[dict[str, Any]]:

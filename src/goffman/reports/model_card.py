@@ -16,6 +16,7 @@ from goffman.presentation.competence import NO_CONTROLS, QUESTION
 from goffman.presentation.findings import findings_of
 from goffman.presentation.table_text import Shown, as_table, markdown, markdown_text
 from goffman.presentation.tables_reliability import reliability
+from goffman.presentation.verdicts import VERDICTS_SAID
 from goffman.reports.exported import main_estimates, public_name
 from goffman.reports.limits import GENERAL
 from goffman.reports.measurable import unmeasurable
@@ -102,6 +103,9 @@ _SHOWN = (
     Shown(header="p, corrected", keys=("p_adjusted",), form="p"),
     Shown(header="tests", keys=("family_size",), form="count"),
     Shown(header="n", keys=("n",), form="count"),
+    Shown(header="smallest relevant", keys=("smallest",), form="number", drop="empty"),
+    Shown(header="detectable", keys=("detectable",), form="number", drop="empty"),
+    Shown(header="verdict", keys=("verdict",), drop="empty"),
 )
 
 
@@ -130,7 +134,7 @@ def _section(run: MeasuredRun, model: str, found: list[Named]) -> str:
         lines += [f"- {markdown(line)}" for line in _findings(section, model)]
         rows = [_row(one) for one in found if one.row["instrument"] == instrument]
         if rows and not unmeasurable(run, instrument, model):
-            caption = f"{instrument}: the estimates; first minus second"
+            caption = f"{instrument}: the estimates; first minus second. {VERDICTS_SAID}"
             lines += ["", markdown_text(as_table(instrument, caption, rows, shown=_SHOWN))]
         for table in reliability(section, model=model):
             lines += ["", markdown_text(table)]
@@ -159,7 +163,7 @@ def _findings(section: Section, model: str) -> Iterator[str]:
         yield f"{QUESTION} {control.sentence if control else NO_CONTROLS}"
     for found in findings_of(section):
         if found.model == section.names.model(model):
-            yield f"{found.head}. {found.text}"
+            yield f"{found.head}. {found.said}"
             yield from found.more
 
 

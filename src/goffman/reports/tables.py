@@ -12,6 +12,7 @@ from goffman.presentation.ratings import change_table
 from goffman.presentation.shown import short_names
 from goffman.presentation.table_text import FORMATS, Shown, Table, as_table, markdown
 from goffman.presentation.tables import EVERY
+from goffman.presentation.verdicts import VERDICTS_SAID
 from goffman.runs.files import Folder, make_folder
 from goffman.runs.trouble import disk_trouble
 from goffman.score import measures_of
@@ -42,6 +43,9 @@ _CONTRASTS = (
     Shown(header="p", keys=("p",), form="p"),
     Shown(header="p, corrected", keys=("p_adjusted",), form="p"),
     Shown(header="tests", keys=("family_size",), form="count"),
+    Shown(header="smallest relevant", keys=("smallest",), form="number", drop="empty"),
+    Shown(header="detectable", keys=("detectable",), form="number", drop="empty"),
+    Shown(header="verdict", keys=("verdict",), drop="empty"),
 )
 
 _CONTROLS = (
@@ -180,7 +184,8 @@ def _contrasts(instrument: str, estimates: pl.DataFrame) -> Iterator[Table]:
     if rows.height:
         caption = (
             f"{instrument}: contrasts, each first minus second. Each interval is for that contrast "
-            "alone; p is corrected over the tests of the same kind, measure, variant and model."
+            "alone; p is corrected over the tests of the same kind, measure, variant and model. "
+            f"{VERDICTS_SAID}"
         )
         yield as_table(f"{instrument}-contrasts", caption, rows.to_dicts(), shown=_CONTRASTS)
 

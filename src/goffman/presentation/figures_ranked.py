@@ -1,0 +1,181 @@
+"""Every condition of a scale in order: against a reference, or by its own value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import polars as pl
+
+from goffman.presentation.figure import (
+    Figure,
+    at,
+    axis_x,
+    axis_y,
+    choice,
+    chosen,
+    coloured,
+    data,
+    figure,
+    interval,
+    tip,
+    view,
+)
+from goffman.presentation.figure_estimates import (
+    ESTIMATE,
+    band,
+    dots,
+    estimate_tip,
+    marks_said,
+    with_clear,
+)
+from goffman.presentation.figures_conditions import condition_points, of_models
+from goffman.presentation.findings_reference import confound
+from goffman.presentation.section import Section
+from goffman.presentation.shown import plain
+from goffman.records import BASELINE, Noun
+
+SHRUNKEN = "-shrunken"
+"""How quantities end that are drawn towards their group's mean."""
+
+
+def ranked(section: Section) -> Iterator[Figure]:
+    """Every condition in order: against the other group or the baseline, or its own value."""
+    for kind, called in (("reference", _against_group), ("baseline", _against_baseline)):
+        rows = section.contrasts(kind)
+        if rows.height:
+            yield _ranked(section, rows, **called(section))
+            return
+    yield from _by_value(section)
+
+
+def _by_value(section: Section) -> Iterator[Figure]:
+    """Every condition's own value, less what of it is noise where that is known."""
+    known = section.scores.filter(
+        pl.col("quantity").str.ends_with(SHRUNKEN), pl.col("value").is_not_null()
+    )
+    shrunken = known.height > 0
+    quantity = known["quantity"][0] if shrunken else section.presentation.quantity
+    rows = section.rows("condition", quantity).filter(pl.col("condition") != BASELINE)
+    if not rows.height:
+        return
+    noun, number = section.noun, _called(quantity)
+    rows, models = of_models(section, _with_ranks(section, section.named(rows)))
+    choices = choice("model", "Model", [one for one in models if one in rows["model"].unique()])
+    values = data(rows, "model", "condition", "name", "group", "value", "ranks")
+    about = tip(
+        ("name", noun.headed.one), ("group", "Group"), ("value", "Value"), ("ranks", "Ranks")
+    )
+    order = {"field": "value", "order": "descending"}
+    noise = (
+        " Each value is drawn towards the mean of its group by what is noise in it. With other "
+        "items it could have any of the ranks that you see when you point at a mark."
+        if shrunken
+        else ""
+    )
+    axis = section.presentation.axis if not shrunken else number
+    yield figure(
+        section,
+        "conditions",
+        title=f"Every {noun.one}, from high to low",
+        description=(
+            f"{number[0].upper()}{number[1:]} of every {noun.one}, highest first."
+            f"{noise} Select a mark to see the prompts behind it."
+        ),
+        choices=choices,
+        spec=condition_points(
+            section, values, about, y=axis_y("name", order), step=14, choices=choices, axis=axis
+        ),
+    )
+
+
+def _called(quantity: str) -> str:
+    """A quantity in words: negative-probability-shrunken is P(negative)."""
+    name, probability, _ = quantity.removesuffix(SHRUNKEN).partition("-probability")
+    return f"P({plain(name)})" if probability else plain(name)
+
+
+def _with_ranks(section: Section, rows: pl.DataFrame) -> pl.DataFrame:
+    """The rows with ``ranks``: the middle 95% of those that a condition would have."""
+    for end in ("rank-low", "rank-high"):
+        of = section.rows("condition", end).select(
+            "model", "condition", pl.col("value").cast(pl.Int64).alias(end)
+        )
+        rows = rows.join(of, on=["model", "condition"], how="left", nulls_equal=True)
+    return rows.with_columns(ranks=pl.format("{} to {}", "rank-low", "rank-high"))
+
+
+def _against_group(section: Section) -> dict[str, str]:
+    """How the contrasts with the other group's mean are called."""
+    noun, other = section.noun, f"the {plain(section.against)} {section.noun.many}"
+    return {
+        "title": f"Every {plain(section.contrast)} {noun.one} compared with {other}",
+        "said": f"How much higher the number is than the mean of {other}, highest first.",
+        # Short, because it must fit a telephone; the title says whose.
+        "axis": "Difference from their mean",
+    }
+
+
+def _against_baseline(section: Section) -> dict[str, str]:
+    """The same of those with the baseline."""
+    one = section.noun.one
+    said = f"How much higher the number is than for the same sentences without a {one}"
+    return {
+        "title": f"Every {one} compared with the baseline",
+        "said": " ".join([f"{said}, highest first.", *filter(None, [confound(section)])]),
+        "axis": "Difference from the baseline",
+    }
+
+
+def _ranked(
+    section: Section, contrasts: pl.DataFrame, *, title: str, said: str, axis: str
+) -> Figure:
+    groups = section.scores.select("condition", group_of="group").drop_nulls().unique("condition")
+    rows = section.named(
+        with_clear(contrasts)
+        .rename({"first": "condition"})
+        .drop("group")
+        .join(groups.rename({"group_of": "group"}), on="condition", how="left"),
+    )
+    choices = choice("model", "Model", section.models())
+    noun = section.noun
+    about = estimate_tip(("name", noun.headed.one), ("group", "Group"))
+    # Only those that are there: an empty one would be a legend of nothing.
+    there = [group for group in section.groups() if group in rows["group"].unique()]
+    return figure(
+        section,
+        "conditions",
+        title=title,
+        description=(
+            f"{said} {_ends(rows, noun)} {marks_said(rows)} Select a mark to see the prompts "
+            "behind it."
+        ),
+        choices=choices,
+        spec=view(
+            data(rows, "model", "condition", "name", "group", *ESTIMATE),
+            [
+                *band(rows),
+                at(0, "zero"),
+                *interval(rows, color=coloured("group", there)["color"]),
+                *dots(about, size=34, colour=("group", there), leads=True),
+            ],
+            height={"step": 14},
+            encoding={
+                "y": axis_y("name", {"field": "difference", "order": "descending"}),
+                "x": axis_x(axis, field_="difference"),
+            },
+            transform=chosen(choices),
+        ),
+    )
+
+
+def _ends(rows: pl.DataFrame, noun: Noun) -> str:
+    """What is said of the intervals, which a few sentences do not give."""
+    some = rows.height - rows["low"].null_count()
+    if not some:
+        return f"There are no intervals: each {noun.one} has too few sentences, or equal answers."
+    lines = f"Lines are 95% intervals, each for one {noun.one} alone"
+    return (
+        f"{lines}; where there is no line, there is no interval."
+        if some < rows.height
+        else f"{lines}."
+    )

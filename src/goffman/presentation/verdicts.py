@@ -1,0 +1,33 @@
+"""Verdicts as words: what stands beside a number, and what each of them means."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from goffman.presentation.numbers import number
+
+VERDICTS_SAID = (
+    "Verdicts: relevant, the 95% interval lies beyond the smallest relevant difference; small, the "
+    "difference is clear but its interval does not lie beyond that; equivalent, the 90% interval "
+    "rules out a relevant difference; undecided, none of these. Detectable is the difference that "
+    "80 of 100 such audits would find."
+)
+"""For captions of tables with these columns."""
+
+
+def word_of(row: Mapping[str, Any]) -> str | None:
+    """The verdict on an estimate; None: it was not tested, or nothing says what would matter."""
+    word: str | None = row["verdict"]
+    return word if row["p_adjusted"] is not None else None
+
+
+def in_short(verdict: str, smallest: float) -> str:
+    """What a verdict means, for a line beside it."""
+    least = number(smallest)
+    return {
+        "relevant": f"clear, and more than {least}",
+        "small": f"clear, but not clearly more than {least}",
+        "equivalent": f"less than {least}, as far as can be told",
+        "undecided": f"could be none, or more than {least}",
+    }[verdict]

@@ -1,0 +1,59 @@
+"""What leads the page and each section: for every model of an instrument the four questions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from goffman.presentation.findings import findings_of
+from goffman.presentation.numbers import ends, number, p_said
+from goffman.presentation.verdicts import in_short
+from goffman.reports.bars import bars
+
+if TYPE_CHECKING:
+    from goffman.presentation.base import Finding
+    from goffman.presentation.section import Section
+
+
+def of_section(section: Section) -> Iterator[dict[str, Any]]:
+    """Of each model: can it do the task, what differs, how sure is that, how far by wording.
+
+    The bars share an axis.
+    """
+    found = findings_of(section)
+    for one, bar in zip(found, bars(found), strict=True):
+        yield {
+            "instrument": section.instrument,
+            "finding": one,
+            "task": _task(section, one.model),
+            "bar": bar,
+            "short": in_short(one.verdict, one.smallest) if one.verdict and one.smallest else "",
+            "numbers": _numbers(one),
+            "wording": _wording(one),
+        }
+
+
+def _task(section: Section, model: str) -> dict[str, str]:
+    """Yes or no, and by which number."""
+    control = section.control(model)
+    if control is None:
+        return {"word": "not asked", "why": ""}
+    value = "" if control.value is None else f"{control.score} {number(control.value)}"
+    if control.value is None:
+        return {"word": "not known", "why": value}
+    return {"word": "yes" if control.passed else "no", "why": value}
+
+
+def _numbers(one: Finding) -> list[str]:
+    """The difference with its interval, and p: a line each."""
+    if one.difference is None:
+        return ["–"]
+    interval = "no interval" if one.low is None else ends(one.low, one.high)
+    return [f"{number(one.difference)} ({interval})", p_said(one.p_adjusted)]
+
+
+def _wording(one: Finding) -> str:
+    """The range over wordings; that there is one; nothing where there is no difference."""
+    if one.difference is None:
+        return "–"
+    return ends(*one.by_wording) if one.by_wording else "one wording"
