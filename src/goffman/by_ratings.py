@@ -120,6 +120,8 @@ def _shares(
     total: dict[str | None, float] = {None: 0.0}
     for model in models:
         answers = read_answers(run, "fills", model=model, instrument=instrument)
+        # Those to control items are no part of the numbers.
+        answers = answers.join(prompts.select("prompt_id"), on="prompt_id", how="semi")
         fills = given.label(top_fills(answers, top_k=top_k), prompts)
         different = fills["word"].unique()
         none = different.filter([no_word(word) for word in different]).to_list()
