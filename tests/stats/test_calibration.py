@@ -6,6 +6,7 @@ The whole table, every contrast with three sizes of what varies, is bench/calibr
 from __future__ import annotations
 
 import pytest
+
 from calibration import SCENARIOS, rates
 
 pytestmark = pytest.mark.slow

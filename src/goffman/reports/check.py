@@ -255,7 +255,7 @@ def _unknown(condition: Condition, known: Sequence[Named]) -> InputError:
     near = condition.path.partition(".")[0]
     paths = sorted(
         dict.fromkeys(one.path for one in known),
-        key=lambda path: (not path.startswith(f"{near}."), ".above-baseline." in path),
+        key=lambda path: (not path.startswith(f"{near}."), ".above-" in path),
     )
     of = "change" if condition.change else "estimate"
     return InputError(
