@@ -98,7 +98,8 @@ def tables_of(run: MeasuredRun) -> list[Table]:
         made += [*_contrasts(name, section.estimates), *change_table(section)]
         made = [noted(_with_doubts(table, section), section.ratings) for table in made]
         called = {**names, **section.names.models}
-        found += [replace(table, names=called) for table in (*_controls(section), *made)]
+        controls = [noted(table, section.ratings) for table in _controls(section)]
+        found += [replace(table, names=called) for table in (*controls, *made)]
     called = {**names, **short_names(run.manifest.models)}
     rated = {section.ratings: None for section in run.sections.values() if section.ratings}
     of_two = [noted(table, *rated) for table in _correlations(run.estimates)]
