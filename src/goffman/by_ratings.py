@@ -25,7 +25,7 @@ from goffman.lexicons.attitudes import load_attitudes, no_word
 from goffman.measures.fills import top_fills
 from goffman.runs.folder import read_prompts
 from goffman.runs.read import read_answers
-from goffman.score import answers_to, measures_of, score
+from goffman.score import measures_of, score
 from goffman.tables import CONTRASTS, RATINGS_COMPARED, schema
 
 if TYPE_CHECKING:
@@ -120,8 +120,8 @@ def _shares(
     total: dict[str | None, float] = {None: 0.0}
     for model in models:
         answers = read_answers(run, "fills", model=model, instrument=instrument)
-        # Control items were asked too; they are no part of the numbers that are compared.
-        answers = answers_to(prompts, answers)
+        # Those to control items are no part of the numbers.
+        answers = answers.join(prompts.select("prompt_id"), on="prompt_id", how="semi")
         fills = given.label(top_fills(answers, top_k=top_k), prompts)
         different = fills["word"].unique()
         none = different.filter([no_word(word) for word in different]).to_list()

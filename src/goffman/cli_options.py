@@ -95,10 +95,10 @@ class Command(TyperCommand):
             rest: list[str] = super().parse_args(ctx, args)
         except typer.BadParameter as error:
             wrong: Any = error.param
-            allowed = _allowed(wrong)
-            if allowed is None:
+            allowed, text = _allowed(wrong), given.get(wrong.name)
+            # Without a text the parameter is missing, not wrong.
+            if allowed is None or not isinstance(text, str):
                 raise
-            text = given[wrong.name]
             shown = text if _is_number(text) else f"'{text}'"
             raise InputError(f"{_name(wrong)} is {shown}. Allowed: {allowed}.") from error
         for param in self.params:

@@ -96,10 +96,10 @@ def score(
         each: list[pl.DataFrame] = []
         competence: list[pl.DataFrame] = []
         for model, answers, cased in _answers(run, manifest, instrument, finished, note=note):
-            said = measure.prepare(answers_to(asked, answers), asked, words, cased=cased)
+            said = measure.prepare(_to(asked, answers), asked, words, cased=cased)
             each.append(measure.each(said, asked))
             if of_controls.height:
-                said = answers_to(of_controls, answers)
+                said = _to(of_controls, answers)
                 said = measure.prepare(said, of_controls, words, cased=cased)
                 competence.append(control_score(measure, said, of_controls, model=model))
         if each:
@@ -108,7 +108,7 @@ def score(
     return pl.concat(tables)
 
 
-def answers_to(prompts: pl.DataFrame, answers: pl.DataFrame) -> pl.DataFrame:
+def _to(prompts: pl.DataFrame, answers: pl.DataFrame) -> pl.DataFrame:
     """The answers to these prompts, in their order."""
     return answers.filter(pl.col("prompt_id").is_in(prompts["prompt_id"].implode()))
 
