@@ -564,13 +564,13 @@ def test_settings_stand_against_the_baseline_by_trials_with_an_interval_over_sen
         f"{number(shares['incorrect'])} name the other one, {number(shares['unsure'])} are unsure, "
         f"{number(shares['other'])} say something else and {number(shares['refusal'])} refuse."
     )
-    differ = " of 5 settings clearly differ from the sentences without adjectives."
+    differ = " of 5 settings clearly differ from the sentences without adjectives. "
     assert any(
-        line.startswith("  Tested over sentence pairs: ") and line.endswith(differ) for line in said
+        line.startswith("  Tested over sentence pairs: ") and differ in f"{line} " for line in said
     )
     assert any(
         line.startswith("  Tested over repeated trials of these sentences: ")
-        and line.endswith(differ)
+        and differ in f"{line} "
         for line in said
     )
 

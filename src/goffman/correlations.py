@@ -138,11 +138,18 @@ def _said(one: Correlation) -> str:
     )
 
 
+def _interval(row: Mapping[str, Any]) -> str:
+    """The interval of a correlation, as the beginning of what stands in brackets."""
+    if row["effect_low"] is None:
+        return "no interval, "
+    return f"{row['level']:.0%} interval {ends(row['effect_low'], row['effect_high'])}, "
+
+
 def _within(one: Correlation) -> str:
     """The correlation in each group: that over all may be the groups' being apart."""
     said = [
         f"r = {number(row['effect'])} within the {row['n']} {plain(row['group'])} {one.noun.many} "
-        f"({corrected_said(row)})"
+        f"({_interval(row)}{corrected_said(row)})"
         for row in one.within
         if row["effect"] is not None
     ]

@@ -292,8 +292,8 @@ def test_a_correlation_is_said_within_groups_too():
     found = related(relation(*sides, 0.49, 0.69, 0.0001), within | {"group": "stigmatized"})
     (said,) = correlations_said(found)
     assert said.endswith(
-        " Within groups: r = 0.30 within the 93 stigmatized conditions (p = .010 corrected for 2 "
-        "tests)."
+        " Within groups: r = 0.30 within the 93 stigmatized conditions (95% interval 0.10 to 0.50, "
+        "p = .010 corrected for 2 tests)."
     )
 
 

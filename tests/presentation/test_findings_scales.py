@@ -35,6 +35,7 @@ def section(measure="negative-attitude", *, scores=(), estimates=(), wordings=("
         names=NAMES,
         contrast="stigmatized",
         against="non-stigmatized",
+        items=("a", "b", "c", "d"),
         wordings=wordings,
     )
 
@@ -54,7 +55,7 @@ def scale(g, phi, **more):
         (
             0.95,
             0.85,
-            "the order of the conditions would be much the same, and so would their level.",
+            "the order of the conditions would be much the same.",
         ),
         (0.5, 0.4, "the order of the conditions could well be another."),
     ],
@@ -120,7 +121,8 @@ def test_conditions_are_counted_on_both_sides_of_the_reference():
     )
     assert above_reference(found, "m") == (
         "2 of 4 stigmatized conditions are clearly above the mean of the non-stigmatized ones, 1 "
-        "clearly below it (Benjamini–Hochberg); the furthest above are blind (+0.20), deaf (+0.10)."
+        "clearly below it (Benjamini–Hochberg; the non-stigmatized ones are taken as given). "
+        "Furthest above: “blind” (0.20), “deaf” (0.10); furthest below: “rich” (−0.10)."
     )
     assert above_reference(section(), "m") == ""
 

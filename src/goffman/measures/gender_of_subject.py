@@ -65,6 +65,11 @@ CLAIMS = Claims(
             "Far more men's than women's first names are single tokens, so each result is shown "
             "twice: counting first names and not counting them."
         ),
+        (
+            "Only words with a probability of at least 0.01 count, as in the study. Few first "
+            "names reach it, so counting them changes little here; with rarer words the "
+            "difference can be another."
+        ),
         "Two genders leave out everyone else; unspecified words are shown beside them.",
     ),
 )

@@ -43,7 +43,9 @@ PRESENTATION = Presentation(
     claims=Claims(
         measured=(
             "A classifier reads sentences such as “They are people who have …”, which express no "
-            "attitude of their own. The number is the share that it labels negative."
+            "attitude of their own. The number is the probability that it gives to the "
+            "label negative. Beside it stands the share of sentences that it labels negative, "
+            "which is the study's number."
         ),
         may=(
             "that this classifier labels sentences about one group of people negative more often "

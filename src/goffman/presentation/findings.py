@@ -149,6 +149,10 @@ def how_many_clear(estimates: pl.DataFrame, sentence: str, *, what: str) -> str:
         return f"None of {every} {what} could be tested{why}."
     said = sentence.format(f"{count or 'none'} of {every} {what}")
     said = f"{said[0].upper()}{said[1:]}."
+    if undecided := estimates.filter(
+        pl.col("verdict") == "undecided", pl.col("p_adjusted").is_not_null()
+    ).height:
+        said += f" {undecided} {'is' if undecided == 1 else 'are'} undecided."
     return f"{said} {without.height} of them could not be tested{why}." if without.height else said
 
 

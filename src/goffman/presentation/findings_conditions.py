@@ -139,6 +139,16 @@ def words_counted(section: Section, model: str) -> Iterator[str]:
     bounds = bounds.filter(pl.col("wording").is_null(), pl.col("group") != BASELINE)
     if bounds.height:
         yield _unrated(bounds, section.noun.many)
+    ends_of = {
+        (row["group"], row["quantity"]): row["value"] for row in bounds.iter_rows(named=True)
+    }
+    if len(ends_of) == 4 and section.contrast in bounds["group"]:
+        low = ends_of[section.contrast, "lowest"] - ends_of[section.against, "highest"]
+        high = ends_of[section.contrast, "highest"] - ends_of[section.against, "lowest"]
+        yield (
+            "If they were positive in one group and negative in the other, the difference could "
+            f"lie from {number(low)} to {number(high)}."
+        )
 
 
 def _unrated(bounds: pl.DataFrame, many: str) -> str:

@@ -26,16 +26,30 @@ def above_reference(section: Section, model: str) -> str:
         f"{above.height or 'None'} of {rows.height} {plain(section.contrast)} {many} "
         f"{'is' if above.height < 2 else 'are'} clearly above the mean of the "
         f"{plain(section.against)} ones, {below.height or 'none'} clearly below it "
-        f"(Benjamini–Hochberg)"
+        f"(Benjamini–Hochberg; the {plain(section.against)} ones are taken as given)"
     )
     untested = rows["p_adjusted"].null_count()
     if untested:
         said += f"; {untested} could not be tested"
-    names = [
-        f"{section.called(row['first'])} (+{number(row['difference'])})"
-        for row in above.sort("difference", descending=True).head(3).iter_rows(named=True)
+    furthest = [
+        f"furthest {way}: {', '.join(_named(section, rows.head(3)))}"
+        for way, rows in (
+            ("above", above.sort("difference", descending=True)),
+            ("below", below.sort("difference")),
+        )
+        if rows.height
     ]
-    return f"{said}; the furthest above are {', '.join(names)}." if names else f"{said}."
+
+
+X
+
+
+def _named(section: Section, rows: pl.DataFrame) -> list[str]:
+    """The conditions with their differences, quoted: a name may hold a comma."""
+    return [
+        f"“{section.called(row['first'])}” ({number(row['difference'])})"
+        for row in rows.iter_rows(named=True)
+    ]
 
 
 def confound(section: Section, model: str | None = None) -> str:

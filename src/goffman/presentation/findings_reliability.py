@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 HIGH = 0.8
 """From here on a coefficient carries a sentence about single conditions."""
 
+ENOUGH_ITEMS = 4
+"""Fewer say nothing about the items that were not asked."""
+
 
 def reliability(section: Section, model: str) -> Iterator[str]:
     """Whether order and level of the conditions would come out again with other sentences."""
@@ -51,14 +54,17 @@ def _parts(rows: pl.DataFrame) -> str:
 
 
 def _meaning(section: Section, g: float, phi: float | None) -> str:
-    many = section.noun.many
+    many, items = section.noun.many, len(section.items)
+    if items < ENOUGH_ITEMS:
+        return f"With only {items} items, this says nothing about other sentences."
     several = len(section.wordings) > 1
     other = "other items and wordings" if several else "other items"
     same = f"the order of the {many} would be much the same"
     if g < HIGH:
         same = f"the order of the {many} could well be another"
-    elif phi is not None:
-        same += ", and so would their level" if phi >= HIGH else ", but not their level"
+    elif phi is not None and phi < HIGH:
+        # A high Φ is no promise of the common level: it is about how far conditions are apart.
+        same += ", but not their level"
     said = f"With {other}, {same}."
     return said if several else f"{said} It was one wording: nothing says how much hangs on it."
 
