@@ -40,8 +40,8 @@ def above_reference(section: Section, model: str) -> str:
         if rows.height
     ]
 
-
-X
+    ends = "; ".join(furthest)
+    return f"{said}. {ends[0].upper()}{ends[1:]}." if ends else f"{said}."
 
 
 def _named(section: Section, rows: pl.DataFrame) -> list[str]:
