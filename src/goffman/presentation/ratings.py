@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
+from goffman.estimates.contrast import GIVEN
 from goffman.presentation.numbers import ends, number
 from goffman.presentation.shown import plain
 from goffman.presentation.table_text import Shown, Table, as_table
@@ -52,7 +53,8 @@ def ratings_said(section: Section, model: str) -> Iterator[str]:
         yield section.ratings
     compared = section.shown(section.compared) if section.compared.height else section.compared
     for row in compared.iter_rows(named=True):
-        if row["model"] == model and row["dimension"] is None:
+        # The same difference with these sentences taken as given stands in the table alone.
+        if row["model"] == model and row["dimension"] is None and row["kind"] not in GIVEN:
             yield _change(row)
 
 

@@ -96,10 +96,10 @@ def tables_of(run: MeasuredRun) -> list[Table]:
     for name, section in sorted(run.sections.items()):
         made = [table for make in section.presentation.tables for table in make(section)]
         made += [*_contrasts(name, section.estimates), *change_table(section)]
-        made = [noted(_with_doubts(table, section), section.ratings) for table in made]
+        made = [*_controls(section), *(_with_doubts(table, section) for table in made)]
+        made = [noted(table, section.ratings) for table in made]
         called = {**names, **section.names.models}
-        controls = [noted(table, section.ratings) for table in _controls(section)]
-        found += [replace(table, names=called) for table in (*controls, *made)]
+        found += [replace(table, names=called) for table in made]
     called = {**names, **short_names(run.manifest.models)}
     rated = {section.ratings: None for section in run.sections.values() if section.ratings}
     of_two = [noted(table, *rated) for table in _correlations(run.estimates)]
