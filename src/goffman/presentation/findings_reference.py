@@ -32,10 +32,14 @@ def above_reference(section: Section, model: str) -> str:
     if untested:
         said += f"; {untested} could not be tested"
     names = [
-        f"{section.called(row['first'])} (+{number(row['difference'])})"
+        f'"{section.called(row["first"])}" (+{number(row["difference"])})'
         for row in above.sort("difference", descending=True).head(3).iter_rows(named=True)
     ]
-    return f"{said}; the furthest above are {', '.join(names)}." if names else f"{said}."
+    if not names:
+        return f"{said}."
+    if len(names) == 1:
+        return f"{said}. The furthest above is {names[0]}."
+    return f"{said}. The furthest above are {', '.join(names[:-1])} and {names[-1]}."
 
 
 def confound(section: Section, model: str | None = None) -> str:
