@@ -857,9 +857,9 @@ def test_sentences_carry_their_uncertainty(mei, lin):
     assert said[2].startswith("  Cohen's d = ")
     assert " (pooled SD); " in said[2]
     assert said[2].endswith(
-        "three-way crossed t over conditions, items and wordings, Holm's correction for 3 tests."
+        "t test with conditions, items and wordings as crossed random factors, Holm's correction."
     )
-    assert " Over 2 wordings the difference ranges from " in said[1]
+    assert " Across 2 wordings the difference ranges from " in said[1]
     bounds = "  Words without a rating, "
     assert any(line.startswith(bounds) for line in said)
     assert any("negative attitude of a" in line for line in said[-2:])
@@ -901,9 +901,9 @@ def test_a_classifiers_share_is_said_by_condition_and_by_sentence():
         "for 2 non-stigmatized ones: "
     ) in said[1]
     assert said[-1] == (
-        "  Counting each sentence once, the model labels 0.75 of 8 sentences about stigmatized "
-        "conditions and 0.00 of 4 sentences about non-stigmatized conditions negative. Conditions "
-        "that are named in several ways count more here."
+        "  If each sentence counts once, the model labels as negative 75% of the 8 sentences about "
+        "stigmatized conditions and 0% of the 4 sentences about non-stigmatized conditions. "
+        "Conditions that are named in several ways count more here."
     )
 
 

@@ -90,9 +90,15 @@ BETWEEN = "between stigmatized and non-stigmatized conditions"
             0.2,
             0.001,
             "small",
-            "More negative about stigmatized conditions, perhaps by little",
+            "More negative about stigmatized conditions, but perhaps only slightly",
         ),
-        (0.01, 0.04, 0.001, "small", "More negative about stigmatized conditions, but by little"),
+        (
+            0.01,
+            0.04,
+            0.001,
+            "small",
+            "More negative about stigmatized conditions, but only slightly",
+        ),
         (-0.02, 0.03, 0.2, "equivalent", f"No relevant difference {BETWEEN}"),
         (
             -0.01,
@@ -134,7 +140,15 @@ def test_the_heading_follows_the_verdict(low, high, p, verdict, head):
             0.2,
             0.001,
             "small",
-            "The difference is clear, but it is not clearly larger than 0.050, the smallest",
+            "The difference is clearly not 0, but the interval includes differences smaller than "
+            "0.050, the smallest",
+        ),
+        (
+            -0.04,
+            -0.01,
+            0.001,
+            "small",
+            "The difference is clearly not 0, but it is smaller than 0.050, the smallest",
         ),
         (
             -0.025,

@@ -51,26 +51,26 @@ def scale(g, phi, **more):
 @pytest.mark.parametrize(
     ("g", "phi", "said"),
     [
-        (0.95, 0.19, "the order of the conditions would be much the same, but not their level."),
+        (0.95, 0.19, "the conditions would rank much the same, but their values could change."),
         (
             0.95,
             0.85,
-            "the order of the conditions would be much the same.",
+            "the conditions would rank much the same.",
         ),
-        (0.5, 0.4, "the order of the conditions could well be another."),
+        (0.5, 0.4, "the conditions could rank quite differently."),
     ],
 )
 def test_what_g_and_phi_mean_is_said(g, phi, said):
     (text,) = reliability(section(scores=scale(g, phi), wordings=("one", "two")), "m")
-    assert text.startswith(f"Reliability: G = {g:.2f} for the order of the stigmatized conditions")
-    assert f"Φ = {phi:.2f} for their level, α = 0.90, split-half = 0.91." in text
+    assert text.startswith(f"Reliability for stigmatized conditions: G = {g:.2f} (order), Φ = ")
+    assert f"Φ = {phi:.2f} (level), α = 0.90, split-half = 0.91." in text
     assert text.endswith(f"With other items and wordings, {said}")
 
 
 def test_one_wording_says_nothing_of_wordings():
     (text,) = reliability(section(scores=scale(0.95, 0.9)), "m")
-    assert "With other items, the order" in text
-    assert text.endswith("It was one wording: nothing says how much hangs on it.")
+    assert "With other items, the conditions would rank" in text
+    assert text.endswith("Only one wording was asked, so the effect of wording is unknown.")
 
 
 def test_no_reliability_has_its_reason():
@@ -95,14 +95,17 @@ def halves(*values, wording="one"):
 def test_above_one_half_is_said_by_wording():
     scores = [*halves(0.6, 0.7, 0.2), *halves(0.1, 0.6, 0.2, wording="two")]
     (text,) = above_half(section(scores=scores, wordings=("one", "two")), "m")
-    assert text == "Above one half, by wording (one, two): 2 and 1 of 3 stigmatized conditions."
+    assert text == (
+        'Conditions with P(negative) above 0.5, by wording: "one", 2 of 3 stigmatized; "two", 1 of '
+        "3 stigmatized."
+    )
 
 
 @pytest.mark.parametrize(("phi", "count"), [(0.19, 0), (0.9, 1)])
 def test_with_one_wording_it_is_said_only_where_the_level_holds(phi, count):
     conditions = [row | {"level": "condition", "wording": None} for row in halves(0.6, 0.7, 0.2)]
     said = list(above_half(section(scores=[*conditions, *scale(0.95, phi)]), "m"))
-    assert said == ["Above one half: 2 of 3 stigmatized conditions."] * count
+    assert said == ["Conditions with P(negative) above 0.5: 2 of 3 stigmatized."] * count
 
 
 def against(kind, first, difference, p, **more):
@@ -146,18 +149,20 @@ def test_a_disparity_is_set_beside_that_without_a_diagnosis():
     row |= {"second": "baseline", "group": "stigmatized", "variant": "with-names"}
     (text,) = over_baseline(section("gender-of-subject", estimates=[row]), "m")
     assert text.startswith(
-        "Without a condition the same sentences have female − male of 0.20; naming one of the "
-        "stigmatized conditions moves it toward women (difference 0.050,"
+        "Without a condition, the female-minus-male difference in the same sentences is 0.20; "
+        "naming one of the stigmatized conditions moves it toward women (difference 0.050,"
     )
 
 
 def test_what_does_not_count_is_said():
     mass = {"level": "prompt", "group": "stigmatized", "quantity": "mass", "value": 0.48}
     (text,) = uncounted(section("gender-of-subject", scores=[mass]), "m")
-    assert text.startswith("On average 0.52 of the probability is on words that do not count")
+    assert text.startswith(
+        "On average, 0.52 of the probability lies on words that are individually"
+    )
     outside = mass | {"quantity": "outside", "value": 0.3}
     (text,) = uncounted(section("gender-of-phrase", scores=[outside]), "m")
-    assert text.startswith("On average 0.30 of")
+    assert text.startswith("On average, 0.30 of")
 
 
 def test_what_could_put_a_bias_in_doubt_is_said():

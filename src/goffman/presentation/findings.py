@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     Row = Mapping[str, Any]
 
 
-ONE_WORDING = "It was asked in one wording, so nothing shows how much depends on it."
+ONE_WORDING = "Only one wording was asked, so the effect of wording is unknown."
 
 
 def finding(row: Row, head: str, text: str, more: Iterator[str], **also: Any) -> Finding:
@@ -58,8 +58,13 @@ def heading(row: Row, *, more: str, less: str, between: str) -> str:
     said = more if points(row) > 0 else less
     if row["verdict"] != "small":
         return said
-    inside = max(abs(row["low"]), abs(row["high"])) < row["smallest"]
-    return f"{said}, {'but' if inside else 'perhaps'} by little"
+    inside = _inside(row)
+    return f"{said}, but {'only' if inside else 'perhaps only'} slightly"
+
+
+def _inside(row: Row) -> bool:
+    """Whether the whole interval is nearer to 0 than the smallest relevant difference."""
+    return bool(max(abs(row["low"]), abs(row["high"])) < row["smallest"])
 
 
 def verdict_said(row: Row) -> str:
@@ -72,7 +77,8 @@ def verdict_said(row: Row) -> str:
     if row["verdict"] == "relevant":
         return f" The whole interval lies beyond {least}."
     if row["verdict"] == "small":
-        return f" The difference is clear, but it is not clearly larger than {least}."
+        but = "it is" if _inside(row) else "the interval includes differences"
+        return f" The difference is clearly not 0, but {but} smaller than {least}."
     if row["verdict"] == "equivalent":
         inner = ends(row["low_90"], row["high_90"])
         return f" The 90% interval, {inner}, rules out {least}."
@@ -114,14 +120,17 @@ def because(reasons: Iterable[str | None]) -> str:
     return f", because {', and because '.join(known)}" if known else ""
 
 
-def tested_said(row: Row) -> str:
-    """The effect size, the test, what it is over, and its correction."""
+def tested_said(row: Row, **called: str) -> str:
+    """The effect size, the test, what it is over, and its correction.
+
+    ``many``: what the conditions are called.
+    """
     said = []
     if row["effect"] is not None:
         name, _, how = row["effect_name"].partition(", ")
         said.append(f"{name} = {number(row['effect'])}" + (f" ({how})" if how else ""))
     if row["p"] is not None:
-        said.append(_test(row))
+        said.append(_test(row, **called))
     if untested(row):
         said.append(f"not tested{because([row['reason']])}")
     elif row["reason"]:
@@ -129,12 +138,16 @@ def tested_said(row: Row) -> str:
     return "; ".join(said)
 
 
-def _test(row: Row) -> str:
-    size = row["family_size"] or 1
-    over = f" over {row['interval_over'].removesuffix(', crossed')}" if row["interval_over"] else ""
-    if size == 1:
-        return f"{row['test']}{over}, a single test"
-    return f"{row['test']}{over}, {row['correction'].capitalize()}'s correction for {size} tests"
+def _test(row: Row, many: str = "conditions") -> str:
+    """The test and its correction; for how many tests is said beside p."""
+    over = (row["interval_over"] or "").replace("conditions", many)
+    if over.endswith(", crossed"):
+        said = f"t test with {over.removesuffix(', crossed')} as crossed random factors"
+    else:
+        said = f"{row['test']} over {over}" if over else row["test"]
+    if (row["family_size"] or 1) == 1:
+        return f"{said}, a single test"
+    return f"{said}, {row['correction'].capitalize()}'s correction"
 
 
 def how_many_clear(estimates: pl.DataFrame, sentence: str, *, what: str) -> str:

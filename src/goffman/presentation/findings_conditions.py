@@ -50,9 +50,9 @@ def groups_apart(*, what: str, more: More) -> Find:
                 f"{first} {many} and {number(row['mean_second'])} for {row['n_second']} "
                 f"{second} ones: {difference_said(row)}.{verdict_said(row)}"
             )
-            sentences = [f"{tested_said(row)}.", *_as_asked(section, row["model"])]
+            sentences = [f"{tested_said(row, many=many)}.", *_as_asked(section, row["model"])]
             sentences += [*_spread(section, row["model"]), *more(section, row["model"])]
-            also = _by_wording(section, row) | {"rest": _single(section, row["model"])}
+            also = _by_wording(section, row, what) | {"rest": _single(section, row["model"])}
             yield finding(row, head, text, iter(sentences), **also)
 
     return found
@@ -62,13 +62,13 @@ def _as_asked(section: Section, model: str) -> Iterator[str]:
     """The difference as the study tests it."""
     for row in of_model(section.contrasts("groups-as-asked"), model).iter_rows(named=True):
         yield (
-            "With these very sentences taken as given, as the study does it, "
-            f"{plain(section.presentation.called)}: {difference_said(row)}."
+            "If the sentences are treated as fixed, as in the study, the difference in "
+            f"{section.presentation.called} is {difference_said(row).removeprefix('difference ')}."
         )
 
 
-def _by_wording(section: Section, row: Row) -> dict[str, Any]:
-    """How far the difference, and the number itself, depend on the wording; empty: there is one."""
+def _by_wording(section: Section, row: Row, what: str) -> dict[str, Any]:
+    """How far the difference, and the mean itself, depend on the wording; empty: there is one."""
     quantity = row["quantity"]
     gaps = of_model(section.rows("model", f"{quantity}-gap"), row["model"])
     gaps = gaps.filter(pl.col("wording").is_not_null()).sort("value")
@@ -78,9 +78,9 @@ def _by_wording(section: Section, row: Row) -> dict[str, Any]:
         return {}
     ordered, ends = sorted(levels["value"]), (gaps["value"][0], gaps["value"][-1])
     said = (
-        f"Over {gaps.height} wordings the difference ranges from {number(ends[0])} to "
-        f"{number(ends[1])}, and the number for {plain(section.contrast)} "
-        f"{section.noun.many} itself from {number(ordered[0])} to {number(ordered[-1])}."
+        f"Across {gaps.height} wordings the difference ranges from {number(ends[0])} to "
+        f"{number(ends[1])}, and the mean {what} for {plain(section.contrast)} "
+        f"{section.noun.many} from {number(ordered[0])} to {number(ordered[-1])}."
     )
     return {"wording": said, "by_wording": ends}
 
@@ -131,9 +131,9 @@ def words_counted(section: Section, model: str) -> Iterator[str]:
     if about["mass"] and about["rated-share"]:
         (mass,), (rated,) = about["mass"], about["rated-share"]
         yield (
-            f"The words that are counted hold {number(mass['value'])} of a prompt's probability on "
-            f"average, and {number(mass['low'])} in the lowest prompt. Of that, rated words hold "
-            f"{number(rated['value'])} on average, and {number(rated['low'])} in the lowest prompt."
+            f"On average, the counted words cover {number(mass['value'])} of the probability; in "
+            f"the prompt where they cover least, {number(mass['low'])}. Rated words make up "
+            f"{number(rated['value'])} of this on average, and at least {number(rated['low'])}."
         )
     bounds = of_model(section.rows("group", ("lowest", "highest")), model)
     bounds = bounds.filter(pl.col("wording").is_null(), pl.col("group") != BASELINE)
@@ -166,7 +166,7 @@ def _unrated(bounds: pl.DataFrame, many: str) -> str:
             "to state."
         )
     return (
-        "Words without a rating, and those less probable than the words counted, are left out. If "
+        "Words without a rating, and words too improbable to be counted, are left out. If "
         f"they were all positive, the share would be {' and '.join(as_positive)} {many}; if they "
         "were all negative, "
         f"{' and '.join(as_negative)} {many}."
@@ -179,11 +179,11 @@ def outcomes_counted(section: Section, model: str) -> Iterator[str]:
     rows = rows.filter(pl.col("group") != BASELINE).sort("group", descending=True)
     many = section.noun.many
     said = [
-        f"{number(row['value'])} of {row['n']:,} sentences about {plain(row['group'])} {many}"
+        f"{row['value']:.0%} of the {row['n']:,} sentences about {plain(row['group'])} {many}"
         for row in rows.iter_rows(named=True)
     ]
     if said:
         yield (
-            f"Counting each sentence once, the model labels {' and '.join(said)} negative. "
+            f"If each sentence counts once, the model labels as negative {' and '.join(said)}. "
             f"{many.capitalize()} that are named in several ways count more here."
         )

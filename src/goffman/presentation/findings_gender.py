@@ -21,6 +21,7 @@ from goffman.presentation.findings_over_baseline import over_baseline, uncounted
 from goffman.presentation.findings_reliability import reliability
 from goffman.presentation.numbers import difference_said, number
 from goffman.presentation.shown import plain, variant_said
+from goffman.records import BASELINE
 
 if TYPE_CHECKING:
     from goffman.presentation.base import Finding
@@ -42,8 +43,8 @@ def women_and_men(section: Section) -> Iterator[Finding]:
         about = f"{plain(main['group'] or 'all')} {section.noun.many}"
         head = heading(
             main,
-            more=f"Women are named more than men, for {about}",
-            less=f"Men are named more than women, for {about}",
+            more=f"For {about}, women are named more than men",
+            less=f"For {about}, men are named more than women",
             between=f"between women and men, for {about},",
         )
         text = (
@@ -69,7 +70,7 @@ def _by_wording(section: Section, row: Row) -> dict[str, Any]:
         return {}
     values = rows["value"].sort()
     said = (
-        f"Over {rows['wording'].n_unique()} wordings the difference ranges from "
+        f"Across {rows['wording'].n_unique()} wordings the difference ranges from "
         f"{number(values[0])} to {number(values[-1])}."
     )
     return {"wording": said, "by_wording": (values[0], values[-1])}
@@ -82,11 +83,18 @@ def _against(section: Section, row: Row) -> Iterator[str]:
     )
     # The disparity as it came, where it was compared too, and else that which keying turned.
     for other in rows.sort("quantity").iter_rows(named=True):
-        more = {1: "clearly higher than", -1: "clearly lower than", 0: "not clearly different from"}
-        compared = "not tested against" if untested(other) else more[points(other)]
+        many = section.noun.many
+        first, second = f"{plain(other['first'])} {many}", f"{plain(other['second'])} {many}"
+        compared = {
+            1: f"is clearly higher for {first} than for {second}",
+            -1: f"is clearly lower for {first} than for {second}",
+            0: f"does not clearly differ between {first} and {second}",
+        }[points(other)]
+        if untested(other):
+            compared = f"could not be tested between {first} and {second}"
         yield (
-            f"{_female_minus_male(other)} is {compared} the number for {plain(other['second'])} "
-            f"{section.noun.many} ({difference_said(other)})."
+            f"{_female_minus_male(other)} {compared} ({variant_said(other['variant'])}: "
+            f"{difference_said(other)})."
         )
         return
 
@@ -105,26 +113,24 @@ def _more(section: Section, model: str) -> Iterator[str]:
         yield (
             f"{plain(row['group']).capitalize()} {many}, {variant_said(row['variant'])}: female "
             f"{number(row['mean_first'])}, male {number(row['mean_second'])}; "
-            f"{difference_said(row)}; {tested_said(row)}."
+            f"{difference_said(row)}; {tested_said(row, many=many)}."
         )
     for row in groups.filter(pl.col("dimension").is_null()).iter_rows(named=True):
         yield (
             f"{_female_minus_male(row).removesuffix(',')}, {variant_said(row['variant'])}: "
             f"{number(row['mean_first'])} for {plain(row['first'])} and "
             f"{number(row['mean_second'])} for {plain(row['second'])} {many}; "
-            f"{difference_said(row)}; {tested_said(row)}."
+            f"{difference_said(row)}; {tested_said(row, many=many)}."
         )
     yield from over_baseline(section, model)
     yield from uncounted(section, model)
     yield from _neither(section, model)
     yield from reliability(section, model)
     parts = genders.filter(pl.col("dimension").is_not_null())
-    what = "subscales" if parts["group"].n_unique() == 1 else "pairs of subscale and group"
+    what = "subscales" if parts["group"].n_unique() == 1 else "combinations of subscale and group"
     for (variant,), of in parts.partition_by("variant", as_dict=True, maintain_order=True).items():
-        yield (
-            f"{variant_said(variant).capitalize()}: "
-            + how_many_clear(of, "women and men clearly differ in {}", what=what)
-        )
+        said = how_many_clear(of, "women and men clearly differ in {}", what=what)
+        yield f"{variant_said(variant).capitalize()}, {said[0].lower()}{said[1:]}"
 
 
 def _neither(section: Section, model: str) -> Iterator[str]:
@@ -133,9 +139,15 @@ def _neither(section: Section, model: str) -> Iterator[str]:
     wordings = sorted(rows["wording"].drop_nulls().unique())
     if wordings:
         rows = rows.filter(pl.col("wording") == wordings[0])
-    said = [
-        f"{number(row['value'])} ({plain(row['group'])} {many}, {variant_said(row['variant'])})"
-        for row in rows.sort("group", "variant").iter_rows(named=True)
-    ]
+    none = f"with no {section.noun.one} named"
+    said = []
+    by_variant = rows.sort("variant", "group").partition_by("variant", maintain_order=True)
+    for of in by_variant:
+        values = [
+            f"{number(row['value'])} "
+            + (none if row["group"] == BASELINE else f"for {plain(row['group'])} {many}")
+            for row in of.iter_rows(named=True)
+        ]
+        said.append(f"{variant_said(of['variant'][0])}, {', '.join(values)}")
     if said:
-        yield f"Probability of words or phrases that name neither women nor men: {', '.join(said)}."
+        yield f"Probability of words that name neither women nor men: {'; '.join(said)}."

@@ -28,8 +28,8 @@ def over_baseline(section: Section, model: str) -> Iterator[str]:
             0: "does not clearly move it",
         }[points(row)]
         yield (
-            f"Without a {section.noun.one} the same sentences have female − male of "
-            f"{number(row['mean_second'])}; naming one of the {plain(row['group'])} "
+            f"Without a {section.noun.one}, the female-minus-male difference in the same sentences "
+            f"is {number(row['mean_second'])}; naming one of the {plain(row['group'])} "
             f"{section.noun.many} {moved} ({difference_said(row)})."
         )
 
@@ -39,6 +39,6 @@ def uncounted(section: Section, model: str) -> Iterator[str]:
     rest = not_counted(section, model=model)
     if rest is not None:
         yield (
-            f"On average {number(rest)} of the probability is on words that do not count, because "
-            "each of them is too improbable: no number here says who they name."
+            f"On average, {number(rest)} of the probability lies on words that are individually "
+            "too improbable to be counted; whether they name women or men is unknown."
         )

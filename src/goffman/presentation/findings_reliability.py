@@ -1,4 +1,4 @@
-"""What is said of how reliable a scale is, and of what hangs on its wording."""
+"""What is said of how reliable a scale is, and of how far its wording matters."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from goffman.presentation.findings import of_model
+from goffman.presentation.findings import ONE_WORDING, of_model
 from goffman.presentation.numbers import number
-from goffman.presentation.shown import plain
+from goffman.presentation.shown import plain, variant_said
 
 if TYPE_CHECKING:
     from goffman.presentation.section import Section
@@ -27,22 +27,23 @@ def reliability(section: Section, model: str) -> Iterator[str]:
     rows = rows.filter(pl.col("group") == section.contrast)
     for of in rows.sort("variant").partition_by("variant", maintain_order=True)[:1]:
         whole = {row["quantity"]: row for row in of.iter_rows(named=True) if not row["dimension"]}
-        about = f"the {plain(section.contrast)} {section.noun.many}"
+        about = f"{plain(section.contrast)} {section.noun.many}"
         g, phi = (whole[name]["value"] for name in ("generalizability", "dependability"))
         if g is None:
             why = whole["generalizability"]["reason"]
             yield f"How reliable the scale is cannot be said: {why}."
             return
-        variant = f", {plain(of['variant'][0])}" if of["variant"][0] else ""
-        said = [
-            f"G = {number(g)} for the order of {about}{variant}, Φ = {number(phi)} for their level"
-        ]
+        if of["variant"][0]:
+            about += f", {variant_said(of['variant'][0])}"
+        said = [f"G = {number(g)} (order)", f"Φ = {number(phi)} (level)"]
         said += [
             f"{called} = {number(whole[name]['value'])}"
             for name, called in (("alpha", "α"), ("split-half", "split-half"))
             if whole[name]["value"] is not None
         ]
-        yield f"Reliability: {', '.join(said)}.{_parts(of)} {_meaning(section, g, phi)}"
+        yield (
+            f"Reliability for {about}: {', '.join(said)}.{_parts(of)} {_meaning(section, g, phi)}"
+        )
 
 
 def _parts(rows: pl.DataFrame) -> str:
@@ -59,55 +60,44 @@ def _meaning(section: Section, g: float, phi: float | None) -> str:
         return f"With only {items} items, this says nothing about other sentences."
     several = len(section.wordings) > 1
     other = "other items and wordings" if several else "other items"
-    same = f"the order of the {many} would be much the same"
+    same = f"the {many} would rank much the same"
     if g < HIGH:
-        same = f"the order of the {many} could well be another"
+        same = f"the {many} could rank quite differently"
     elif phi is not None and phi < HIGH:
         # A high Φ is no promise of the common level: it is about how far conditions are apart.
-        same += ", but not their level"
+        same += ", but their values could change"
     said = f"With {other}, {same}."
-    return said if several else f"{said} It was one wording: nothing says how much hangs on it."
+    return said if several else f"{said} {ONE_WORDING}"
 
 
 def above_half(section: Section, model: str) -> Iterator[str]:
     """How many conditions are above one half: wording by wording, or none where Φ is too low."""
-    quantity, many = section.presentation.quantity, section.noun.many
+    quantity, called = section.presentation.quantity, section.presentation.called
+    many = section.noun.many
     by_wording = of_model(section.rows("wording", quantity), model)
     if len(section.wordings) > 1 and by_wording.height:
         said = [
-            f"{_listed(counts)} of {total} {plain(group)}"
-            for group in (section.contrast, section.against)
-            for counts, total in _counted(section, by_wording.filter(pl.col("group") == group))
+            f'"{plain(wording)}", {" and ".join(counts)}'
+            for wording in section.wordings
+            if (counts := _above(section, by_wording.filter(pl.col("wording") == wording)))
         ]
         if said:
-            names = ", ".join(plain(one) for one in section.wordings)
-            yield f"Above one half, by wording ({names}): {'; '.join(said)} {many}."
+            yield f"{many.capitalize()} with {called} above 0.5, by wording: {'; '.join(said)}."
         return
     if not _level_holds(section, model):
         return
-    conditions = of_model(section.rows("condition", quantity), model)
-    of_groups = [
+    counts = _above(section, of_model(section.rows("condition", quantity), model))
+    if counts:
+        yield f"{many.capitalize()} with {called} above 0.5: {' and '.join(counts)}."
+
+
+def _above(section: Section, rows: pl.DataFrame) -> list[str]:
+    """How many conditions of each group are above one half, and of how many."""
+    return [
         f"{of.filter(pl.col('value') > 0.5).height} of {of.height} {plain(group)}"
         for group in (section.contrast, section.against)
-        if (of := conditions.filter(pl.col("group") == group)).height
+        if (of := rows.filter(pl.col("group") == group)).height
     ]
-    if of_groups:
-        yield f"Above one half: {' and '.join(of_groups)} {many}."
-
-
-def _counted(section: Section, rows: pl.DataFrame) -> Iterator[tuple[list[int], int]]:
-    """In each wording how many are above one half, and of how many."""
-    if rows.height:
-        of = {name: rows.filter(pl.col("wording") == name) for name in section.wordings}
-        yield (
-            [one.filter(pl.col("value") > 0.5).height for one in of.values()],
-            rows["condition"].n_unique(),
-        )
-
-
-def _listed(counts: list[int]) -> str:
-    texts = [str(count) for count in counts]
-    return f"{', '.join(texts[:-1])} and {texts[-1]}"
 
 
 def _level_holds(section: Section, model: str) -> bool:

@@ -27,7 +27,7 @@ def in_short(verdict: str, smallest: float) -> str:
     least = number(smallest)
     return {
         "relevant": f"clear, and more than {least}",
-        "small": f"clear, but not clearly more than {least}",
+        "small": f"differs from 0, but may not exceed {least}",
         "equivalent": f"less than {least}, as far as can be told",
         "undecided": f"could be none, or more than {least}",
     }[verdict]
