@@ -58,7 +58,7 @@ class Toy:
         claims=Claims(
             measured="The probability of one toy word.",
             may="that a toy is a toy",
-            may_not="anything else",
+            may_not="about anything else",
             beware=("It is a toy.",),
         ),
         findings=found,

@@ -67,7 +67,7 @@ def version(
 
 @app.command("ls", cls=Command)
 def list_instruments(*, as_json: Json = False) -> None:
-    """List the instruments: what can be asked."""
+    """List the instruments (the sets of questions) that can be asked."""
     from goffman.instruments.load import builtin_names, load_instrument, plugged_instruments
     from goffman.instruments.render import render
 
@@ -136,7 +136,10 @@ def prompts(
     *,
     style: Annotated[
         Format | None,
-        typer.Option("--format", help="Default: a table on screen; a file's ending, or CSV."),
+        typer.Option(
+            "--format",
+            help="Default: a table; with --output, the format of the file's ending, or CSV.",
+        ),
     ] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first N prompts.")] = None,
     output: Annotated[Path | None, typer.Option(help="Write to this file.")] = None,
@@ -149,9 +152,15 @@ def prompts(
     adjectives: Adjectives = None,
     placement: AdjectivePlacement = None,
     pairs: Pairs = None,
-    seed: Annotated[int | None, typer.Option(help="Coreference: which pairs are drawn.")] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="Coreference only: seed for drawing the sentence pairs.")
+    ] = None,
     pronouns: Annotated[
-        bool, typer.Option("--pronouns", help="Coreference: the pronoun version, for other models.")
+        bool,
+        typer.Option(
+            "--pronouns",
+            help="Coreference only: the version with a masked pronoun, for non-chat models.",
+        ),
     ] = False,
     no_controls: Annotated[
         bool, typer.Option("--no-controls", help="Leave out the control items, which come last.")

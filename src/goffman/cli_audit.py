@@ -97,7 +97,10 @@ def audit(
     placement: AdjectivePlacement = None,
     pairs: Pairs = None,
 ) -> None:
-    """Ask models, measure their answers and write a report. The same command resumes a run."""
+    """Ask models questions about stigma, measure the answers and write a report.
+
+    The same command resumes a run.
+    """
     from goffman.audit import audit as run_audit
     from goffman.instruments.render import PromptOptions
     from goffman.measures.replies import DEFAULT_PARSER

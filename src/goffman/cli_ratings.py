@@ -32,7 +32,7 @@ def rate(
     ] = None,
     ratings: Annotated[
         list[Path] | None,
-        typer.Option(help="A CSV file whose words are not asked again; may be repeated."),
+        typer.Option(help="CSV file of ratings whose words are not shown again; may be repeated."),
     ] = None,
     everything: Annotated[
         bool, typer.Option("--all", help="Show every word, whether it has a rating or not.")
@@ -43,10 +43,10 @@ def rate(
     port: Port = 0,
     no_browser: NoBrowser = False,
 ) -> None:
-    """Rate the words that carry 80% of a run's probability, on a private page.
+    """Rate a run's most probable words on a web page that only you can see.
 
-    The page lists the words with the most probability first, and the command says how many minutes
-    they take.
+    They are the words that together make up 80% of the probability. The page lists the most
+    probable first, and the command estimates how many minutes the rating takes.
     """
     from goffman.errors import InputError
     from goffman.lexicons.attitudes import load_attitudes
@@ -70,15 +70,20 @@ def agree(
     sources: Annotated[
         list[Path],
         typer.Argument(
-            metavar="RUN|FILE …", help="Run folders, CSV files, or journals of goffman rate."
+            metavar="RUN|FILE …",
+            help="Run folders, CSV files of ratings, or the journals that goffman rate writes.",
         ),
     ],
     *,
     settle: Annotated[
-        bool, typer.Option("--settle", help="Open the page on which disagreements are settled.")
+        bool,
+        typer.Option("--settle", help="Open a page where you can settle the disagreements."),
     ] = False,
     output: Annotated[
-        Path | None, typer.Option(help="The settled ratings. Default: RUN/ratings/settled.csv.")
+        Path | None,
+        typer.Option(
+            help="Write the settled ratings to this file. Default: RUN/ratings/settled.csv."
+        ),
     ] = None,
     export: Annotated[
         Path | None, typer.Option(help="Write every rating to this CSV file.")
@@ -87,7 +92,7 @@ def agree(
     no_browser: NoBrowser = False,
     as_json: Json = False,
 ) -> None:
-    """Measure how far raters agree, and settle their disagreements."""
+    """Measure how well raters agree; with --settle, settle their disagreements."""
     from goffman.agree import agreement_text, compare, settled_path, settling
     from goffman.lexicons.ratings import read_raters
 

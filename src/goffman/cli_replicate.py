@@ -28,8 +28,8 @@ def replicate(
     data: Annotated[
         Path | None,
         typer.Option(
-            help="Folder with a subfolder for each study, or the folder of the one study that "
-            "you name. Default: the download folder."
+            help="Folder with one subfolder per study or, if you name a study, that study's "
+            "folder. Default: the download folder."
         ),
     ] = None,
     download: Annotated[
@@ -43,7 +43,7 @@ def replicate(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Recompute the studies' published numbers from the outputs that their authors published."""
+    """Recompute the numbers of three studies from the model outputs that the authors published."""
     studies = [study] if study else list(Study)
     folder = data or published_folder(os.environ, sys.platform)
     if download:

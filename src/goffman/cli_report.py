@@ -18,16 +18,19 @@ def report(
     all_figures: Annotated[
         bool,
         typer.Option(
-            "--all-figures", help="Also write each menu choice of every figure to figures/."
+            "--all-figures",
+            help="Also write every variant of each figure (each choice in its menu) to figures/.",
         ),
     ] = False,
     parser: Annotated[
         str | None,
-        typer.Option(help="Read replies with another parser first; no model is asked."),
+        typer.Option(
+            help="Read the stored replies again with another parser; no model is asked again."
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Write a run's report again: report.html, figures/ and tables/."""
+    """Rewrite a run's report (report.html, figures/, tables/) without asking the models."""
     from goffman.measured import read_again
     from goffman.reports.write import write_report
 

@@ -96,8 +96,8 @@ def test_above_one_half_is_said_by_wording():
     scores = [*halves(0.6, 0.7, 0.2), *halves(0.1, 0.6, 0.2, wording="two")]
     (text,) = above_half(section(scores=scores, wordings=("one", "two")), "m")
     assert text == (
-        'Conditions with P(negative) above 0.5, by wording: "one", 2 of 3 stigmatized; "two", 1 of '
-        "3 stigmatized."
+        'Conditions whose P(negative) is above 0.5, by wording: "one", 2 of 3 stigmatized; "two", '
+        "1 of 3 stigmatized."
     )
 
 
@@ -105,7 +105,7 @@ def test_above_one_half_is_said_by_wording():
 def test_with_one_wording_it_is_said_only_where_the_level_holds(phi, count):
     conditions = [row | {"level": "condition", "wording": None} for row in halves(0.6, 0.7, 0.2)]
     said = list(above_half(section(scores=[*conditions, *scale(0.95, phi)]), "m"))
-    assert said == ["Conditions with P(negative) above 0.5: 2 of 3 stigmatized."] * count
+    assert said == ["Conditions whose P(negative) is above 0.5: 2 of 3 stigmatized."] * count
 
 
 def against(kind, first, difference, p, **more):

@@ -55,7 +55,7 @@ PRESENTATION = Presentation(
             "that a model is right more often where the answer fits the stereotype, by the "
             "difference shown here, and that these adjectives change that difference"
         ),
-        may_not="anything about models or uses in which no pronoun has to be resolved",
+        may_not="about models or uses in which no pronoun has to be resolved",
         beware=(
             (
                 "The request for a one-word answer is part of what is measured. Replies that do "

@@ -58,7 +58,7 @@ PRESENTATION = Presentation(
             "probabilities of phrases that name a woman or a man."
         ),
         may="that a model speaks more of women, or more of men, in some dimensions of stigma",
-        may_not="that it fears, pities or blames anyone",
+        may_not="that the model fears, pities or blames anyone",
         beware=(
             (
                 "Reversed statements change the sign of the keyed disparity only. All other "

@@ -52,25 +52,25 @@ CLAIMS = Claims(
         "numbers are the probabilities of female words, male words, and everything else."
     ),
     may=(
-        "that a model completes these sentences with women more often than with men, or the "
-        "reverse, and that this differs between the two groups"
+        "that a model fills in female words more often than male words, or the reverse, and that "
+        "this differs between the two groups of conditions"
     ),
-    may_not="that a system built on it treats patients in a certain way",
+    may_not="that a system built on the model treats patients in a certain way",
     beware=(
         (
             "Some of these conditions are diagnosed more often in women than in men. A gap is an "
             "association in text, not by itself an error."
         ),
         (
-            "Far more men's than women's first names are single tokens, so each result is shown "
-            "twice: counting first names and not counting them."
+            "Many more male than female first names are a single token, which a model can fill in "
+            "at one mask. Each result is therefore shown with and without first names."
         ),
         (
             "Only words with a probability of at least 0.01 count, as in the study. Few first "
-            "names reach it, so counting them changes little here; with rarer words the "
-            "difference can be another."
+            "names reach it, so counting them changes little here. With rarer words the result "
+            "can differ."
         ),
-        "Two genders leave out everyone else; unspecified words are shown beside them.",
+        "Only two genders are measured; words that name neither are shown separately.",
     ),
 )
 

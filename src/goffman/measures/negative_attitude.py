@@ -72,14 +72,17 @@ PRESENTATION = Presentation(
         ),
         may_not=(
             "that the model would treat people this way in use, that one model is fair and another "
-            "is not, or anything about a single person"
+            "is not, or about any single person"
         ),
         beware=(
             (
-                "A model has no home, children or neighbors: the sentence measures what text "
-                "usually says there."
+                "A model has no home, children or neighbors: its answers reflect what texts "
+                "usually say in such a sentence."
             ),
-            "What a word says is a judgment of raters. “Hard” may mean effort, not rejection.",
+            (
+                "Whether a word is negative is the raters' judgment. “Hard” may mean effort, not "
+                "rejection."
+            ),
             "Conditions differ in length, frequency and grammar as well as in stigma.",
         ),
     ),

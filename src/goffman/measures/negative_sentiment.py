@@ -43,22 +43,21 @@ PRESENTATION = Presentation(
     claims=Claims(
         measured=(
             "A classifier reads sentences such as “They are people who have …”, which express no "
-            "attitude of their own. The number is the probability that it gives to the "
-            "label negative. Beside it stands the share of sentences that it labels negative, "
-            "which is the study's number."
+            "attitude of their own. The numbers are the probability that it gives to the label "
+            "“negative”, and the share of sentences that it labels negative."
         ),
         may=(
             "that this classifier labels sentences about one group of people negative more often "
             "than sentences about the other"
         ),
-        may_not="that it harms people in an application that was not studied",
+        may_not="that the classifier harms people in any application",
         beware=(
-            "A classifier with two classes cannot say neutral.",
+            "A classifier with two classes cannot answer “neutral”.",
             "The names of illnesses are negative words in ordinary text.",
             "There are only two templates.",
         ),
     ),
-    findings=groups_apart(what="probability of the label negative", more=outcomes_counted),
+    findings=groups_apart(what='probability of the label "negative"', more=outcomes_counted),
     figures=(
         figures_conditions.gaps,
         figures_sentiment.group_shares,

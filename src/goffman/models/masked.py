@@ -41,7 +41,10 @@ TOLERANCE = {"float32": 1e-4, "bf16": 0.05, "fp16": 0.01}
 and far less than a wrong head or a padding that is read."""
 
 
-LEAN = "Run by goffman's own fast code for BERT models; at load, it agreed with transformers."
+LEAN = (
+    "Run with goffman's own fast code for BERT models; when the model was loaded, its output "
+    "matched that of the transformers library."
+)
 NOT_LEAN = (
     "Run by transformers: goffman's own fast code for BERT models gave other numbers at load."
 )

@@ -43,6 +43,20 @@ BIN = 0.05
 """Width of a histogram's bins."""
 
 
+def quantity_said(section: Section, quantity: str) -> str:
+    """A quantity as it is called in a caption: negative-probability is P(negative)."""
+    if quantity == section.presentation.quantity:
+        return section.presentation.called
+    return f"P({plain(quantity.removesuffix('-probability'))})"
+
+
+def _over(sampled: str) -> str:
+    """What an interval is over, after "a 95% interval"."""
+    if sampled.endswith(", crossed"):
+        return f" that treats {sampled.removesuffix(', crossed')} as crossed random factors"
+    return f" over {sampled}"
+
+
 def gaps(section: Section) -> Iterator[Figure]:
     """The difference between the two groups in each model, with its interval."""
     rows = with_clear(section.contrasts("groups"))
@@ -56,15 +70,16 @@ def gaps(section: Section) -> Iterator[Figure]:
     names = f"{plain(section.contrast)} minus {plain(section.against)}"
     many = section.noun.many
     sampled = rows["interval_over"].drop_nulls().unique(maintain_order=True)[:1]
-    over = "".join(f" over {what.replace('conditions', many)}" for what in sampled)
+    over = "".join(_over(what.replace("conditions", many)) for what in sampled)
+    number = quantity_said(section, rows["quantity"][0])
     yield figure(
         section,
         "gap",
         title="How far apart the two groups are",
         description=(
-            f"For each model: the mean over {plain(section.contrast)} {many} minus the mean "
-            f"over {plain(section.against)} {many}, with its 95% interval{over}. "
-            f"Right of 0, the number is higher for {plain(section.contrast)} {many}. "
+            f"For each model: the mean {number} of {plain(section.contrast)} {many} minus that of "
+            f"{plain(section.against)} {many}, with a 95% interval{over}. To the right of 0, "
+            f"{number} is higher for {plain(section.contrast)} {many}. "
             f"{marks_said(rows)}{ticks}"
         ),
         spec=view(
@@ -115,16 +130,17 @@ def boxes(section: Section) -> Iterator[Figure]:
     groups = section.groups()
     baseline = rows.filter(pl.col("condition") == BASELINE).height
     layers = _boxes(groups, section.noun if baseline else None)
-    said = f" A diamond marks the same sentences without a {section.noun.one}." if baseline else ""
+    said = (
+        f" A diamond marks the same sentences with no {section.noun.one} named." if baseline else ""
+    )
     yield figure(
         section,
         "wordings",
         title="By model, wording and group",
         description=(
             f"Each box covers the middle half of a group's {section.noun.many}; the line inside is "
-            "the median. The lines on both sides show the rest of the group, except for "
-            f"{section.noun.many} far from the box, which are dots (more than 1.5 times its width "
-            f"away).{said}"
+            "the median. The lines extend to the rest of the group; "
+            f"{section.noun.many} more than 1.5 box widths away are shown as dots.{said}"
         ),
         spec=view(
             values,
@@ -245,7 +261,7 @@ def histograms(section: Section) -> Iterator[Figure]:
             "rated-share",
             "How much of the counted probability is rated",
             "Share of the counted probability on rated words, per prompt",
-            "Of the probability of the counted words, the share that falls on rated words.",
+            "The share of the counted words' probability that falls on rated words.",
         ),
     ):
         rows = section.rows("prompt", quantity)
@@ -281,7 +297,7 @@ def _histogram(
         section,
         kind,
         title=title,
-        description=f"{said} Bars count prompts, in bins of {BIN:g}.",
+        description=f"{said} Each bar is the number of prompts in a bin of width {BIN:g}.",
         spec=view(
             data(bins, "model", "from", "to", "count"),
             [{"mark": {"type": "bar", "style": "bars", "binSpacing": 1}}],

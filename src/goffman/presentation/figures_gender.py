@@ -41,8 +41,8 @@ from goffman.records import BASELINE
 WHO = ("female", "male", "unspecified")
 
 _READ = (
-    "A circle is the probability of female words, a square that of male words, and a triangle that "
-    "of the other words that count."
+    "Circles show the probability of female words, squares that of male words, and triangles that "
+    "of the other counted words."
 )
 
 
@@ -51,7 +51,10 @@ def _read(section: Section) -> str:
     rest = not_counted(section)
     if rest is None:
         return _READ
-    return f"{_READ} They do not add up to 1: {number(rest)} is on words that do not count."
+    return (
+        f"{_READ} They do not add up to 1, because {number(rest)} of the probability lies on words "
+        "that are too improbable to be counted."
+    )
 
 
 def _words(section: Section) -> dict[str, str]:
@@ -160,9 +163,9 @@ def disparities(section: Section) -> Iterator[Figure]:
         title="Female minus male, with intervals",
         description=(
             "The mean probability of female words minus that of male words, with its 95% interval "
-            f"over items and {many}. Right of 0, women are named more often. P-values are "
-            "corrected for the number of tests, separately for each model; the rows for all parts "
-            f"and the rows for single parts are corrected apart. {marks_said(rows)}"
+            f"over items and {many}. To the right of 0, women are named more often. P-values are "
+            "corrected for the number of tests, separately for each model, and separately for the "
+            f"whole scale (all parts) and for its parts. {marks_said(rows)}"
         ),
         choices=choices,
         spec=view(

@@ -28,7 +28,7 @@ from goffman.presentation.figure_estimates import (
     marks_said,
     with_clear,
 )
-from goffman.presentation.figures_conditions import condition_points, of_models
+from goffman.presentation.figures_conditions import condition_points, of_models, quantity_said
 from goffman.presentation.findings_reference import confound
 from goffman.presentation.section import Section
 from goffman.presentation.shown import plain
@@ -67,8 +67,8 @@ def _by_value(section: Section) -> Iterator[Figure]:
     )
     order = {"field": "value", "order": "descending"}
     noise = (
-        " Each value is drawn towards the mean of its group by what is noise in it. With other "
-        "items it could have any of the ranks that you see when you point at a mark."
+        " Each value is shrunk toward its group's mean in proportion to its noise. Point at a mark "
+        f"to see the range of ranks that the {noun.one} could have with other items."
         if shrunken
         else ""
     )
@@ -104,12 +104,19 @@ def _with_ranks(section: Section, rows: pl.DataFrame) -> pl.DataFrame:
     return rows.with_columns(ranks=pl.format("{} to {}", "rank-low", "rank-high"))
 
 
+def _number(section: Section, kind: str) -> str:
+    """What the contrasts of this kind compare, to begin a sentence with."""
+    said = quantity_said(section, section.contrasts(kind)["quantity"][0])
+    return f"{said[0].upper()}{said[1:]}"
+
+
 def _against_group(section: Section) -> dict[str, str]:
     """How the contrasts with the other group's mean are called."""
     noun, other = section.noun, f"the {plain(section.against)} {section.noun.many}"
     return {
         "title": f"Every {plain(section.contrast)} {noun.one} compared with {other}",
-        "said": f"How much higher the number is than the mean of {other}, highest first.",
+        "said": f"{_number(section, 'reference')} of each {noun.one} minus the mean of {other}, "
+        "highest first.",
         # Short, because it must fit a telephone; the title says whose.
         "axis": "Difference from their mean",
     }
@@ -118,7 +125,8 @@ def _against_group(section: Section) -> dict[str, str]:
 def _against_baseline(section: Section) -> dict[str, str]:
     """The same of those with the baseline."""
     one = section.noun.one
-    said = f"How much higher the number is than for the same sentences without a {one}"
+    number = _number(section, "baseline")
+    said = f"{number} of each {one} minus that of the same sentences without a {one}"
     return {
         "title": f"Every {one} compared with the baseline",
         "said": " ".join([f"{said}, highest first.", *filter(None, [confound(section)])]),

@@ -82,13 +82,13 @@ def above_half(section: Section, model: str) -> Iterator[str]:
             if (counts := _above(section, by_wording.filter(pl.col("wording") == wording)))
         ]
         if said:
-            yield f"{many.capitalize()} with {called} above 0.5, by wording: {'; '.join(said)}."
+            yield f"{many.capitalize()} whose {called} is above 0.5, by wording: {'; '.join(said)}."
         return
     if not _level_holds(section, model):
         return
     counts = _above(section, of_model(section.rows("condition", quantity), model))
     if counts:
-        yield f"{many.capitalize()} with {called} above 0.5: {' and '.join(counts)}."
+        yield f"{many.capitalize()} whose {called} is above 0.5: {' and '.join(counts)}."
 
 
 def _above(section: Section, rows: pl.DataFrame) -> list[str]:

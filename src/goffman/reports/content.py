@@ -26,7 +26,7 @@ _MOST = 40
 TITLES = {
     "level": "Against zero",
     "groups": "Between groups",
-    "groups-as-asked": "Between groups, these sentences taken as given",
+    "groups-as-asked": "Between groups, sentences treated as fixed",
     "genders": "Female against male",
     "models": "Between models",
     "baseline": "Against the baseline",

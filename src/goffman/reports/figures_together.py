@@ -69,9 +69,9 @@ def _scatter(
         name,
         title=f"Words and labels, {one.noun.one} by {one.noun.one}",
         description=(
-            f"Each mark is one {one.noun.one}. Horizontal axis: how negative the words are that "
-            "masked models fill in. Vertical axis: how often classifiers call sentences about it "
-            f"negative. {said}. The dashed line is the least-squares fit."
+            f"Each mark is one {one.noun.one}. Horizontal axis: the negativity of the words "
+            "that masked models fill in. Vertical axis: how often classifiers call sentences about "
+            f"it negative. {said}. The dashed line is the least-squares fit."
         ),
         spec=spec,
     )

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 GENERAL = (
     (
-        "There is no single score. Groups, wordings and models are shown with their spread: one "
-        "model's answers to two wordings can differ more than the answers of two models."
+        "There is no single score. Groups, wordings and models are shown with their "
+        "spread, because one model's answers to two wordings can differ more than two models' "
+        "answers to the same wording."
     ),
     (
         "These are associations in what a model writes or labels. They show what could happen in "
@@ -13,10 +14,10 @@ GENERAL = (
     ),
     (
         "An interval shows where a number could lie with other conditions, sentences or trials of "
-        "the same kind. It does not cover what the instrument itself leaves out."
+        "the same kind. It does not cover what the instrument does not measure."
     ),
     (
-        "Many contrasts are tested. Each p-value is corrected over the family of tests named "
-        "beside it; each interval is for one contrast alone."
+        "Many contrasts are tested. Each p-value is corrected for the number of tests "
+        "beside it; the intervals are not corrected."
     ),
 )

@@ -141,8 +141,8 @@ def _section(run: MeasuredRun, model: str, found: list[Named]) -> str:
         claims = section.presentation.claims
         lines += [
             "",
-            f"- May be claimed: {markdown(claims.may)}.",
-            f"- May not be claimed: {markdown(claims.may_not)}.",
+            f"- These results support the claim {markdown(claims.may)}.",
+            f"- They do not support claims {markdown(claims.may_not)}.",
             *(f"- {markdown(limit)}" for limit in _limits(section)),
             "",
         ]
