@@ -123,7 +123,7 @@ def test_conditions_are_counted_on_both_sides_of_the_reference():
     )
     assert above_reference(found, "m") == (
         "2 of 4 stigmatized conditions are clearly above the mean of the non-stigmatized ones, 1 "
-        'clearly below it (Benjamini–Hochberg). The furthest above are "blind" (+0.20) and "deaf" '
+        'is clearly below it (Benjamini–Hochberg). The furthest above are "blind" (+0.20) and "deaf" '
         "(+0.10)."
     )
     assert above_reference(section(), "m") == ""
