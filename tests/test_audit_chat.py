@@ -109,7 +109,8 @@ def test_an_audit_of_a_chat_model_ends_with_scores_that_one_can_recompute(tmp_pa
     assert len(server.asked) == 72
     tokens = 3 * sum(-(-len(prompt.text) // 4) + 8 for prompt in PROMPTS)
     assert notes == [
-        f"coreference, {name}: 72 requests, about {tokens:,} tokens out and at most 4,608 back."
+        f"coreference, {name}: 72 requests, about {tokens:,} tokens sent and at most 4,608 "
+        "received."
     ]
     scores = pl.read_parquet(tmp_path / "scores.parquet")
     assert complaints(scores, SCORES) == []
@@ -305,8 +306,8 @@ def test_a_dry_run_says_how_much_it_would_be_and_touches_nothing(tmp_path):
     cost = tokens / 1e6 * 100
     assert errors == (
         f"coreference, {server.url}#mini: 24 prompts.\n"
-        f"coreference, {server.url}#mini: 120 requests, about {tokens:,} tokens out and at most "
-        f"1,200 back; it will cost about {cost:.2f} for the questions, at most "
+        f"coreference, {server.url}#mini: 120 requests, about {tokens:,} tokens sent and at most "
+        f"1,200 received; it will cost about {cost:.2f} for the questions, at most "
         f"{cost + 1.2:.2f} in all.\n"
     )
     assert output == "Nothing was asked, and nothing written (--dry-run).\n"

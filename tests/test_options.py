@@ -122,7 +122,7 @@ AUDIT = ("audit", "bundled:mini", "--dry-run", "--instrument", "attribution")
     [
         (
             (*AUDIT, "--labels", "a=negative"),
-            "--labels says what a classifier's labels mean, but no classifier is audited here: "
+            "--labels is for classifiers, but none of the models you named is one: "
             "bundled:mini. Add the classifier, or leave --labels out.",
         ),
         (

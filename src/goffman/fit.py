@@ -40,7 +40,7 @@ def check_fit(
     """
     if labels is not None and "classifier" not in of_models.values():
         raise InputError(
-            "--labels says what a classifier's labels mean, but no classifier is audited here: "
+            "--labels is for classifiers, but none of the models you named is one: "
             f"{', '.join(of_models)}. Add the classifier, or leave --labels out."
         )
     for pair in pairs:

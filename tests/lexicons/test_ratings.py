@@ -123,7 +123,7 @@ def test_a_run_without_ratings_is_said(tmp_path):
     with pytest.raises(InputError) as caught:
         read_raters([tmp_path])
     assert str(caught.value) == (
-        f"{tmp_path} has no ratings yet: there is no journal in {tmp_path}/ratings. Make one with "
+        f"{tmp_path} has no ratings yet. Rate its words first: "
         f"goffman rate {tmp_path} --rater NAME."
     )
 

@@ -24,7 +24,7 @@ from goffman.models.chat_remote import call
 from goffman.models.rates import backoff
 from goffman.models.spec import load
 
-KEPT = " Everything answered before is kept; run the same command again to resume."
+KEPT = " Everything answered so far is kept; run the same command again to resume."
 KEY = "sk-goffman-test-4d1f"
 
 

@@ -115,8 +115,8 @@ def test_an_impossible_id(reached: str) -> None:
 def test_the_hub_out_of_reach(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     point_at("http://127.0.0.1:9", monkeypatch)
     assert error_of("roberta-base") == (
-        "'roberta-base' is not a folder, it is not complete in this machine's cache, and the hub "
-        "cannot be reached. Connect to the internet once, or give the folder of a model."
+        "'roberta-base' is neither a folder nor fully downloaded on this machine, and the Hugging "
+        "Face Hub cannot be reached. Connect to the internet once, or give the folder of a model."
     )
 
 

@@ -109,7 +109,7 @@ def test_an_electra_discriminator_has_no_head(tmp_path: Path) -> None:
 
 def test_a_bundled_model_that_is_not_there() -> None:
     assert error_of("bundled:mimi") == (
-        "There is no bundled model 'mimi'; bundled are: mini, mini-sentiment. Give one of these, a "
+        "There is no bundled model 'mimi'. Bundled models: mini, mini-sentiment. Give one of these, a "
         "folder or a hub id. Did you mean 'mini'?"
     )
 

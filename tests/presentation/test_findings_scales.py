@@ -124,7 +124,7 @@ def test_conditions_are_counted_on_both_sides_of_the_reference():
     )
     assert above_reference(found, "m") == (
         "2 of 4 stigmatized conditions are clearly above the mean of the non-stigmatized ones, 1 "
-        "clearly below it (Benjamini–Hochberg; the non-stigmatized ones are taken as given). "
+        "is clearly below it (Benjamini–Hochberg; the non-stigmatized ones are taken as given). "
         "Furthest above: “blind” (0.20), “deaf” (0.10); furthest below: “rich” (−0.10)."
     )
     assert above_reference(section(), "m") == ""

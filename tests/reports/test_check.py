@@ -243,7 +243,7 @@ def test_any_text_is_a_condition_or_told_why_not(text):
         ("gap => 0.2", "'gap =' is not a name: words with dots between them"),
         ("gap > 20%", "'20%' after > is not a number"),
         ("gap > nan", "'nan' after > is not a number"),
-        ("gap >= ", "'' after >= is not a number"),
+        ("gap >= ", "a number is missing after >="),
         ("gap > 1 and gap < 2", "'1 and gap < 2' after > is not a number"),
         ("> 1", "'' is not a name: words with dots between them"),
         ("gap[x > 2", "its bracket is not closed"),
@@ -281,8 +281,8 @@ def test_an_unknown_name_has_its_nearest_and_the_list(known):
         "'people-sentiment.gpa'. Did you mean 'people-sentiment.gap'? Allowed: people-sentiment.gap, "
     )
     assert text.endswith(
-        "which --list prints; with a field after it: value, low, high, p, p_adjusted, check_p, "
-        "permutation_p, effect, effect_low, effect_high, mean_first, mean_second, n, detectable."
+        "which --list prints. A name may end in a field, such as .p: value, low, high, p, "
+        "p_adjusted, check_p, permutation_p, effect, effect_low, effect_high, mean_first, mean_second, n, detectable."
     )
 
 

@@ -266,7 +266,7 @@ def test_a_model_that_fails_is_told_and_what_was_answered_is_kept(model, undistu
     count, longest = failing.last
     assert str(failure.value) == (
         f"{model.identity.name} failed on {count} sentences of up to {longest} tokens of scale: "
-        "CUDA error: device-side assert triggered Everything answered before is kept; run the same "
+        "CUDA error: device-side assert triggered Everything answered so far is kept; run the same "
         "command again to resume."
     )
     assert files(tmp_path)

@@ -335,15 +335,17 @@ def test_a_forecast_counts_what_is_not_there_yet(server, tmp_path):
     assert found.cost(Prices(question=2.0, reply=8.0)) == pytest.approx(
         (635 * 2 / 1e6, 635 * 2 / 1e6 + 100 * 8 / 1e6)
     )
-    assert forecast_text(found, None) == "10 requests, about 635 tokens out and at most 100 back."
+    assert forecast_text(found, None) == (
+        "10 requests, about 635 tokens sent and at most 100 received."
+    )
     for text in ("x" * 400, "y" * 41):
         for trial in range(1, 5):
             assert questions.take(key_of(text), trial)
     questions.take(key_of("x" * 400), 5)
     left = forecast(questions, Sampling(max_tokens=10))
     assert forecast_text(left, Prices(question=1e6, reply=2e6)) == (
-        "1 request (9 replies are there), about 19 tokens out and at most 10 back; it will cost "
-        "about 19.00 for the questions, at most 39.00 in all."
+        "1 request (9 replies are there), about 19 tokens sent and at most 10 received; it will "
+        "cost about 19.00 for the questions, at most 39.00 in all."
     )
     ask(tmp_path, server)
     assert forecast(known_questions_of(tmp_path, server), Sampling()).requests == 0

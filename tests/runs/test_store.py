@@ -133,7 +133,7 @@ def test_a_full_disk_is_told_and_leaves_what_was_there(small_disk):
         write_whole(small_disk / "large", os.urandom(4_000_000))
     assert str(failure.value) == (
         f"The disk is full: {small_disk / 'large'} could not be written (No space left on device). "
-        "Everything answered before is kept. Free some space and run the same command again to "
+        "Everything answered so far is kept. Free some space and run the same command again to "
         "resume."
     )
     assert [path.name for path in small_disk.iterdir()] == [part.name]

@@ -156,8 +156,8 @@ def _files(paths: Sequence[Path]) -> list[Path]:
         ]
         if not journals:
             raise InputError(
-                f"{path} has no ratings yet: there is no journal in {ratings_folder(path)}. Make "
-                f"one with goffman rate {path} --rater NAME."
+                f"{path} has no ratings yet. Rate its words first: goffman rate {path} --rater "
+                "NAME."
             )
         files += journals
     return files

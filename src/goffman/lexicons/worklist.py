@@ -181,7 +181,7 @@ def _fills(run: Path, instruments: Sequence[str]) -> pl.DataFrame:
         if name not in there:
             listed = ", ".join(there) or "none"
             raise InputError(
-                f"{run} has no fills of '{name}'. It has fills of: {listed}."
+                f"{run} has no filled-in words for '{name}'. It has some for: {listed}."
                 f"{did_you_mean(name, there)} Give one of these with --instrument."
             )
     prompts = read_prompts(run, manifest).filter(pl.col("instrument").is_in(chosen))

@@ -129,7 +129,7 @@ class LocalChat:
             longest = max(map(len, questions))
             raise AskingError(
                 f"{self.identity.name} failed on {len(keys)} questions of up to {longest} tokens: "
-                f"{str(error).strip().splitlines()[0]} Everything answered before is kept; run the "
+                f"{str(error).strip().splitlines()[0]} Everything answered so far is kept; run the "
                 "same command again to resume."
             ) from error
         return [

@@ -116,7 +116,7 @@ class RemoteChat:
                 raise
         if isinstance(talk.failed, Failed):
             raise AskingError(
-                f"{self.identity.name}: {self.hidden(str(talk.failed))} Everything answered before "
+                f"{self.identity.name}: {self.hidden(str(talk.failed))} Everything answered so far "
                 "is kept; run the same command again to resume."
             ) from None
         if talk.failed is not None:

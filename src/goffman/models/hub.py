@@ -140,8 +140,9 @@ def _snapshot(name: str, patterns: list[str]) -> Path:
         raise unreadable(name, error) from error
     except (errors.LocalEntryNotFoundError, errors.OfflineModeIsEnabled, OSError) as error:
         raise ModelError(
-            f"'{name}' is not a folder, it is not complete in this machine's cache, and the hub "
-            "cannot be reached. Connect to the internet once, or give the folder of a model."
+            f"'{name}' is neither a folder nor fully downloaded on this machine, and the Hugging "
+            "Face Hub cannot be reached. Connect to the internet once, or give the folder of a "
+            "model."
             f"{_nearest(repository)}"
         ) from error
     return Path(folder)

@@ -48,7 +48,7 @@ def files_of(spec: str, *, weights: bool, fetched: Mapping[str, Path]) -> Files:
     if name not in BUNDLED:
         allowed = ", ".join(sorted(BUNDLED))
         raise ModelError(
-            f"There is no bundled model '{name}'; bundled are: {allowed}. Give one of these, a "
+            f"There is no bundled model '{name}'. Bundled models: {allowed}. Give one of these, a "
             f"folder or a hub id.{did_you_mean(name, BUNDLED)}"
         )
     return Files(name=spec, folder=BUNDLED[name], revision=None)

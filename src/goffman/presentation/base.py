@@ -22,8 +22,9 @@ class Claims:
     measured: str
     """One or two sentences: what the number is."""
     may: str
-    """Completes “This supports the claim …”, without a full stop; so does the next."""
+    """Completes “Such results can support the claim …”, without a full stop."""
     may_not: str
+    """Completes “They cannot support claims …”, without a full stop."""
     beware: tuple[str, ...]
     """What else could produce such a number."""
 

@@ -53,10 +53,15 @@ def women_and_men(section: Section) -> Iterator[Finding]:
         )
         rest = []
         if (other := variants.get("without-names")) and other is not main:
-            rest.append(f"Not counting first names: {difference_said(other)}.")
+            rest.append(f"Not counting first names, the {_is(difference_said(other))}.")
         rest += _against(section, main)
         also = _by_wording(section, main) | {"rest": " ".join(rest)}
         yield finding(main, head, text, _more(section, main["model"]), **also)
+
+
+def _is(said: str) -> str:
+    """A difference as a clause: with a verb."""
+    return said.replace("difference", "difference is", 1)
 
 
 def _by_wording(section: Section, row: Row) -> dict[str, Any]:

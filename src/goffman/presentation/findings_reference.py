@@ -25,7 +25,8 @@ def above_reference(section: Section, model: str) -> str:
     said = (
         f"{above.height or 'None'} of {rows.height} {plain(section.contrast)} {many} "
         f"{'is' if above.height < 2 else 'are'} clearly above the mean of the "
-        f"{plain(section.against)} ones, {below.height or 'none'} clearly below it "
+        f"{plain(section.against)} ones, {below.height or 'none'} "
+        f"{'is' if below.height < 2 else 'are'} clearly below it "
         f"(Benjamini–Hochberg; the {plain(section.against)} ones are taken as given)"
     )
     untested = rows["p_adjusted"].null_count()

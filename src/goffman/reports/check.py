@@ -166,7 +166,8 @@ def _compared(text: str, rest: str) -> tuple[str, dict[str, Any]]:
     if found := re.search(r"[<>]=?", rest):
         before, after = rest[: found.start()].strip(), rest[found.end() :].strip()
         if not _NUMBER.fullmatch(after):
-            raise _fault(text, f"'{after}' after {found.group()} is not a number")
+            wrong = f"'{after}' after {found.group()} is not a number"
+            raise _fault(text, wrong if after else f"a number is missing after {found.group()}")
         if math.isinf(float(after)):
             raise _fault(text, f"{after} is too large a number")
         return before, {"comparison": found.group(), "limit": float(after)}
@@ -261,7 +262,8 @@ def _unknown(condition: Condition, known: Sequence[Named]) -> InputError:
     return InputError(
         f"--fail-if '{condition.text}': this run has no {of} '{condition.path}'."
         f"{did_you_mean(condition.path, [*paths, *map(_short, known)])} "
-        f"Allowed: {_some(paths) or 'none'}; with a field after it: {', '.join(FIELDS)}."
+        f"Allowed: {_some(paths) or 'none'}. A name may end in a field, such as .p: "
+        f"{', '.join(FIELDS)}."
     )
 
 

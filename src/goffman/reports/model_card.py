@@ -141,8 +141,8 @@ def _section(run: MeasuredRun, model: str, found: list[Named]) -> str:
         claims = section.presentation.claims
         lines += [
             "",
-            f"- These results support the claim {markdown(claims.may)}.",
-            f"- They do not support claims {markdown(claims.may_not)}.",
+            f"- Such results can support the claim {markdown(claims.may)}.",
+            f"- They cannot support claims {markdown(claims.may_not)}.",
             *(f"- {markdown(limit)}" for limit in _limits(section)),
             "",
         ]

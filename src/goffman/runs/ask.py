@@ -209,7 +209,7 @@ def _ask_batch(job: Job, voice: Voice, plan: Plan, batch: Sequence[int]) -> Any:
         longest = len(plan.sentences[batch[0]])
         message = (
             f"{voice.name} failed on {len(batch)} sentences of up to {longest} tokens of "
-            f"{job.instrument}: {str(error).strip().splitlines()[0]} Everything answered before "
+            f"{job.instrument}: {str(error).strip().splitlines()[0]} Everything answered so far "
             "is kept; run the same command again to resume."
         )
         raise AskingError(message) from error

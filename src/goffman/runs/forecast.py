@@ -64,8 +64,8 @@ def forecast_text(found: Forecast, prices: Prices | None) -> str:
     there = f" ({found.there:,} replies are there)" if found.there else ""
     requests = "1 request" if found.requests == 1 else f"{found.requests:,} requests"
     text = (
-        f"{requests}{there}, about {found.question_tokens:,} tokens out and at most "
-        f"{found.reply_tokens:,} back"
+        f"{requests}{there}, about {found.question_tokens:,} tokens sent and at most "
+        f"{found.reply_tokens:,} received"
     )
     if prices is None:
         return f"{text}."

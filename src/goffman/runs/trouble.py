@@ -72,7 +72,7 @@ def disk_trouble(path: Path) -> Iterator[None]:
         what = "The disk is full" if error.errno in FULL else "The disk failed"
         todo = "Free some space" if error.errno in FULL else "See to the disk"
         message = (
-            f"{what}: {path} could not be written ({error.strerror}). Everything answered before "
+            f"{what}: {path} could not be written ({error.strerror}). Everything answered so far "
             f"is kept. {todo} and run the same command again to resume."
         )
         raise AskingError(message) from error
