@@ -54,7 +54,7 @@ def scale(g, phi, **more):
         (
             0.95,
             0.85,
-            "the conditions would rank much the same, and so would their values.",
+            "the conditions would rank much the same, with much the same values.",
         ),
         (0.5, 0.4, "the conditions could rank quite differently."),
     ],

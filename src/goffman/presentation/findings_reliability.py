@@ -59,7 +59,7 @@ def _meaning(section: Section, g: float, phi: float | None) -> str:
     if g < HIGH:
         same = f"the {many} could rank quite differently"
     elif phi is not None:
-        same += ", and so would their values" if phi >= HIGH else ", but their values could change"
+        same += ", with much the same values" if phi >= HIGH else ", but their values could change"
     said = f"With {other}, {same}."
     return said if several else f"{said} {ONE_WORDING}"
 
