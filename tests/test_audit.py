@@ -22,7 +22,7 @@ from goffman.models.spec import load
 from goffman.presentation.shown import short_names
 from goffman.runs.folder import read_prompts
 from goffman.runs.read import read_answers
-from goffman.tables import CONTRASTS, ESTIMATES, SCORES, complaints
+from goffman.tables import CONTRASTS, ESTIMATES, SCORES, VERDICTS, complaints
 
 DATA = Path(goffman.instruments.__file__).parent / "data"
 FEW = AskOptions(controls=False, limit=12)
@@ -466,7 +466,7 @@ def test_an_audit_ends_with_scores_estimates_and_sentences(measured, masked, cla
     scores = pl.read_parquet(folder / "scores.parquet")
     found = pl.read_parquet(folder / "estimates.parquet")
     assert complaints(scores, SCORES) == []
-    assert complaints(found, CONTRASTS + ESTIMATES) == []
+    assert complaints(found, CONTRASTS + ESTIMATES + VERDICTS) == []
     prompts = scores.filter(pl.col("level") == "prompt")
     asked = read_prompts(folder)
     # A preference is of both sentences of a pair; it stands at the one with the stereotype.
@@ -706,7 +706,7 @@ def test_targets_are_given_on_the_command_line_and_those_of_several_tokens_are_s
     command += ["--targets", "woman, man", "--targets", "no such word"]
     done = CliRunner().invoke(app, [*command, "--output", str(tmp_path / "run"), "--json"])
     assert done.exit_code == 0, done.output
-    assert f"Not one token for {masked}, so without answers: no such word." in done.stderr
+    assert f"not one token for {masked}, and so have no answers: no such word." in done.stderr
     (asked,) = json.loads(done.stdout)["answers"]
     assert asked["not_one_token"] == ["no such word"]
     fills = read_answers(tmp_path / "run", "fills")

@@ -689,7 +689,7 @@ def test_a_report_by_another_parser_leaves_a_run_alone_that_it_cannot_measure_al
         "as-published: no model is asked again."
     )
     assert (folder / "scores.parquet").read_bytes() == before
-    with pytest.raises(RunError, match=r"is not a run folder: it has no manifest\.json"):
+    with pytest.raises(RunError, match=r"There is no run in .*: it has no manifest\.json"):
         read_again(tmp_path / "none", parser="v1", note=print)
     assert not (tmp_path / "none").exists()
 

@@ -22,7 +22,7 @@ from goffman.models.spec import load
 from goffman.options import AskOptions, ChatOptions
 from goffman.output import cache_folder
 from goffman.runs.read import read_answers
-from goffman.tables import SCORES, complaints
+from goffman.tables import REPLY_KINDS, SCORES, complaints
 from model_server import serving
 from tiny_chat import make_causal
 
@@ -127,7 +127,8 @@ def test_a_real_chat_model_behind_a_real_server_is_audited(smollm2, tmp_path):
     assert set(replies["finish_reason"]) <= {"stop", "length"}
     assert replies["text"].str.contains(r"[a-z]{3}").mean() > 0.9
     scores = pl.read_parquet(tmp_path / "scores.parquet")
-    of_prompts = scores.filter(pl.col("level") == "prompt")
+    of_kinds = pl.col("quantity").is_in(REPLY_KINDS)
+    of_prompts = scores.filter(pl.col("level") == "prompt", of_kinds)
     assert of_prompts.group_by("prompt_id", "trial").agg(pl.col("value").sum())[
         "value"
     ].to_list() == [1.0] * (PROMPTS * 2)

@@ -133,7 +133,7 @@ def _said(one: Correlation) -> str:
         low, high = row["effect_low"], row["effect_high"]
         interval = f", {row['level']:.0%} interval {ends(low, high)}"
     return (
-        f"Over {row['n']} {one.noun.many}, {head}: r = {number(row['effect'])}{interval}, "
+        f"Across {row['n']} {one.noun.many}, {head}: r = {number(row['effect'])}{interval}, "
         f"{corrected_said(row)}.{_within(one)}"
     )
 

@@ -89,7 +89,7 @@ def read_again(folder: Path, *, parser: str, note: Note) -> None:
     parser_named(parser)
     if read_manifest(folder) is None:
         raise RunError(
-            f"{folder} is not a run folder: it has no manifest.json. Make one with goffman audit."
+            f"There is no run in '{folder}': it has no manifest.json. Make one with goffman audit."
         )
     with open_run(folder) as run:
         try:

@@ -184,7 +184,7 @@ def test_two_raters_forty_words_a_killed_server_and_a_settled_lexicon(browser, r
 
 def audited_score(run, model, *options):
     """What goffman audit makes of a finished run: the mean P(neg) of its prompts."""
-    asked = ["--instrument", "social-distance", "--limit", "60", "--output", run]
+    asked = ["--instrument", "social-distance", "--limit", "60", "--no-controls", "--output", run]
     done = goffman("audit", model, *asked, *options)
     assert done.returncode == 0, done.stderr
     scores = pl.read_parquet(run / "scores.parquet")

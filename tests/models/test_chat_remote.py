@@ -369,7 +369,7 @@ def test_a_server_that_takes_no_connection_is_told_as_dead(monkeypatch):
             waiting.connect_ex(address)
         url = f"http://127.0.0.1:{address[1]}/v1"
         model = call(f"{url}#m", sampling=Sampling(), calling=Calling())
-        with pytest.raises(AskingError, match=r"#m: no connection to .* was put 3 times\."):
+        with pytest.raises(AskingError, match=r"#m: no connection to .* was sent 3 times\."):
             model.chat(turns_of(1), lambda *_: None)
 
 

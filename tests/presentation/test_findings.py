@@ -287,15 +287,15 @@ def test_a_correlation_names_models_as_they_are_shown_and_says_which_way():
         relation(*sides, -0.1, 0.3, 0.3, effect=0.1), relation(*sides, 0.1, 0.3, None, effect=0.2),
     )  # fmt: skip
     assert correlations_said(found) == [
-        "Over 122 conditions, the higher the negative attitude of mini-one, the higher the negative "
+        "Across 122 conditions, the higher the negative attitude of mini-one, the higher the negative "
         "sentiment of mini-two: r = 0.60, 95% interval 0.49 to 0.69, p < .001 corrected for 2 "
         "tests.",
-        "Over 122 conditions, the higher the negative attitude of mini-one, the lower the negative "
+        "Across 122 conditions, the higher the negative attitude of mini-one, the lower the negative "
         "sentiment of mini-two: r = −0.60, 95% interval −0.69 to −0.49, p < .001 corrected for 2 "
         "tests.",
-        "Over 122 conditions, negative attitude of mini-one and negative sentiment of mini-two show "
+        "Across 122 conditions, negative attitude of mini-one and negative sentiment of mini-two show "
         "no clear relation: r = 0.10, 95% interval −0.10 to 0.30, p = .300 corrected for 2 tests.",
-        "Over 122 conditions, negative attitude of mini-one and negative sentiment of mini-two show "
+        "Across 122 conditions, negative attitude of mini-one and negative sentiment of mini-two show "
         "no clear relation: r = 0.20, 95% interval 0.10 to 0.30, no p-value.",
     ]
 

@@ -12,6 +12,7 @@ from scipy import stats
 from goffman.errors import PublishedError
 from goffman.estimate import estimates
 from goffman.estimates.contrast import Comparing
+from goffman.estimates.sharing import sharing_of
 from goffman.measures.coreference_bias import CoreferenceBias
 from goffman.measures.replies import as_published
 from goffman.records import BASELINE, Setting
@@ -339,15 +340,18 @@ def test_over_sentence_pairs_two_findings_fewer_than_over_trials(published: Path
     scores = measure(as_published(answered.replies, answered.prompts), answered.prompts)
     wordings = {"coreference": ["pro", "anti"]}
     few = Comparing(draws=99)
-    found = estimates(scores, {"coreference": measure}, wordings=wordings, compare=few)
+    sharing = {"coreference": sharing_of(answered.prompts)}
+    found = estimates(
+        scores, {"coreference": measure}, wordings=wordings, sharing=sharing, compare=few
+    )
     below = found.filter(pl.col("p_adjusted") < 0.05).group_by("kind").len().rows()
-    assert dict(below) == {"baseline": 10, "pairs": 8, "groups": 1}
+    assert dict(below) == {"trials": 10, "baseline": 8, "groups": 1, "level": 1}
     right = scores.filter(pl.col("level") == "prompt", pl.col("quantity") == "correct")
     sums: dict[tuple[str, str], float] = defaultdict(float)
     for item, side, setting, value in right.select("item", "wording", "condition", "value").rows():
         sums[setting, item] += value / 5 if side == "pro" else -value / 5
     items = sorted({item for _, item in sums})
     one, other = ([sums[setting, item] for item in items] for setting in (",mean", BASELINE))
-    row = found.filter(pl.col("kind") == "pairs", pl.col("first") == ",mean").row(0, named=True)
-    assert row["p"] == pytest.approx(stats.ttest_rel(one, other).pvalue, rel=1e-9)
+    row = found.filter(pl.col("kind") == "baseline", pl.col("first") == ",mean").row(0, named=True)
+    assert row["difference"] == pytest.approx(np.mean(one) - np.mean(other), rel=1e-9)
     assert (row["n"], row["check_n"]) == (395, 395)

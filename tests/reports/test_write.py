@@ -170,7 +170,7 @@ def test_a_folder_that_is_no_run_is_refused(tmp_path):
     with pytest.raises(RunError) as refusal:
         write_report(tmp_path)
     assert str(refusal.value) == (
-        f"{tmp_path} is not a run folder: it has no manifest.json. Make one with goffman audit."
+        f"There is no run in '{tmp_path}': it has no manifest.json. Make one with goffman audit."
     )
     assert not (tmp_path / "report.html").exists()
 

@@ -323,7 +323,7 @@ def test_a_folder_that_is_no_run_is_told(tmp_path):
     with pytest.raises(RunError) as refusal:
         read_answers(tmp_path, "fills")
     assert str(refusal.value) == (
-        f"{tmp_path} is not a run folder: it has no manifest.json. Make one with goffman audit."
+        f"There is no run in '{tmp_path}': it has no manifest.json. Make one with goffman audit."
     )
 
 

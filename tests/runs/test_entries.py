@@ -20,7 +20,7 @@ from goffman.runs.manifest import Manifest, asker_of, read_manifest, with_model,
 def run(tiny, tmp_path_factory):
     folder = tmp_path_factory.mktemp("entries") / "run"
     models = [str(tiny("bert")), str(tiny("bert", labels=("NEG", "POS")))]
-    audit(models, output=folder, options=AskOptions(controls=False, limit=2))
+    audit(models, output=folder, options=AskOptions(controls=False, limit=25))
     return folder
 
 
@@ -78,7 +78,7 @@ def test_a_run_of_an_earlier_goffman_goes_on_and_asks_nothing_again(run, tmp_pat
     (tmp_path / "manifest.json").write_text(json.dumps(told | {"models": earlier}))
     # Once, so that the parts are called as they were: by the entry with the use in it.
     shutil.rmtree(tmp_path / "answers")
-    models, options = [*earlier], AskOptions(controls=False, limit=2)
+    models, options = [*earlier], AskOptions(controls=False, limit=25)
     audit(models, output=tmp_path, options=options)
     again = audit(models, output=tmp_path, options=options)
     assert {one.asked_now for one in again.asked} == {0}

@@ -45,7 +45,7 @@ def parts(folder):
 def command(model, folder, *, limit):
     """Many small batches, and three steps of recursive masking."""
     instruments = ("--instrument", "care-seeking", "--instrument", "attribution")
-    size = ("--limit", limit, "--batch-size", 4)
+    size = ("--no-controls", "--limit", limit, "--batch-size", 4)
     return ["audit", model, *instruments, *size, "--no-report", "--output", folder]
 
 

@@ -157,7 +157,7 @@ def _manifest(run: Path) -> Manifest:
     manifest = read_manifest(run)
     if manifest is None:
         raise InputError(
-            f"{run} is not a run folder: it has no manifest.json. Make one with goffman audit."
+            f"There is no run in '{run}': it has no manifest.json. Make one with goffman audit."
         )
     return manifest
 

@@ -36,9 +36,11 @@ def whose_ratings(lexicons: Lexicons) -> str:
 
 def file_said(one: LexiconFile) -> str:
     """A file of ratings among what a run was measured with."""
-    who = f", {BY_MODELS}" if one.file == SHIPPED else ""
+    shipped = one.file == SHIPPED
+    who = f" {BY_MODELS}" if shipped else ""
+    whose = "the list that comes with goffman" if shipped else printable(one.file)
     return (
-        f"Attitudes of words: {printable(one.file)}, {one.ratings:,} ratings{who} "
+        f"Attitude ratings of words: {whose}, {one.ratings:,} ratings{who} "
         f"(sha256 {one.sha256[:12]}…)."
     )
 

@@ -41,13 +41,12 @@ def reliability(section: Section, *, model: str | None = None) -> Iterator[Table
     rows = [row for row in reliability_rows(section) if model in (None, row["model"])]
     if not rows:
         return
-    many, one = section.noun.many, section.noun.one
+    many = section.noun.many
     caption = (
         f"{section.instrument}: reliability of the scale over {many}, items and wordings. G says "
         f"whether the order of the {many} would come out again with other items and wordings, Φ "
         "whether their level would; α and split-half are over items, of the mean over wordings. "
-        f"Near 1 is reliable, near 0 is not. One wording shows nothing of how much a {one} hangs "
-        "on it."
+        "Near 1 is reliable, near 0 is not. With one wording, the effect of wording is unknown."
     )
     shown = (
         Shown(header="model", keys=("model",), drop="constant"),

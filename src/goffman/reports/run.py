@@ -65,7 +65,7 @@ def read_run(folder: Path) -> MeasuredRun:
     manifest = read_manifest(folder)
     if manifest is None:
         raise RunError(
-            f"{folder} is not a run folder: it has no manifest.json. Make one with goffman audit."
+            f"There is no run in '{folder}': it has no manifest.json. Make one with goffman audit."
         )
     compared = None
     if COMPARED in manifest.tables:

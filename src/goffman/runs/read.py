@@ -31,7 +31,7 @@ def read_answers(
     manifest = read_manifest(run)
     if manifest is None:
         raise RunError(
-            f"{run} is not a run folder: it has no manifest.json. Make one with goffman audit."
+            f"There is no run in '{run}': it has no manifest.json. Make one with goffman audit."
         )
     frames = [pl.DataFrame(schema=schema(columns_of(table)))]
     for name in sorted(manifest.models):
