@@ -131,6 +131,8 @@ def test_conditions_that_lack_a_cell_are_left_out_and_sentences_that_nobody_was_
     kept, left_out = whole(tables)
     assert [table.shape for table in kept] == [(5, 2, 2), (5, 2, 2)]
     assert left_out == 1
+    nothing, left_out = whole([np.full((3, 2, 2), np.nan)])
+    assert (sampled_t(ABOUT, nothing).reason, left_out) == (GAPS, 3)
     tables[1][:, 0, 0] = np.nan
     kept, _ = whole(tables)
     assert sampled_t(ABOUT, kept).reason == GAPS

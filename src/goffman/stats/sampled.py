@@ -52,6 +52,8 @@ def whole(tables: Sequence[Table]) -> tuple[list[Table], int]:
     """
     given = [numbers(table, dimensions=3) for table in tables]
     asked = np.asarray(~np.isnan(np.concatenate(given)).all(axis=0))
+    if not asked.any():
+        return [np.empty((0, 1, 1)) for _ in given], sum(len(table) for table in given)
     items, wordings = asked.any(axis=1), asked.any(axis=0)
     given = [table[:, items][:, :, wordings] for table in given]
     kept = [table[~np.isnan(table).any(axis=(1, 2))] for table in given]
