@@ -1,4 +1,4 @@
-"""Clustered tests against statsmodels, where it has them, and against loops over pairs of values."""
+"""Clustered tests against fits by statsmodels that leave out one cluster after another."""
 
 from __future__ import annotations
 
@@ -25,52 +25,38 @@ def pairs():
     return values, ways, rng.choice([-1.0, 1.0], 60)
 
 
-def by_loops(influence, ways):
-    """Inclusion and exclusion, each part summed over all two values that agree in its ways."""
+def left_out(values, design, ways):
+    """Inclusion and exclusion of jackknives: each cluster of a part is left out, and fitted anew."""
     total, single = 0.0, 0.0
-    for size in (1, 2, 3):
+    whole = sm.OLS(values, design).fit().params[0]
+    for size in range(1, len(ways) + 1):
         for some in itertools.combinations(ways, size):
-            clusters = len(set(zip(*some, strict=True)))
-            part = sum(
-                influence[i] * influence[j]
-                for i, j in itertools.product(range(len(influence)), repeat=2)
-                if all(way[i] == way[j] for way in some)
-            )
-            part *= clusters / (clusters - 1)
+            clusters = list(zip(*some, strict=True))
+            part = 0.0
+            for one in set(clusters):
+                kept = np.array([cluster != one for cluster in clusters])
+                part += (whole - sm.OLS(values[kept], design[kept]).fit().params[0]) ** 2
+            count = len(set(clusters))
+            part *= (count - 1) / count
             total += part if size != 2 else -part
             single = max(single, part) if size == 1 else single
     return max(total, single)
 
 
-def test_one_way_is_statsmodels(pairs):
-    values, ways, signs = pairs
-    ours = clustered_t(ABOUT, values, ways[:1], signs=signs)
-    design = np.column_stack([signs, np.ones(60)])
-    fitted = sm.OLS(values * signs, design).fit(
-        cov_type="cluster", cov_kwds={"groups": ways[0], "use_correction": False}
-    )
-    clusters = len(set(ways[0]))
-    assert ours.difference == pytest.approx(fitted.params[0])
-    assert ours.error == pytest.approx(fitted.bse[0] * (clusters / (clusters - 1)) ** 0.5)
-    assert ours.df == clusters - 2
-
-
 @pytest.mark.parametrize("signed", [False, True])
-def test_three_ways_are_those_of_loops(pairs, signed):
+@pytest.mark.parametrize("count", [1, 3])
+def test_the_error_is_that_of_leaving_out_one_cluster_after_another(pairs, signed, count):
     values, ways, signs = pairs
-    ours = clustered_t(ABOUT, values, ways, signs=signs if signed else None)
+    ours = clustered_t(ABOUT, values, ways[:count], signs=signs if signed else None)
+    ones = np.ones((60, 1))
+    design = np.column_stack([signs, ones]) if signed else ones
+    wanted = values * signs if signed else values
+    expected = values.mean()
     if signed:
         # Of two signs the coefficient is half the sum of both means.
-        design = np.column_stack([signs, np.ones(60)])
-        solved = np.linalg.solve(design.T @ design, design.T)
-        rest = values * signs - design @ (solved @ (values * signs))
-        influence = solved[0] * rest
         expected = (values[signs > 0].mean() + values[signs < 0].mean()) / 2
-    else:
-        influence = (values - values.mean()) / 60
-        expected = values.mean()
-    error = by_loops(influence, ways) ** 0.5
-    df = min(len(set(way)) for way in ways) - 2
+    error = left_out(wanted, design, ways[:count]) ** 0.5
+    df = min(len(set(way)) for way in ways[:count]) - 2
     assert ours.difference == pytest.approx(expected)
     assert (ours.error, ours.df) == (pytest.approx(error), df)
     assert ours.p == pytest.approx(2 * stats.t.sf(abs(expected) / error, df))

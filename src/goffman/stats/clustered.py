@@ -3,9 +3,11 @@
 Sentence pairs that have a frame or an occupation in common are alike; a test that takes them as
 independent finds too much. The variance of least squares is estimated cluster by cluster and, for
 several ways of clustering, by inclusion and exclusion: those of each way added, those of every two
-taken off, that of all three added again (Cameron, Gelbach & Miller 2011). Each part is multiplied
-by G/(G−1) of its G clusters, and the whole is not let fall below the largest of the single ways.
-The degrees of freedom are those of the way with the fewest clusters, less two.
+taken off, that of all three added again (Cameron, Gelbach & Miller 2011). A cluster pulls the fit
+towards itself, so each part is that of the jackknife, which leaves out one cluster after another:
+(G−1)/G Σ_g (b − b₋g)² over its G clusters (Bell & McCaffrey 2002). The whole is not let fall below
+the largest of the single ways. The degrees of freedom are those of the way with the fewest
+clusters, less two.
 """
 
 from __future__ import annotations
@@ -62,26 +64,48 @@ def clustered_t(
     wanted = values if signs is None else values * signs
     bread = np.linalg.inv(design.T @ design)
     coefficients = bread @ design.T @ wanted
-    influence = (design * (wanted - design @ coefficients)[:, None]) @ bread[0]
+    scores = design * (wanted - design @ coefficients)[:, None]
     return by_t(
         estimate,
         float(coefficients[0]),
-        error=float(np.sqrt(_variance(influence, coded))),
+        error=float(np.sqrt(_variance(design, scores, bread, coded))),
         df=float(fewest - 2),
         alternative="two-sided",
         level=level,
     )
 
 
-def _variance(influence: NDArray[np.float64], ways: Sequence[NDArray[np.int64]]) -> float:
-    """By inclusion and exclusion over the ways of clustering."""
+def _variance(
+    design: NDArray[np.float64],
+    scores: NDArray[np.float64],
+    bread: NDArray[np.float64],
+    ways: Sequence[NDArray[np.int64]],
+) -> float:
+    """Of the first coefficient, by inclusion and exclusion over the ways of clustering."""
     total, single = 0.0, 0.0
     for size in range(1, len(ways) + 1):
         for some in itertools.combinations(ways, size):
             # Those that agree in all of these ways are one cluster.
             codes = np.unique(np.stack(some), axis=1, return_inverse=True)[1].ravel()
-            sums = np.bincount(codes, weights=influence)
-            part = float((sums**2).sum()) * len(sums) / (len(sums) - 1)
+            part = _jackknife(design, scores, bread, codes)
             total += part if size % 2 else -part
             single = max(single, part) if size == 1 else single
     return max(total, single)
+
+
+def _jackknife(
+    design: NDArray[np.float64],
+    scores: NDArray[np.float64],
+    bread: NDArray[np.float64],
+    codes: NDArray[np.int64],
+) -> float:
+    """(G−1)/G Σ (b − b₋g)² of the first coefficient, without fitting anew for each cluster."""
+    clusters, columns = int(codes.max()) + 1, design.shape[1]
+    sums = np.zeros((clusters, columns))
+    np.add.at(sums, codes, scores)
+    products = np.zeros((clusters, columns, columns))
+    np.add.at(products, codes, design[:, :, None] * design[:, None, :])
+    # b − b₋g = B (I − M_g B)⁻¹ s_g; a cluster that holds all of one sign cannot be left out.
+    without = np.eye(columns) - products @ bread
+    changes = (np.linalg.pinv(without) @ sums[:, :, None])[:, :, 0] @ bread[0]
+    return float((changes**2).sum()) * (clusters - 1) / clusters
