@@ -2,8 +2,8 @@
 
     python tests/calibration.py --runs 1000        writes bench/calibration.md
 
-Every audit is drawn from variance components: those that the bundled model's audits, and the
-published replies of gpt-3.5-turbo, have ("as found"), none of what would come out otherwise with
+Every audit is drawn from variance components: such as the bundled model's audits, and the published
+replies of gpt-3.5-turbo, have ("as found"), none of what would come out otherwise with
 other sentences ("none"), and twice as much ("doubled").
 """
 
@@ -513,9 +513,9 @@ def page(runs: int) -> Iterator[str]:
     yield ""
     yield (
         f"{runs:,} simulated audits for each cell ({runs // 5:,} where an audit has twelve tests or "
-        "more), through `estimates()`, with the variance "
-        "components that the bundled model's audits and the published replies of gpt-3.5-turbo "
-        "have (as found), with nothing that would differ with other sentences (none), and with "
+        "more), through `estimates()`, with variance "
+        "components like those of the bundled model's audits and of the published replies of "
+        "gpt-3.5-turbo (as found), with nothing that would differ with other sentences (none), and with "
         "twice as much (doubled). Each cell: share of single tests with p < .05 / share of audits "
         "in which anything is called clear after its correction / share of 95% intervals that "
         f"hold the truth. At {runs:,} audits a share of .05 has a standard error of "
