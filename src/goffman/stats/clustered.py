@@ -62,7 +62,7 @@ def clustered_t(
         signs = None
     design = np.ones((len(values), 1)) if signs is None else np.column_stack([signs, signs**0])
     wanted = values if signs is None else values * signs
-    bread = np.linalg.inv(design.T @ design)
+    bread = np.asarray(np.linalg.inv(design.T @ design), dtype=np.float64)
     coefficients = bread @ design.T @ wanted
     scores = design * (wanted - design @ coefficients)[:, None]
     return by_t(
