@@ -202,3 +202,10 @@ def test_the_table_has_a_row_for_the_whole_and_each_subscale():
     (table,) = reliability_table(found, model="m")
     assert table.name == "x-reliability"
     assert not list(reliability_table(found, model="another"))
+
+
+def test_what_was_not_tested_over_the_baseline_is_not_said_to_be_unmoved():
+    row = {"kind": "over-baseline", "model": "m", "group": "stigmatized", "difference": 0.05}
+    row |= {"mean_second": -0.02, "quantity": "disparity"}
+    (said,) = over_baseline(section("gender-of-subject", estimates=[row]), "m")
+    assert "what naming one of the stigmatized conditions changes could not be tested" in said

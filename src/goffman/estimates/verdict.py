@@ -41,12 +41,13 @@ class Verdict:
 
 
 def verdict(estimate: Estimate, *, smallest: float | None) -> Verdict:
-    """The verdict on an estimate; empty where there is no Δ, or no difference to judge."""
+    """The verdict on an estimate; none where there is no Δ, or nothing was tested."""
     if smallest is None or estimate.difference is None:
         return Verdict()
-    found = Verdict(smallest=smallest, verdict=_word(estimate, smallest, None))
+    if estimate.p_adjusted is None:
+        return Verdict(smallest=smallest)
     if estimate.error is None or not estimate.df:
-        return found
+        return Verdict(smallest=smallest, verdict=_word(estimate, smallest, None))
     inner, outer, power = (float(special.stdtrit(estimate.df, q)) for q in (0.95, 0.975, 0.8))
     half = inner * estimate.error
     ends = estimate.difference - half, estimate.difference + half

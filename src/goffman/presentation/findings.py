@@ -13,7 +13,6 @@ from goffman.presentation.base import Finding
 from goffman.presentation.competence import not_measurable
 from goffman.presentation.numbers import ends, number
 from goffman.presentation.ratings import ratings_said
-from goffman.presentation.verdicts import word_of
 
 if TYPE_CHECKING:
     from goffman.presentation.section import Section
@@ -33,7 +32,7 @@ def finding(row: Row, head: str, text: str, more: Iterator[str], **also: Any) ->
         head=head,
         text=text,
         more=tuple(more),
-        verdict=word_of(row),
+        verdict=row["verdict"],
         **drawn,
         **also,
     )
@@ -162,9 +161,7 @@ def how_many_clear(estimates: pl.DataFrame, sentence: str, *, what: str) -> str:
         return f"None of {every} {what} could be tested{why}."
     said = sentence.format(f"{count or 'none'} of {every} {what}")
     said = f"{said[0].upper()}{said[1:]}."
-    if undecided := estimates.filter(
-        pl.col("verdict") == "undecided", pl.col("p_adjusted").is_not_null()
-    ).height:
+    if undecided := estimates.filter(pl.col("verdict") == "undecided").height:
         said += f" {undecided} {'is' if undecided == 1 else 'are'} undecided."
     return f"{said} {without.height} of them could not be tested{why}." if without.height else said
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from goffman.estimates.clear import points
-from goffman.presentation.findings import of_model
+from goffman.presentation.findings import of_model, untested
 from goffman.presentation.numbers import difference_said, number
 from goffman.presentation.section import not_counted
 from goffman.presentation.shown import plain
@@ -27,10 +27,13 @@ def over_baseline(section: Section, model: str) -> Iterator[str]:
             -1: "moves it toward men",
             0: "does not clearly move it",
         }[points(row)]
+        named = f"naming one of the {plain(row['group'])} {section.noun.many}"
+        what = f"{named} {moved}"
+        if untested(row):
+            what = f"what {named} changes could not be tested"
         yield (
             f"Without a {section.noun.one}, the female-minus-male difference in the same sentences "
-            f"is {number(row['mean_second'])}; naming one of the {plain(row['group'])} "
-            f"{section.noun.many} {moved} ({difference_said(row)})."
+            f"is {number(row['mean_second'])}; {what} ({difference_said(row)})."
         )
 
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from goffman.presentation.numbers import number
 
 VERDICTS_SAID = (
@@ -14,12 +11,6 @@ VERDICTS_SAID = (
     "80 of 100 such audits would find."
 )
 """For captions of tables with these columns."""
-
-
-def word_of(row: Mapping[str, Any]) -> str | None:
-    """The verdict on an estimate; None: it was not tested, or nothing says what would matter."""
-    word: str | None = row["verdict"]
-    return word if row["p_adjusted"] is not None else None
 
 
 def in_short(verdict: str, smallest: float) -> str:

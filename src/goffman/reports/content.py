@@ -11,7 +11,6 @@ from goffman.presentation.numbers import ends, number, p_value
 from goffman.presentation.ratings import file_said
 from goffman.presentation.shown import blanked, names_of, plain, variant_said
 from goffman.presentation.tables_reliability import COEFFICIENTS, reliability_rows
-from goffman.presentation.verdicts import word_of
 from goffman.records import BASELINE
 from goffman.terminal import printable
 
@@ -206,7 +205,7 @@ def _contrast(row: Mapping[str, Any], section: Section, *, several: bool) -> dic
         "effect": effect,
         "effect_name": printable(row["effect_name"] or ""),
         "p": "–" if row["p_adjusted"] is None else p_value(row["p_adjusted"]),
-        "verdict": word_of(row) or "–",
+        "verdict": row["verdict"] or "–",
         "tests": "–" if row["family_size"] is None else f"{row['family_size']:,}",
         "n": f"{row['n']:,}",
     }
