@@ -43,6 +43,8 @@ people are shown it.
     output.py         rows as text, files that are whole or as they were, the cache's folder
     records.py        the frozen core types
     control_items.py  … those of control items, which show whether a model can do the task
+    choice_items.py   … those of questions with options to choose from
+    pair_items.py     … those of sentences about two people
     tables.py         every table's columns: name, type, meaning, and the check for it
     inputs.py         a file that a user brings: a plain one, no larger than allowed
     errors.py         the exception tree, and the nearest allowed name

@@ -1,7 +1,8 @@
-"""The core types: frozen, keyword-only, and importing none but those of control items."""
+"""The core types: frozen, keyword-only, importing none but those of controls and choices."""
 
 from __future__ import annotations
 
+# ruff: noqa: PLC0414 - what sentence pairs are made of belongs to the core types, too.
 import hashlib
 import json
 from collections.abc import Mapping
@@ -9,14 +10,23 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
+from goffman.choice_items import ChoiceForm, Option, options_json
 from goffman.control_items import CONTROL, Controls
+from goffman.pair_items import BASELINE as BASELINE
+from goffman.pair_items import Frame as Frame
+from goffman.pair_items import Occupation as Occupation
+from goffman.pair_items import SentencePairs as SentencePairs
+from goffman.pair_items import Setting as Setting
 
-InstrumentKind = Literal["fill", "classify", "ask", "prefer"]
+InstrumentKind = Literal["fill", "classify", "ask", "prefer", "complete", "choose", "say", "write"]
+"""How an instrument is asked: its form. fill: a masked word; classify: a label; ask: a reply;
+prefer: one of two forms at a mask; complete: a reply that is begun up to the blank; choose: the
+probability of each option; say: an option, in text; write: a sentence."""
 
 INSTRUMENT_KINDS: tuple[InstrumentKind, ...] = ("fill", "classify", "ask")
-"""Those that an instrument's file may say; prefer: sentence pairs asked without a chat."""
+"""Those that an instrument's file may say; the others are derived from what else it holds."""
 
-AnswerTable = Literal["fills", "labels", "likelihoods", "replies"]
+AnswerTable = Literal["fills", "labels", "likelihoods", "choices", "replies"]
 """Where a model's answers go."""
 
 Attitude = Literal["positive", "negative", "neutral", "irrelevant"]
@@ -27,9 +37,6 @@ Correction = Literal["bonferroni", "holm", "benjamini-hochberg"]
 
 MASK = "<mask>"
 """How a mask is written in every prompt; each model puts in its own mask token."""
-
-BASELINE = "baseline"
-"""The condition of a prompt that names none, and the setting without adjectives."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,54 +128,6 @@ class Slot:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Setting:
-    """The adjectives put before the two occupations of a sentence."""
-
-    male: str = ""
-    """The adjective that is associated with men, or empty."""
-    female: str = ""
-    """The adjective that is associated with women, or empty."""
-
-    @property
-    def id(self) -> str:
-        """``arrogant,responsive``, ``old,`` (one adjective), or ``baseline``."""
-        return f"{self.male},{self.female}" if self.male or self.female else BASELINE
-
-    @property
-    def group(self) -> str:
-        """Whether both occupations get an adjective, one, or none."""
-        if self.male and self.female:
-            return "contrasting-pair"
-        return "single-adjective" if self.male or self.female else BASELINE
-
-
-@dataclass(frozen=True, kw_only=True)
-class Frame:
-    """A sentence about two people with places for their occupations and a pronoun."""
-
-    id: str
-    """Lower-case letters, digits and hyphens."""
-    type: Literal["type-1", "type-2"]
-    """WinoBias's: 1, decided by what the sentence means; 2, decided by syntax alone."""
-    referent: Literal["first", "second"]
-    """Whom the pronoun refers to."""
-    text: str
-    """With {first}, {second} and one of {he}, {him}, {his}, {himself}."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Occupation:
-    """An occupation and the gender that people associate with it."""
-
-    name: str
-    """As it stands after "the"."""
-    gender: Literal["male", "female"]
-    """By US labour statistics, as in WinoBias."""
-    spellings: tuple[str, ...] = ()
-    """Misspellings in published files that mean this occupation."""
-
-
-@dataclass(frozen=True, kw_only=True)
 class Questionnaire:
     """Items × wordings × forms of conditions."""
 
@@ -178,18 +137,6 @@ class Questionnaire:
     slot: Slot
     items: tuple[Item, ...]
     conditions: tuple[Condition, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class SentencePairs:
-    """Sentences about two occupations and a pronoun, followed by a question."""
-
-    question: str
-    """Asked after the sentence, with {pronoun}."""
-    frames: tuple[Frame, ...]
-    occupations: tuple[Occupation, ...]
-    settings: tuple[Setting, ...]
-    """The adjective settings, without the baseline."""
 
 
 ENGLISH = "en"
@@ -227,7 +174,6 @@ class Instrument:
     title: str
     """One line."""
     kind: InstrumentKind
-    """fill: a masked word; classify: a label; ask: a reply; prefer: one of two forms at a mask."""
     citation: str
     """The study or scale to cite."""
     licence: str
@@ -245,6 +191,12 @@ class Instrument:
     """What its conditions are called."""
     controls: Controls | None = None
     """Items that show whether a model can do the task; None: it has none."""
+    completion: str = ""
+    """The question that shows a sentence with its blank, with {sentence}; empty: no such form."""
+    writing: str = ""
+    """The request to write a sentence, with {sentence}; empty: no such form."""
+    choice: ChoiceForm | None = None
+    """How it is asked as a choice; None: it cannot be."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -273,11 +225,28 @@ class Prompt:
     """Coreference: the other occupation; of a control its wrong answer."""
     pronoun: str | None = None
     """Coreference: the pronoun asked about; in prefer as it stands in the sentence."""
+    begun: str | None = None
+    """What the reply begins with: the model goes on from there; None: it begins itself."""
+    system: str | None = None
+    """The system prompt; None: none."""
+    gender: str | None = None
+    """Of the person described, where it is a factor: female, male, unstated."""
+    order: str | None = None
+    """Of the options: forward, reversed, or their places such as 2-3-1."""
+    labels: str | None = None
+    """What stands before the options: letters, numbers."""
+    way_out: bool | None = None
+    """Whether "don't know or prefer not to say" is an option."""
+    options: tuple[Option, ...] = ()
+    """As they are presented; none: it is no choice."""
 
     @cached_property
     def id(self) -> str:
         """The same on every machine and day: a hash of what is asked and what it stands for."""
         asked = [self.instrument, self.item, self.wording, self.condition, self.form, self.text]
+        # Only what earlier prompts did not have: theirs stay as they were.
+        further = [self.begun, self.system, self.gender, options_json(self.options)]
+        asked += further if any(one is not None for one in further) else []
         return hashlib.sha256(json.dumps(asked, ensure_ascii=True).encode()).hexdigest()[:16]
 
 

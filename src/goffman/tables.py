@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
+from goffman.choice_items import options_json
 from goffman.records import Estimate, Prompt
 
 if TYPE_CHECKING:
@@ -52,7 +53,18 @@ ANSWER_KEY = (
 
 KEYING = (Column("keyed", "text", "plain, or reversed: agreeing means less of the construct"),)
 
-PROMPT_TABLE = PROMPTS + KEYING + ANSWER_KEY
+PRESENTATION = (
+    Column("begun", "text", "what the reply begins with", nullable=True),
+    Column("system", "text", "the system prompt", nullable=True),
+    Column("gender", "text", "of the person described: female, male, unstated", nullable=True),
+    Column("order", "text", "of the options: forward, reversed, or 2-3-1 …", nullable=True),
+    Column("labels", "text", "what stands before the options: letters, numbers", nullable=True),
+    Column("way_out", "bool", "whether not to answer is an option", nullable=True),
+    Column("options", "text", "JSON: label, text and code of each option", nullable=True),
+)
+"""Further columns of prompts for chat and causal models: how the question is presented."""
+
+PROMPT_TABLE = PROMPTS + KEYING + ANSWER_KEY + PRESENTATION
 """The columns of prompts.parquet."""
 
 FILLS = (
@@ -103,6 +115,19 @@ LIKELIHOODS = (
     Column("tokens", "int", "how many tokens the logarithm is the sum over"),
 )
 """One row a prompt, causal model and word that may stand there."""
+
+CHOICES = (
+    Column("prompt_id", "text", "the prompt that was asked"),
+    Column("model", "text", "the model's name, as the user gave it"),
+    Column("option", "text", "the label of an option: A, B, 1, 2 …"),
+    Column("code", "float64", "what the option counts; null: the way out", nullable=True),
+    Column("probability", "float32", "that the reply begins with the option's label"),
+    Column("elsewhere", "float32", "the probability on no option of the prompt"),
+)
+"""One row a prompt, model and option."""
+
+CHOICE_KINDS = ("option", "dont-know", "refusal", "several", "other")
+"""What a reply to a choice can be, as a parser reads it."""
 
 REPLY_KINDS = ("correct", "incorrect", "unsure", "other", "refusal")
 """What a reply can be, as a parser reads it."""
@@ -257,16 +282,24 @@ RATINGS_COMPARED = (
 """One row a main contrast, where a user's ratings stand over the shipped ones."""
 
 
-def prompt_rows(prompts: Iterable[Prompt]) -> list[dict[str, str | None]]:
-    """One dictionary a prompt, in the order of PROMPTS; the answer key only where one has it."""
+def prompt_rows(prompts: Iterable[Prompt]) -> list[dict[str, Any]]:
+    """One dictionary a prompt, in the order of PROMPTS; further columns where a prompt has them."""
     prompts = list(prompts)
-    keyed = any(prompt.answer is not None for prompt in prompts)
-    columns = PROMPTS + ANSWER_KEY if keyed else PROMPTS
-    rows: list[dict[str, str | None]] = []
-    for prompt in prompts:
-        row = {column.name: getattr(prompt, column.name, None) for column in columns}
-        rows.append(row | {"prompt_id": prompt.id})
-    return rows
+    columns = list(PROMPTS)
+    for column in ANSWER_KEY + PRESENTATION:
+        together = ANSWER_KEY if column in ANSWER_KEY else (column,)
+        if any(getattr(one, name.name) not in (None, ()) for one in prompts for name in together):
+            columns.append(column)
+    return [{column.name: _cell(prompt, column.name) for column in columns} for prompt in prompts]
+
+
+def _cell(prompt: Prompt, column: str) -> Any:
+    """What stands in a column of a prompt's row."""
+    if column == "prompt_id":
+        return prompt.id
+    if column == "options":
+        return options_json(prompt.options)
+    return getattr(prompt, column)
 
 
 def schema(columns: Iterable[Column]) -> pl.Schema:
@@ -287,8 +320,8 @@ def prompt_table(prompts: Iterable[Prompt]) -> pl.DataFrame:
     """All prompts as a frame with the columns PROMPT_TABLE."""
     import polars as pl
 
-    names = [column.name for column in PROMPT_TABLE if column.name != "prompt_id"]
-    rows = [[prompt.id, *(getattr(prompt, name) for name in names)] for prompt in prompts]
+    names = [column.name for column in PROMPT_TABLE]
+    rows = [[_cell(prompt, name) for name in names] for prompt in prompts]
     return pl.DataFrame(rows, schema=schema(PROMPT_TABLE), orient="row")
 
 

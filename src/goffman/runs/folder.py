@@ -27,7 +27,7 @@ from goffman.runs.manifest import (
     write_manifest,
 )
 from goffman.runs.store import parquet
-from goffman.tables import PROMPT_TABLE, complaints, prompt_table
+from goffman.tables import PRESENTATION, PROMPT_TABLE, complaints, prompt_table, schema
 
 if TYPE_CHECKING:
     from goffman.records import Prompt
@@ -178,6 +178,10 @@ def _table_in(content: bytes) -> pl.DataFrame:
         frame = pl.read_parquet(io.BytesIO(content))
     except pl.exceptions.PolarsError as error:
         raise ValueError("it cannot be read as Parquet") from error
+    # An earlier goffman had no choices.
+    later = [column for column in PRESENTATION if column.name not in frame.columns]
+    nothing = {name: pl.lit(None, type_) for name, type_ in schema(later).items()}
+    frame = frame.with_columns(**nothing)
     if problems := complaints(frame, PROMPT_TABLE):
         raise ValueError("; ".join(problems))
     return frame

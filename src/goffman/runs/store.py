@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from goffman.errors import RunError
 from goffman.runs.files import Folder
-from goffman.tables import FILLS, LABELS, LIKELIHOODS, REPLIES, Column, complaints
+from goffman.tables import CHOICES, FILLS, LABELS, LIKELIHOODS, REPLIES, Column, complaints
 
 if TYPE_CHECKING:
     import polars as pl
@@ -73,8 +73,13 @@ class Shelf:
 
 def columns_of(table: AnswerTable) -> tuple[Column, ...]:
     """The columns of a table of answers."""
-    tables = {"fills": FILLS, "labels": LABELS, "replies": REPLIES, "likelihoods": LIKELIHOODS}
-    return tables[table]
+    return {
+        "fills": FILLS,
+        "labels": LABELS,
+        "likelihoods": LIKELIHOODS,
+        "choices": CHOICES,
+        "replies": REPLIES,
+    }[table]
 
 
 def slug(name: str) -> str:

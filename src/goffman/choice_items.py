@@ -1,0 +1,93 @@
+"""Questions with options to choose from: what they are made of, and one as it is presented."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Literal
+
+ChoiceLabels = Literal["letters", "numbers"]
+"""What stands before the options: A, B, C … or 1, 2, 3 …"""
+
+CHOICE_LABELS: tuple[ChoiceLabels, ...] = ("letters", "numbers")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Option:
+    """One option of a question, as it is presented."""
+
+    label: str
+    """What a model is to answer: A, B, 1, 2 …"""
+    text: str
+    """What it says; empty: the label says all, as on a scale from 1 to 9."""
+    code: float | None
+    """0 to 1, more stigma up; of sentence pairs 1 for the right person, 0 for the other one. None:
+    the way out, which is no answer."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scale:
+    """The options of a question, in the order forward."""
+
+    id: str
+    texts: tuple[str, ...]
+    """Without the way out. Of numbers mostly empty but for the two ends."""
+    codes: tuple[float, ...]
+    """0 to 1, as the instrument's authors mean them before any keying."""
+    labels: ChoiceLabels = "letters"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stem:
+    """One way of putting every question: a wording."""
+
+    id: str
+    """Lower-case letters, digits and hyphens."""
+    text: str
+    """With {item}."""
+    scale: str
+    """The id of its scale."""
+    keyed: Literal["plain", "reversed"] = "plain"
+    """reversed: agreeing means less of the construct, so that the codes are turned round."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Described:
+    """A person who is described in place of ``<mask>``: gender as a factor of the design."""
+
+    id: str
+    """Lower-case letters, digits and hyphens."""
+    gender: Literal["female", "male", "unstated"]
+    text: str
+    """A noun that may stand after "a": woman, man named James, person."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChoiceForm:
+    """How an instrument is asked as a choice: the content of choice.toml."""
+
+    title: str
+    """One line."""
+    stems: tuple[Stem, ...]
+    scales: tuple[Scale, ...]
+    request: str
+    """What follows the options, with {labels}: how to answer."""
+    way_out: str
+    """The last option: "I don't know, or prefer not to say"."""
+    orders: Literal["two", "all"] = "two"
+    """two: forward and reversed; all: every permutation of the options."""
+    people: tuple[Described, ...] = ()
+    """None: the items have no person to describe."""
+
+
+def options_json(options: tuple[Option, ...]) -> str | None:
+    """The options of a prompt as they stand in a table; None where there are none."""
+    if not options:
+        return None
+    return json.dumps([[one.label, one.text, one.code] for one in options], ensure_ascii=False)
+
+
+def options_from(text: str | None) -> tuple[Option, ...]:
+    """The options of a prompt's row."""
+    rows = json.loads(text) if text else []
+    return tuple(Option(label=label, text=words, code=code) for label, words, code in rows)
