@@ -42,7 +42,7 @@ from goffman.runs.manifest import (
     with_model,
 )
 from goffman.runs.plan import BatchLimits, limits_for
-from goffman.runs.pronouns import forms_of, with_one_mask
+from goffman.runs.pronouns import pronoun_forms, with_one_mask
 from goffman.score import load_words
 
 if TYPE_CHECKING:
@@ -258,7 +258,7 @@ def _ask_question(work: _Work, question: Question, model: Any, limits: BatchLimi
     if table == "fills" and question.settings:
         return ask_fills(job, model, question.settings)
     if table == "likelihoods":
-        return ask_likelihoods(job, model, forms_of(question.prompts))
+        return ask_likelihoods(job, model, pronoun_forms(question.prompts))
     return ask_labels(job, model)
 
 

@@ -18,7 +18,7 @@ from goffman.models.kinds import ModelKind, answers_to, kinds
 from goffman.models.spec import describe
 from goffman.records import Instrument, InstrumentKind, Prompt, Questionnaire
 from goffman.runs.plan import Settings, settings_of
-from goffman.runs.pronouns import forms_of
+from goffman.runs.pronouns import pronoun_forms
 
 if TYPE_CHECKING:
     from goffman.instruments.render import Rendered
@@ -233,7 +233,7 @@ def _settings(
         return None
     targets = set(options.targets)
     if instrument.kind == "prefer":
-        targets |= {form for forms in forms_of(prompts).values() for form in forms}
+        targets |= {form for forms in pronoun_forms(prompts).values() for form in forms}
     return settings_of(instrument, top_k=options.top_k, targets=targets)
 
 
