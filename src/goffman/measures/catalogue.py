@@ -13,6 +13,7 @@ from goffman.measures.controls import scores_controls
 from goffman.measures.coreference_bias import CoreferenceBias
 from goffman.measures.gender_of_phrase import GenderOfPhrase
 from goffman.measures.gender_of_subject import GenderOfSubject
+from goffman.measures.mean_code import MeanCode
 from goffman.measures.negative_attitude import NegativeAttitude
 from goffman.measures.negative_sentiment import NegativeSentiment
 from goffman.measures.pronoun_preference import PronounPreference
@@ -29,6 +30,7 @@ BUILT_IN: tuple[type[Measure], ...] = (
     GenderOfPhrase,
     CoreferenceBias,
     PronounPreference,
+    MeanCode,
 )
 """In the order of the studies."""
 
