@@ -18,8 +18,8 @@ from goffman.tables import CHOICES, FILLS, LABELS, LIKELIHOODS, schema
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from goffman.choice_items import Option
     from goffman.models.base import NextWords
-    from goffman.records import Option
     from goffman.runs.recursion import Node
 
 CLASSES = ("negative", "neutral", "positive")

@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
+    from goffman.choice_items import Option
     from goffman.models.base import Classifies, Continues, Filled, Fills, NextWords, Scores
-    from goffman.records import AnswerTable, Option
+    from goffman.records import AnswerTable
     from goffman.runs.plan import Settings
     from goffman.runs.rows import Askers
 
