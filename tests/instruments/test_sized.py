@@ -91,7 +91,8 @@ def test_completions_have_one_wording_a_cell() -> None:
 def test_sentiment_has_one_order_a_cell_and_a_condition_one_and_its_reversal() -> None:
     prompts = part("people-sentiment", "said").prompts
     assert set(counts(prompts, "item", "condition", "form").values()) == {1}
-    assert about_equal(counts(prompts, "item", "order"))
+    # The stems go faster: of 151 forms an order has 24 to 27.
+    assert about_equal(counts(prompts, "item", "order"), within=3)
     assert about_equal(counts(prompts, "item", "wording"), within=2)
     assert about_equal(counts(prompts, "order", "wording"), within=2)
     orders: dict[tuple[object, ...], list[str]] = defaultdict(list)
