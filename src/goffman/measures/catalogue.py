@@ -17,6 +17,7 @@ from goffman.measures.mean_code import MeanCode
 from goffman.measures.negative_attitude import NegativeAttitude
 from goffman.measures.negative_sentiment import NegativeSentiment
 from goffman.measures.pronoun_preference import PronounPreference
+from goffman.measures.said_code import SaidCode
 from goffman.models.kinds import answers_to
 from goffman.plugins import plugged, refuse
 
@@ -31,6 +32,7 @@ BUILT_IN: tuple[type[Measure], ...] = (
     CoreferenceBias,
     PronounPreference,
     MeanCode,
+    SaidCode,
 )
 """In the order of the studies."""
 
