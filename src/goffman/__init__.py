@@ -55,6 +55,11 @@ people are shown it.
       questionnaire.py  items × conditions, read and checked
       coreference.py    sentence frames × occupations, read, checked and drawn
       controls.py       control items, read, checked and rendered
+      choice.py  choice_scales.py   choice.toml: questions with options, read and checked
+      completion.py     sentences with a mask, for models that complete or write
+      forms.py          an instrument → every form in which it can be asked
+      present.py        a question with options → its presentations
+      sized.py          a balanced part of them, for a model behind a server
       marks.py          a file of WinoBias → its lines, and what they mark
       winobias.py       WinoBias's files → sentence pairs
       sentences.py      a sentence pair, and adjectives put into it

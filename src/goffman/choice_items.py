@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal
+
+from goffman.control_items import Controls
 
 ChoiceLabels = Literal["letters", "numbers"]
 """What stands before the options: A, B, C … or 1, 2, 3 …"""
@@ -44,9 +47,10 @@ class Stem:
     id: str
     """Lower-case letters, digits and hyphens."""
     text: str
-    """With {item}."""
+    """With {item}, or {your_item}: the item as it is said to somebody; of sentence pairs also with
+    {pronoun}."""
     scale: str
-    """The id of its scale."""
+    """The id of its scale; empty: the options are the two people of a sentence pair."""
     keyed: Literal["plain", "reversed"] = "plain"
     """reversed: agreeing means less of the construct, so that the codes are turned round."""
 
@@ -58,8 +62,9 @@ class Described:
     id: str
     """Lower-case letters, digits and hyphens."""
     gender: Literal["female", "male", "unstated"]
-    text: str
-    """A noun that may stand after "a": woman, man named James, person."""
+    texts: tuple[str, ...]
+    """Nouns that may stand after "a": woman, man named James, person. Of several, each item and
+    condition gets one, in turn: the same place of the list for every person described."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,13 +76,21 @@ class ChoiceForm:
     stems: tuple[Stem, ...]
     scales: tuple[Scale, ...]
     request: str
-    """What follows the options, with {labels}: how to answer."""
+    """What follows the options: how to answer. {labels} stands for letter or number."""
     way_out: str
     """The last option: "I don't know, or prefer not to say"."""
     orders: Literal["two", "all"] = "two"
     """two: forward and reversed; all: every permutation of the options."""
     people: tuple[Described, ...] = ()
     """None: the items have no person to describe."""
+    your_items: Mapping[str, str] = field(default_factory=dict)
+    """By the id of an item or a control: its text as it is said to somebody, who is "you"."""
+    reversed_dimensions: tuple[str, ...] = ()
+    """Subscales of which more means less stigma, as help does: their codes are turned round."""
+    smallest: float = 0.05
+    """The smallest difference of codes that counts as relevant."""
+    controls: Controls | None = None
+    """Control items of its own; None: those of the instrument, where they can be asked so."""
 
 
 def options_json(options: tuple[Option, ...]) -> str | None:

@@ -195,6 +195,8 @@ class Instrument:
     """The question that shows a sentence with its blank, with {sentence}; empty: no such form."""
     writing: str = ""
     """The request to write a sentence, with {sentence}; empty: no such form."""
+    someone: str = ""
+    """What stands for the mask in the sentence of that request: "someone who"."""
     choice: ChoiceForm | None = None
     """How it is asked as a choice; None: it cannot be."""
 
@@ -231,6 +233,8 @@ class Prompt:
     """The system prompt; None: none."""
     gender: str | None = None
     """Of the person described, where it is a factor: female, male, unstated."""
+    person: str | None = None
+    """The id of the person described: woman, man-named …"""
     order: str | None = None
     """Of the options: forward, reversed, or their places such as 2-3-1."""
     labels: str | None = None
@@ -248,6 +252,13 @@ class Prompt:
         further = [self.begun, self.system, self.gender, options_json(self.options)]
         asked += further if any(one is not None for one in further) else []
         return hashlib.sha256(json.dumps(asked, ensure_ascii=True).encode()).hexdigest()[:16]
+
+    @property
+    def asked(self) -> str:
+        """All that a model is given, as one text; models/base.py reads it: Opening."""
+        if not (self.begun or self.system):
+            return self.text
+        return "\x1e".join([self.text, self.begun or "", self.system or ""])
 
 
 def is_control(prompt: Prompt) -> bool:

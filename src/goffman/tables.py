@@ -57,6 +57,7 @@ PRESENTATION = (
     Column("begun", "text", "what the reply begins with", nullable=True),
     Column("system", "text", "the system prompt", nullable=True),
     Column("gender", "text", "of the person described: female, male, unstated", nullable=True),
+    Column("person", "text", "the id of the person described: woman, man-named", nullable=True),
     Column("order", "text", "of the options: forward, reversed, or 2-3-1 …", nullable=True),
     Column("labels", "text", "what stands before the options: letters, numbers", nullable=True),
     Column("way_out", "bool", "whether not to answer is an option", nullable=True),

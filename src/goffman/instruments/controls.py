@@ -20,12 +20,15 @@ from goffman.records import (
 )
 
 FILE = "controls.csv"
+CHOICE_FILE = "choice-controls.csv"
+"""Those of a choice, where the instrument's own cannot be asked so."""
 
 _SCORES: dict[InstrumentKind | None, tuple[ControlScore, ...]] = {
     "fill": ("separation", "person"),
     "classify": ("label",),
     # Nobody knows what a reply to a questionnaire should have been.
     "ask": (),
+    "choose": ("separation", "label"),
 }
 """By the kind of a questionnaire: how its controls can be scored."""
 
@@ -37,13 +40,14 @@ def read_controls(
     *,
     kind: InstrumentKind | None,
     faults: Faults,
+    file: str = FILE,
 ) -> tuple[Controls | None, list[Path]]:
     """The controls of a folder and their file; None where it has none. Faults are noted."""
-    path, table = folder / FILE, toml.table("controls")
+    path, table = folder / file, toml.table("controls")
     if "controls" not in toml.values:
         if path.exists():
-            message = "there are controls, but no [controls] in instrument.toml, with their floor."
-            faults.add(FILE, None, message)
+            message = f"there are controls, but no [controls] in {toml.name}, with their floor."
+            faults.add(file, None, message)
         return None, []
     table.require(["score", "task", "floor"], faults)
     given = table.take({"score": str, "task": str, "floor": object}, faults)
@@ -115,14 +119,14 @@ def _faults_of_item(
         elif place not in content.fields:
             allowed = ", ".join(f"{{{name}}}" for name in content.fields) or "none"
             yield f"text has '{{{place}}}', which is not known. Allowed: {allowed}."
-    for wording in content.wordings:
+    for wording in content.wordings if kind != "choose" else (Wording(id=""),):
         if content.slot.name in places(wording.frame):
             yield f"the frame of wording '{wording.id}' names a condition: no control fits it."
         sentence = wording.frame.replace("{item}", text)
         masks = sentence.count(MASK)
         if kind == "fill" and masks != 1:
             yield f"the sentence must have {MASK} once, not {masks} times: '{sentence}'."
-        elif kind in {"classify", "ask"} and masks:
+        elif kind != "fill" and kind is not None and masks:
             yield f"the sentence has {MASK}, which only an instrument of kind fill has."
 
 
@@ -165,7 +169,7 @@ def _check_expected(rows: Sequence[Row], score: ControlScore, faults: Faults) ->
         message = (
             f"every control expects '{expected.pop()}': a model that says nothing else passes."
         )
-        faults.add(FILE, None, message)
+        faults.add(rows[0].file, None, message)
 
 
 def _check_places(rows: Sequence[Row], faults: Faults) -> None:
@@ -222,8 +226,12 @@ def _of_wordings(
 def _of_pairs(
     instrument: Instrument, content: SentencePairs, controls: Controls
 ) -> Iterator[Prompt]:
-    """Sentences with the question for a chat; those with a mask where pronouns are asked for."""
+    """Sentences with the question for a chat; those with a mask where pronouns are asked for.
+
+    Where there are options to choose from, the sentence alone.
+    """
     masked = instrument.kind == "prefer"
+    alone = instrument.kind in {"prefer", "choose", "say"}
     for control in controls.items:
         if (MASK in control.text) is not masked:
             continue
@@ -234,7 +242,7 @@ def _of_pairs(
             wording=CONTROL,
             condition=CONTROL,
             group=CONTROL,
-            text=control.text if masked else f"{control.text} {question}",
+            text=control.text if alone else f"{control.text} {question}",
             answer=control.expected,
             other=control.other,
             pronoun=control.expected if masked else control.pronoun,

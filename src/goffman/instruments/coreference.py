@@ -49,9 +49,11 @@ def prompts_of(
 ) -> list[Prompt]:
     """Both sentences of every pair under every adjective setting.
 
-    Each with the question; or, where the instrument asks for pronouns, with the pronoun masked.
+    Each with the question; or, where the instrument asks for pronouns, with the pronoun masked;
+    or, where there are options to choose from, the sentence alone.
     """
     masked = instrument.kind == "prefer"
+    alone = instrument.kind in {"prefer", "choose", "say"}
     put = with_masks if masked else with_adjectives
     return [
         Prompt(
@@ -62,7 +64,7 @@ def prompts_of(
             condition=setting.id,
             group=setting.group,
             category=f"{pair.stereotype}-referent",
-            text=text if masked else f"{text} {_question(content, sentence)}",
+            text=text if alone else f"{text} {_question(content, sentence)}",
             answer=pair.referent,
             other=pair.other,
             pronoun=pronoun_as_written(sentence) if masked else sentence.pronoun,

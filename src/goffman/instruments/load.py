@@ -13,6 +13,8 @@ from typing import Any
 from goffman.errors import GoffmanError, InputError, InstrumentError, did_you_mean
 from goffman.inputs import read_plain
 from goffman.instruments.about import ABOUT, read_about
+from goffman.instruments.choice import read_choice
+from goffman.instruments.completion import FURTHER_FORMS, read_completion, read_writing
 from goffman.instruments.controls import read_controls
 from goffman.instruments.coreference import read_sentence_pairs
 from goffman.instruments.files import ID, Faults, TomlFile, read_toml
@@ -120,7 +122,10 @@ def _load_folder(folder: Path) -> Instrument:
     else:
         content, tables = read_questionnaire(folder, toml, kind=kind, faults=faults)
     controls, files = read_controls(folder, toml, content, kind=kind, faults=faults)
+    choice, choice_files = read_choice(folder, content, controls, faults)
     about = read_about(toml, header, faults, of_pairs=of_pairs)
+    about["completion"] = read_completion(toml, content, faults)
+    about["writing"], about["someone"] = read_writing(toml, content, faults)
     settings = _read_settings(toml, faults)
     if isinstance(content, Questionnaire):
         _check_contrast(toml, settings, content, faults)
@@ -129,9 +134,15 @@ def _load_folder(folder: Path) -> Instrument:
     if faults.found:
         raise InstrumentError(str(folder), faults.found)
     texts = {key: header[key] for key in _TEXTS}
-    digest = _digest([folder / "instrument.toml", *tables, *files])
+    digest = _digest([folder / "instrument.toml", *tables, *files, *choice_files])
     return Instrument(
-        **texts, **about, settings=settings, content=content, digest=digest, controls=controls
+        **texts,
+        **about,
+        settings=settings,
+        content=content,
+        digest=digest,
+        controls=controls,
+        choice=choice,
     )
 
 
@@ -139,7 +150,7 @@ def _read_header(toml: TomlFile, faults: Faults, *, of_pairs: bool) -> dict[str,
     top = toml.top()
     top.require(_TEXTS, faults)
     further = _FOR_SENTENCE_PAIRS if of_pairs else _FOR_QUESTIONNAIRES
-    tables = {"settings": dict, "controls": dict}
+    tables = {"settings": dict, "controls": dict, **FURTHER_FORMS}
     given = top.take({**dict.fromkeys(_TEXTS, str), **ABOUT, **further, **tables}, faults)
     if "id" in given:
         faults.check_id(toml.name, top.lines.get("id"), what="id", given=given["id"])

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from goffman.choice_items import ChoiceForm
 from goffman.errors import InputError, did_you_mean
+from goffman.instruments.completion import completed, written
 from goffman.instruments.controls import control_prompts
 from goffman.instruments.coreference import (
     draw,
     generate_pairs,
     prompts_of,
 )
+from goffman.instruments.present import presented, presented_controls, presented_pairs
 from goffman.instruments.sentences import parse_adjective_placement, parse_setting
+from goffman.instruments.sized import SIZED_KINDS, SIZED_PAIRS, sized
 from goffman.instruments.templates import put_in, slot_text
 from goffman.instruments.winobias import Reading, read_winobias
 from goffman.records import (
@@ -22,6 +26,7 @@ from goffman.records import (
     Fault,
     Form,
     Instrument,
+    InstrumentKind,
     Prompt,
     Questionnaire,
     SentencePairs,
@@ -37,6 +42,15 @@ FOR_SENTENCE_PAIRS = {
     "seed": "--seed",
 }
 """The options that mean something for sentence pairs alone."""
+
+CHOICES: tuple[InstrumentKind, ...] = ("choose", "say")
+"""The kinds that have options to choose from."""
+
+_OTHERWISE: Mapping[InstrumentKind, Callable[[Instrument, Prompt], Prompt]] = {
+    "complete": completed,
+    "write": written,
+}
+"""By kind: sentences with a mask as models are asked them that cannot fill one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,6 +71,10 @@ class PromptOptions:
     """Sentence pairs: how many are drawn; None: as the instrument says, or all of WinoBias's."""
     seed: int | None = None
     """Sentence pairs: which of them are drawn."""
+    way_out: bool | None = None
+    """Choices: whether not to answer is an option; None: yes."""
+    thorough: bool = True
+    """False: the balanced part that is asked through a server by default; see sized.py."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,25 +92,74 @@ class Rendered:
 
 
 def render(instrument: Instrument, options: PromptOptions | None = None) -> Rendered:
-    """Every prompt of an instrument, and of its controls."""
+    """Every prompt of an instrument, and of its controls; or the part that is not thorough."""
     options = options or PromptOptions()
-    content = instrument.content
-    if isinstance(content, Questionnaire):
-        _refuse(instrument, options, FOR_SENTENCE_PAIRS, because="it has no sentence pairs")
-        wordings = chosen_wordings(instrument, content, options.wordings)
-        return Rendered(
-            prompts=tuple(_questionnaire_prompts(instrument, content, wordings)),
-            controls=control_prompts(instrument, wordings),
+    if options.way_out is not None and instrument.kind not in CHOICES:
+        raise InputError(f"--no-way-out does not go with {instrument.id}: it has no options.")
+    if isinstance(instrument.content, SentencePairs):
+        return _of_pairs(instrument, instrument.content, options)
+    _refuse(instrument, options, FOR_SENTENCE_PAIRS, because="it has no sentence pairs")
+    if instrument.kind in CHOICES:
+        prompts, controls = _choices(instrument, instrument.content, options)
+    else:
+        wordings = chosen_wordings(instrument, instrument.content, options.wordings)
+        prompts = tuple(_questionnaire_prompts(instrument, instrument.content, wordings))
+        controls = control_prompts(instrument, wordings)
+    if as_asked := _OTHERWISE.get(instrument.kind):
+        prompts, controls = (
+            tuple(as_asked(instrument, prompt) for prompt in some) for some in (prompts, controls)
         )
+    if not options.thorough and instrument.kind in SIZED_KINDS:
+        prompts, controls = sized(prompts), sized(controls)
+    return Rendered(prompts=prompts, controls=controls)
+
+
+def _choices(
+    instrument: Instrument, content: Questionnaire, options: PromptOptions
+) -> tuple[tuple[Prompt, ...], tuple[Prompt, ...]]:
+    """The presentations of a questionnaire with options to choose from, and of its controls."""
+    form = _form_of(instrument)
+    chosen = chosen_wordings(instrument, content, options.wordings)
+    stems = [stem for stem in form.stems if stem.id in chosen]
+    way_out = options.way_out is not False
+    bases = (
+        (_base(instrument, condition, one), stands_there)
+        for condition, one, stands_there in _stand_ins(content)
+    )
+    prompts = presented(content, form, bases, stems=stems, way_out=way_out)
+    controls = presented_controls(instrument, content, form, stems=stems, way_out=way_out)
+    return tuple(prompts), tuple(controls)
+
+
+def _form_of(instrument: Instrument) -> ChoiceForm:
+    if instrument.choice is None:
+        raise InputError(f"{instrument.id} has no choice.toml: it has no options to choose from.")
+    return instrument.choice
+
+
+def _of_pairs(instrument: Instrument, content: SentencePairs, options: PromptOptions) -> Rendered:
+    """The prompts of sentence pairs; a part has fewer pairs, and as a choice no adjectives."""
     _refuse(instrument, options, {"wordings": "--wording"}, because="it has no wordings")
+    if not options.thorough and instrument.kind in SIZED_KINDS:
+        pairs = min(SIZED_PAIRS, int(instrument.settings["pairs"]))
+        options = replace(options, pairs=pairs if options.pairs is None else options.pairs)
+        if instrument.kind in CHOICES and options.adjectives is None:
+            options = replace(options, adjectives=["none"])
     settings = chosen_settings(content, options.adjectives)
     own = str(instrument.settings["placement"])
     placement = parse_adjective_placement(own if options.placement is None else options.placement)
     reading = _pairs(instrument, content, options)
-    prompts = prompts_of(instrument, content, reading.pairs, settings=settings, placement=placement)
+    prompts: Iterable[Prompt] = prompts_of(
+        instrument, content, reading.pairs, settings=settings, placement=placement
+    )
+    controls: Iterable[Prompt] = control_prompts(instrument)
+    if instrument.kind in CHOICES:
+        form, way_out = _form_of(instrument), options.way_out is not False
+        prompts = presented_pairs(form, prompts, way_out=way_out)
+        controls = presented_pairs(form, controls, way_out=way_out)
     return Rendered(
         prompts=tuple(prompts),
-        controls=control_prompts(instrument),
+        controls=tuple(controls),
         left_out=reading.left_out,
         remarks=tuple(fault for _, fault in reading.remarks),
     )
@@ -111,7 +178,11 @@ def chosen_wordings(
     instrument: Instrument, content: Questionnaire, names: Sequence[str] | None
 ) -> list[str]:
     """The ids of the wordings to ask: those named, all of them for "all", else the default ones."""
-    known = [wording.id for wording in content.wordings]
+    if instrument.kind in CHOICES:
+        known = default = [stem.id for stem in _form_of(instrument).stems]
+    else:
+        known = [wording.id for wording in content.wordings]
+        default = [wording.id for wording in content.wordings if wording.default]
     for name in names or ():
         if name not in known and name != "all":
             raise InputError(
@@ -120,7 +191,7 @@ def chosen_wordings(
             )
     if names and "all" in names:
         return known
-    return list(names or ()) or [wording.id for wording in content.wordings if wording.default]
+    return list(names or ()) or default
 
 
 def chosen_settings(content: SentencePairs, given: Sequence[str] | None) -> list[Setting]:
@@ -164,22 +235,33 @@ def _questionnaire_prompts(
         if item.wording in {"", wording.id}
     ]
     for condition, form, stands_there in _stand_ins(content):
+        base = _base(instrument, condition, form)
         values = {**content.fields, content.slot.name: stands_there}
         for item, wording in sentences:
             # Left out, a condition may take more of the sentence with it than its slot.
             text = item.text if condition else item.baseline or item.text
-            yield Prompt(
-                instrument=instrument.id,
+            yield replace(
+                base,
                 item=item.id,
                 wording=wording.id,
                 dimension=item.dimension or None,
                 keyed=item.keyed,
-                condition=condition.id if condition else BASELINE,
-                form=form.text if form else None,
-                group=condition.group if condition else BASELINE,
-                category=condition.category if condition else None,
                 text=put_in(wording.frame.replace("{item}", text), values),
             )
+
+
+def _base(instrument: Instrument, condition: Condition | None, form: Form | None) -> Prompt:
+    """What all prompts about a form of a condition share."""
+    return Prompt(
+        instrument=instrument.id,
+        item="",
+        wording="",
+        condition=condition.id if condition else BASELINE,
+        form=form.text if form else None,
+        group=condition.group if condition else BASELINE,
+        category=condition.category if condition else None,
+        text="",
+    )
 
 
 def _stand_ins(content: Questionnaire) -> Iterator[tuple[Condition | None, Form | None, str]]:

@@ -1,0 +1,322 @@
+"""choice.toml → how an instrument is asked as a choice, checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from goffman.choice_items import ChoiceForm, Described, Scale, Stem
+from goffman.control_items import Controls
+from goffman.errors import did_you_mean
+from goffman.instruments.choice_scales import read_scales
+from goffman.instruments.controls import CHOICE_FILE, read_controls
+from goffman.instruments.files import Faults, TomlFile, TomlTable, read_toml
+from goffman.instruments.templates import places, stray_braces
+from goffman.records import MASK, Questionnaire, SentencePairs
+
+FILE = "choice.toml"
+
+MOST_TO_PERMUTE = 4
+"""Options whose every order is asked: five would be asked in 120."""
+
+_KEYED: tuple[Literal["plain", "reversed"], ...] = ("plain", "reversed")
+_ORDERS: tuple[Literal["two", "all"], ...] = ("two", "all")
+_GENDERS: tuple[Literal["female", "male", "unstated"], ...] = ("female", "male", "unstated")
+_ITEMS = ("item", "your_item")
+"""The places of a stem in which an item stands."""
+
+_TOP: dict[str, type] = {
+    "title": str,
+    "request": str,
+    "way_out": str,
+    "orders": str,
+    "smallest": object,
+    "reversed_dimensions": object,
+    "stems": list,
+    "scales": list,
+    "people": list,
+    "your_items": dict,
+    "controls": dict,
+}
+
+
+def read_choice(
+    folder: Path,
+    content: Questionnaire | SentencePairs,
+    own_controls: Controls | None,
+    faults: Faults,
+) -> tuple[ChoiceForm | None, list[Path]]:
+    """The choice of a folder and its files; None where it has none. Faults are noted.
+
+    ``own_controls`` are those of the instrument.
+    """
+    path = folder / FILE
+    if not path.exists():
+        if (folder / CHOICE_FILE).exists():
+            faults.add(CHOICE_FILE, None, f"there are controls of a choice, but no {FILE}.")
+        return None, []
+    toml = read_toml(path, faults)
+    if toml is None:
+        return None, []
+    before = len(faults.found)
+    top = toml.top()
+    top.require(["title", "request", "way_out"], faults)
+    given = top.take(_TOP, faults)
+    _check_request(top, str(given.get("request", "")), faults)
+    scales = read_scales(toml, given.get("way_out", ""), faults)
+    stems = _stems(toml, scales, faults, of_pairs=isinstance(content, SentencePairs))
+    orders = faults.check_one_of(
+        FILE,
+        top.lines.get("orders"),
+        what="orders",
+        given=str(given.get("orders", "two")),
+        allowed=_ORDERS,
+    )
+    _check_orders(top, orders, scales, faults)
+    people = _people(toml, faults)
+    controls: Controls | None = None
+    files: list[Path] = []
+    if isinstance(content, Questionnaire):
+        _check_people(top, people, content, faults)
+        controls, files = read_controls(
+            folder, toml, content, kind="choose", faults=faults, file=CHOICE_FILE
+        )
+    else:
+        _check_pairs(top, faults)
+    asked = [one.id for some in (own_controls, controls) if some for one in some.items]
+    yours = _your_items(toml, content, stems, faults, controls=asked)
+    turned = _reversed_dimensions(top, content, faults)
+    smallest = _smallest(top, faults)
+    if len(faults.found) > before:
+        return None, [path]
+    form = ChoiceForm(
+        title=given["title"],
+        stems=stems,
+        scales=scales,
+        request=given["request"],
+        way_out=given["way_out"],
+        orders=orders or "two",
+        people=people,
+        your_items=yours,
+        reversed_dimensions=turned,
+        smallest=smallest,
+        controls=controls,
+    )
+    return form, [path, *files]
+
+
+def _check_request(top: TomlTable, request: str, faults: Faults) -> None:
+    row = top.lines.get("request")
+    for place in places(request):
+        if place != "labels":
+            faults.add(FILE, row, f"request has '{{{place}}}'. Allowed: {{labels}}.")
+    if stray_braces(request):
+        faults.add(FILE, row, f"request has a stray brace: '{request}'.")
+
+
+def _stems(
+    toml: TomlFile, scales: Sequence[Scale], faults: Faults, *, of_pairs: bool
+) -> tuple[Stem, ...]:
+    stems: list[Stem] = []
+    tables = toml.tables("stems", faults)
+    if not tables:
+        faults.add(FILE, None, "there is no [[stems]]: how a question is put.")
+    if of_pairs and len(tables) > 1:
+        message = (
+            "there are several [[stems]]. Sentence pairs have one: their wording is pro, anti."
+        )
+        faults.add(FILE, tables[1].lines.get("id"), message)
+    known = [scale.id for scale in scales]
+    for table in tables:
+        table.require(["id", "text"] if of_pairs else ["id", "text", "scale"], faults)
+        keys = {"id": str, "text": str}
+        given = table.take(keys if of_pairs else {**keys, "scale": str, "keyed": str}, faults)
+        row = table.lines.get("id")
+        name = given.get("id", "")
+        if name:
+            faults.check_id(FILE, row, what="id in [stems]", given=name)
+        if name and name in {stem.id for stem in stems}:
+            faults.add(FILE, row, f"the stem '{name}' is there twice.")
+        if name == "all":
+            faults.add(FILE, row, "'all' cannot be the id of a stem: it means all of them.")
+        keyed = faults.check_one_of(
+            FILE,
+            table.lines.get("keyed"),
+            what="keyed",
+            given=given.get("keyed", "plain"),
+            allowed=_KEYED,
+        )
+        if "scale" in given and known:
+            faults.check_one_of(
+                FILE, table.lines.get("scale"), what="scale", given=given["scale"], allowed=known
+            )
+        stem = Stem(
+            id=name,
+            text=given.get("text", ""),
+            scale=given.get("scale", ""),
+            keyed=keyed or "plain",
+        )
+        if "text" in given:
+            _check_stem(table.lines.get("text"), stem, faults, of_pairs=of_pairs)
+        stems.append(stem)
+    return tuple(stems)
+
+
+def _check_stem(row: int | None, stem: Stem, faults: Faults, *, of_pairs: bool) -> None:
+    what, named = f"the text of stem '{stem.id}'", places(stem.text)
+    allowed = ("item", "pronoun") if of_pairs else _ITEMS
+    for place in named:
+        if place not in allowed:
+            shown = ", ".join(f"{{{name}}}" for name in allowed)
+            near = did_you_mean(place, allowed)
+            faults.add(FILE, row, f"{what} has '{{{place}}}'. Allowed: {shown}.{near}")
+    if sum(place in _ITEMS for place in named) != 1:
+        faults.add(FILE, row, f"{what} must have {{item}} in it once.")
+    if of_pairs and named.count("pronoun") != 1:
+        faults.add(FILE, row, f"{what} must have {{pronoun}} in it once.")
+    if stray_braces(stem.text):
+        faults.add(FILE, row, f"{what} has a stray brace: '{stem.text}'.")
+    if MASK in stem.text:
+        faults.add(FILE, row, f"{what} has {MASK}: nothing is filled in a choice.")
+
+
+def _check_orders(
+    top: TomlTable, orders: str | None, scales: Sequence[Scale], faults: Faults
+) -> None:
+    most = max((len(scale.texts) for scale in scales), default=0)
+    if orders == "all" and most > MOST_TO_PERMUTE:
+        message = f"orders is 'all', but a scale has {most} options. Allowed: {MOST_TO_PERMUTE}."
+        faults.add(FILE, top.lines.get("orders"), message)
+    if orders == "all" and len({len(scale.texts) for scale in scales}) > 1:
+        message = "orders is 'all', but the scales have different numbers of options."
+        faults.add(FILE, top.lines.get("orders"), message)
+
+
+def _people(toml: TomlFile, faults: Faults) -> tuple[Described, ...]:
+    people: list[Described] = []
+    for table in toml.tables("people", faults):
+        table.require(["id", "gender", "texts"], faults)
+        given = table.take({"id": str, "gender": str, "texts": object}, faults)
+        name, row = given.get("id", ""), table.lines.get("id")
+        if name:
+            faults.check_id(FILE, row, what="id in [people]", given=name)
+        if name and name in {one.id for one in people}:
+            faults.add(FILE, row, f"the person '{name}' is there twice.")
+        gender = None
+        if "gender" in given:
+            gender = faults.check_one_of(
+                FILE,
+                table.lines.get("gender"),
+                what="gender",
+                given=given["gender"],
+                allowed=_GENDERS,
+            )
+        texts = text_list(table, "texts", given, '["woman"]', faults)
+        for text in texts:
+            what = f"a text of person '{name}'"
+            if not text.strip():
+                faults.add(FILE, table.lines.get("texts"), f"{what} is empty.")
+            faults.check_plain(FILE, table.lines.get("texts"), what=what, text=text)
+        people.append(Described(id=name, gender=gender or "unstated", texts=texts))
+    if len({len(one.texts) for one in people if len(one.texts) > 1}) > 1:
+        message = "people with several texts must have the same number of them: they go in turn."
+        faults.add(FILE, toml.top().lines.get("people"), message)
+    return tuple(people)
+
+
+def text_list(
+    table: TomlTable, key: str, given: Mapping[str, Any], such_as: str, faults: Faults
+) -> tuple[str, ...]:
+    """A list of one text or more; empty with a fault noted where it is something else."""
+    value = given.get(key)
+    if value is None:
+        return ()
+    if not isinstance(value, list) or not value or not all(isinstance(one, str) for one in value):
+        message = f"{key} must be a list of texts, such as {such_as}."
+        faults.add(FILE, table.lines.get(key), message)
+        return ()
+    for text in value:
+        faults.check_text(FILE, table.lines.get(key), what=f"a text of {key}", text=text)
+    return tuple(value)
+
+
+def _check_people(
+    top: TomlTable, people: Sequence[Described], content: Questionnaire, faults: Faults
+) -> None:
+    """People are described where the items have a mask, and only there."""
+    masks = [item.text.count(MASK) for item in content.items]
+    row = top.lines.get("people")
+    if people and any(count != 1 for count in masks):
+        which = next(item.id for item in content.items if item.text.count(MASK) != 1)
+        message = f"there are [[people]], but the item '{which}' has no {MASK} for them."
+        faults.add(FILE, row, message)
+    if not people and any(masks):
+        which = next(item.id for item in content.items if MASK in item.text)
+        message = f"the item '{which}' has {MASK}: say in [[people]] who stands there."
+        faults.add(FILE, row, message)
+
+
+def _check_pairs(top: TomlTable, faults: Faults) -> None:
+    """The options of a sentence pair are its two people; nothing else can be chosen."""
+    for key in ("scales", "people", "your_items", "controls", "reversed_dimensions"):
+        if key in top.values:
+            message = f"'{key}' does not go with sentence pairs: their options are the two people."
+            faults.add(FILE, top.lines.get(key), message)
+
+
+def _your_items(
+    toml: TomlFile,
+    content: Questionnaire | SentencePairs,
+    stems: Sequence[Stem],
+    faults: Faults,
+    *,
+    controls: Sequence[str],
+) -> dict[str, str]:
+    """Items as they are said to somebody; each names the condition as the item itself does."""
+    table = toml.table("your_items")
+    texts: dict[str, str] = table.take(dict.fromkeys(table.values, str), faults)
+    if not isinstance(content, Questionnaire):
+        return {}
+    items = {item.id: item.text for item in content.items}
+    for name, text in texts.items():
+        row, what = table.lines.get(name), f"{name} in [your_items]"
+        if name not in items and name not in controls:
+            known = [*items, *controls]
+            near = did_you_mean(name, known)
+            faults.add(FILE, row, f"'{name}' in [your_items] is no item and no control.{near}")
+        elif sorted(places(text)) != (sorted(places(items[name])) if name in items else []):
+            message = f"{what} must have the same places in braces as the item: '{text}'."
+            faults.add(FILE, row, message)
+        if stray_braces(text) or MASK in text:
+            faults.add(FILE, row, f"{what} cannot have a stray brace or {MASK}: '{text}'.")
+    if texts and not any("your_item" in places(stem.text) for stem in stems):
+        message = "there is [your_items], but no stem has {your_item}."
+        faults.add(FILE, toml.top().lines.get("your_items"), message)
+    return texts
+
+
+def _reversed_dimensions(
+    top: TomlTable, content: Questionnaire | SentencePairs, faults: Faults
+) -> tuple[str, ...]:
+    names = text_list(top, "reversed_dimensions", top.values, '["help"]', faults)
+    if isinstance(content, Questionnaire):
+        known = list(dict.fromkeys(item.dimension for item in content.items if item.dimension))
+        for name in names:
+            faults.check_one_of(
+                FILE,
+                top.lines.get("reversed_dimensions"),
+                what="a dimension in reversed_dimensions",
+                given=name,
+                allowed=known,
+            )
+    return names
+
+
+def _smallest(top: TomlTable, faults: Faults) -> float:
+    value = top.values.get("smallest", 0.05)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1:
+        message = f"smallest is {value!r}. Allowed: a number above 0 and below 1."
+        faults.add(FILE, top.lines.get("smallest"), message)
+        return 0.05
+    return float(value)

@@ -1,0 +1,112 @@
+"""An instrument → its forms: the ways in which models of other kinds are asked it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from goffman.choice_items import ChoiceForm
+from goffman.control_items import Controls
+from goffman.errors import InputError, did_you_mean
+from goffman.instruments.coreference import without_a_chat
+from goffman.records import MASK, Instrument, InstrumentKind, Questionnaire, SentencePairs
+
+_ENDINGS: dict[InstrumentKind, str] = {
+    "complete": "completion",
+    "choose": "choice",
+    "say": "said",
+    "write": "written",
+    "prefer": "pronouns",
+}
+"""What stands after an instrument's id in that of its form, and names the form."""
+
+_MEASURES: dict[str, tuple[str, str]] = {
+    "people": ("code-by-gender", "said-code-by-gender"),
+    "pairs": ("coreference-choice", "coreference-said"),
+    "codes": ("mean-code", "said-code"),
+}
+"""By what varies: the measure of the options' probabilities, and that of replies."""
+
+
+def forms_of(instrument: Instrument) -> tuple[Instrument, ...]:
+    """The instrument, then its derived forms: each an instrument with an id of its own."""
+    forms = [instrument]
+    if instrument.completion:
+        forms.append(_completion(instrument))
+    if instrument.choice is not None:
+        forms += [_choice(instrument, instrument.choice, kind) for kind in ("choose", "say")]
+    if instrument.writing:
+        forms.append(_writing(instrument))
+    if isinstance(instrument.content, SentencePairs):
+        forms.append(without_a_chat(instrument))
+    return tuple(forms)
+
+
+def form_name(form: Instrument, instrument: Instrument) -> str:
+    """What a form of an instrument is called: its ending, or its kind where it is the first."""
+    return form.kind if form.id == instrument.id else _ENDINGS[form.kind]
+
+
+def form_of(instrument: Instrument, name: str) -> Instrument:
+    """The form of a name, or of an id; InputError where there is none."""
+    forms = {form_name(form, instrument): form for form in forms_of(instrument)}
+    by_id = {form.id: form for form in forms.values()}
+    if name in forms:
+        return forms[name]
+    if name in by_id:
+        return by_id[name]
+    raise InputError(
+        f"{instrument.id} has no form '{name}'. Allowed: {', '.join(forms)}."
+        + did_you_mean(name, list(forms))
+    )
+
+
+def _completion(instrument: Instrument) -> Instrument:
+    return replace(
+        instrument,
+        id=f"{instrument.id}-{_ENDINGS['complete']}",
+        kind="complete",
+        title=f"A sentence completed, its reply begun: the sentences of {instrument.id}",
+    )
+
+
+def _choice(instrument: Instrument, choice: ChoiceForm, kind: InstrumentKind) -> Instrument:
+    """With options to choose from: their probabilities, or one of them named in a reply."""
+    said = kind == "say"
+    varies = "people" if choice.people else "codes"
+    if not isinstance(instrument.content, Questionnaire):
+        varies = "pairs"
+    kept = ("contrast", "against", "pairs")
+    settings = {key: instrument.settings[key] for key in kept if key in instrument.settings}
+    if varies == "pairs":
+        settings["placement"] = instrument.settings["placement"]
+    settings |= {"measure": _MEASURES[varies][said], "smallest": choice.smallest}
+    return replace(
+        instrument,
+        id=f"{instrument.id}-{_ENDINGS[kind]}",
+        kind=kind,
+        title=f"{choice.title} ({'answered in text' if said else 'by the options’ probabilities'})",
+        settings=settings,
+        controls=choice.controls or _choosable(instrument),
+    )
+
+
+def _choosable(instrument: Instrument) -> Controls | None:
+    """The instrument's own controls, where an option can answer them: nothing is to be filled."""
+    controls = instrument.controls
+    if controls is None or isinstance(instrument.content, SentencePairs):
+        return controls
+    masked = any(MASK in control.text for control in controls.items)
+    return None if masked or controls.score == "person" else controls
+
+
+def _writing(instrument: Instrument) -> Instrument:
+    kept = ("contrast", "against", "smallest")
+    settings = {key: instrument.settings[key] for key in kept if key in instrument.settings}
+    return replace(
+        instrument,
+        id=f"{instrument.id}-{_ENDINGS['write']}",
+        kind="write",
+        title=f"A sentence written about someone: the people of {instrument.id}",
+        settings={**settings, "measure": "gender-of-writing"},
+        controls=None,
+    )

@@ -1,0 +1,76 @@
+"""A balanced part of the prompts, for a model that answers one request at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+
+from goffman.records import BASELINE, Instrument, InstrumentKind, Prompt, is_control
+
+SIZED_KINDS: tuple[InstrumentKind, ...] = ("ask", "complete", "choose", "say", "write")
+"""Those that a server can be asked, a request a prompt."""
+
+SIZED_PAIRS = 20
+"""Sentence pairs that are drawn."""
+
+MOST_REQUESTS = 6_000
+"""What the sized parts of all built-in instruments stay within, controls included."""
+
+
+def sized_trials(instrument: Instrument) -> int:  # noqa: ARG001 - one for all, so far
+    """How often each prompt of the sized part of an instrument is asked."""
+    return 1
+
+
+def sized(prompts: Sequence[Prompt]) -> tuple[Prompt, ...]:
+    """Of the presentations of each item and condition one, in one order of the options or in two.
+
+    They go in turn, so that every item and every condition meets each about equally often. Both
+    orders are asked where there are two, and of controls; of more orders, one. Where people are
+    described, women and men are, in the same presentation; the baseline is left out.
+    """
+    items = _places(prompt.item for prompt in prompts)
+    cells = _places((prompt.condition, prompt.form) for prompt in prompts)
+    wordings = _places(prompt.wording for prompt in prompts)
+    orders = _places(prompt.order for prompt in prompts)
+    people = _people(prompts)
+    both = all(map(is_control, prompts)) or (len(orders) == 2 and not people)
+    # The second half of the orders are those of the first half turned round.
+    in_turn = max(len(orders) // 2, 1) if both else len(orders)
+    described = max((len(some) for some in people.values()), default=1)
+    count = in_turn * len(wordings) * described
+    # The next item is asked the other way round, and in another wording.
+    step = count // 2 + 1
+
+    def is_asked(prompt: Prompt) -> bool:
+        turn = cells[prompt.condition, prompt.form] + step * items[prompt.item]
+        rest, person = divmod(turn % count, described)
+        order, wording = divmod(rest, len(wordings))
+        if orders[prompt.order] % in_turn != order or wordings[prompt.wording] != wording:
+            return False
+        if not people:
+            return True
+        some = people.get(prompt.gender, [])
+        return prompt.condition != BASELINE and prompt.person == (
+            some[person % len(some)] if some else None
+        )
+
+    return tuple(prompt for prompt in prompts if is_asked(prompt))
+
+
+def _places(values: Iterable[Hashable]) -> dict[Hashable, int]:
+    """By value: how many others come first."""
+    return {value: place for place, value in enumerate(dict.fromkeys(values))}
+
+
+def _people(prompts: Sequence[Prompt]) -> dict[str | None, list[str | None]]:
+    """By gender: the people who are described; those of no stated gender where there are no others.
+
+    Women and men are set against each other; a third request a question would not fit.
+    """
+    found: dict[str | None, list[str | None]] = {}
+    for prompt in prompts:
+        if prompt.person is not None and prompt.person not in found.setdefault(prompt.gender, []):
+            found[prompt.gender].append(prompt.person)
+    if len(found) > 1:
+        found.pop("unstated", None)
+    return found
