@@ -185,8 +185,10 @@ people are shown it.
       presented.py      how a question with options is presented, and means over its orders
       unanswered.py     beside a bias: bounds for non-answers, chance, position, log-odds
       replies.py        replies → correct, incorrect, unsure, other, refusal, by a named parser
+      choices_parsed.py  replies → the option that each names, by a named parser
       negative_attitude.py  negative_sentiment.py  gender_of_subject.py
       gender_of_phrase.py  coreference_bias.py  pronoun_preference.py  mean_code.py
+      said_code.py
     reports/          WHAT PEOPLE READ
       run.py            a measured run, read back
       write.py          a run → report.html, figures/, tables/

@@ -310,3 +310,89 @@ def test_evidence_lists_the_options_as_presented_and_the_rest():
     ]
     assert [row[4] for row in rows] == near([0.1, 0.2, 0.3, 0.15, 0.05, 0.2])
     assert list(CODES) == sorted(CODES)
+
+
+def in_turn(table):
+    """A part of the questions: each item and condition in one wording, in both orders."""
+    conditions, items = (
+        table[name].unique(maintain_order=True).to_list() for name in ("condition", "item")
+    )
+    names = ("willing", "shun", "want")
+    place = [
+        names[(conditions.index(c) + items.index(i)) % 3] == w
+        for c, i, w in table.select("condition", "item", "wording").rows()
+    ]
+    return table.filter(place)
+
+
+def test_where_wordings_go_in_turn_groups_are_compared_over_conditions_and_items():
+    table = in_turn(asked())
+    noise = noise_of(table)
+    measure = MeanCode()
+    answers = choices(table, lambda row: leaning(row, noise=noise))
+    scores = check(measure(answers, table))
+    found = section(measure, scores, table).estimates
+    codes = dict(
+        scores.filter(pl.col("level") == "prompt", pl.col("quantity") == "code")
+        .select("prompt_id", "value")
+        .rows()
+    )
+    named = table.to_dicts()
+
+    def mean(**ids):
+        return statistics.fmean(
+            codes[row["prompt_id"]]
+            for row in named
+            if row["group"] != "baseline" and all(row[k] == v for k, v in ids.items())
+        )
+
+    gap = contrast(found, "groups", model="m")
+    assert gap["difference"] == near(mean(group="stigmatized") - mean(group="non-stigmatized"))
+    assert gap["p"] is not None
+    assert gap["interval_over"] == "conditions and items, crossed"
+    level = value(
+        scores, level="group", model="m", group="stigmatized", wording=None, quantity="code"
+    )
+    assert level == near(gap["mean_first"])
+    # Each condition meets both wordings, in other items.
+    shun = contrast(found, "wordings", model="m", first="shun")
+    expected = statistics.fmean(
+        mean(wording="shun", condition=c) - mean(wording="willing", condition=c)
+        for c in table.filter(pl.col("group") != "baseline")["condition"].unique()
+    )
+    assert shun["difference"] == near(expected)
+    assert shun["interval_over"] == "conditions"
+    keyed = contrast(found, "keying", model="m")
+    expected = statistics.fmean(
+        mean(wording="shun", condition=c) - mean(wording="want", condition=c)
+        for c in table.filter(pl.col("group") != "baseline")["condition"].unique()
+    )
+    assert keyed["difference"] == near(expected)
+
+
+def test_where_each_condition_has_one_order_sets_of_conditions_are_compared():
+    table = asked()
+    conditions = table["condition"].unique(maintain_order=True).to_list()
+    kept = [
+        (row["order"] == "forward") == (conditions.index(row["condition"]) % 2 == 0)
+        for row in table.to_dicts()
+    ]
+    # In one wording, so that the order is the direction.
+    table = table.filter(kept).filter(pl.col("wording") == "willing")
+    measure = MeanCode()
+    noise = noise_of(table)
+    scores = measure(choices(table, lambda row: leaning(row, first=0.2, noise=noise)), table)
+    found = section(measure, scores, table, wordings=("willing",)).estimates
+    order = contrast(found, "order", model="m")
+    named = table.filter(pl.col("condition") != "baseline")
+    per = scores.filter(pl.col("level") == "prompt", pl.col("quantity") == "code")
+    both = named.join(per.select("prompt_id", "value"), on="prompt_id")
+    means = {
+        order: statistics.fmean(of["value"])
+        for (order,), of in both.partition_by("order", as_dict=True).items()
+    }
+    assert order["difference"] == near(means["reversed"] - means["forward"])
+    assert (order["n_first"], order["n_second"]) == (
+        named.filter(pl.col("order") == "reversed")["condition"].n_unique(),
+        named.filter(pl.col("order") == "forward")["condition"].n_unique(),
+    )

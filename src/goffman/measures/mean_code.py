@@ -25,9 +25,8 @@ from goffman.estimates.conditions import (
     groups_as_asked,
     groups_of_conditions,
     models_over_conditions,
-    wordings_over_conditions,
 )
-from goffman.estimates.presented import keying, order_of_options, over_orders
+from goffman.estimates.presented import keying, order_of_options, over_orders, wordings
 from goffman.estimates.rarity import groups_against_rare
 from goffman.estimates.reference import conditions_against_reference
 from goffman.measures.base import Contrasts, Meaning, Reads, as_they_are
@@ -69,14 +68,19 @@ CODES_OF = (
     models_over_conditions,
     conditions_against_reference,
     conditions_against_baseline,
-    wordings_over_conditions,
 )
 """Contrasts of what is asked, made from the means over orders."""
 
 CODE_CONTRASTS: tuple[tuple[str, Contrasts], ...] = (
     (
         "code",
-        (order_of_options, keying, groups_as_asked, *(over_orders(one) for one in CODES_OF)),
+        (
+            order_of_options,
+            keying,
+            wordings,
+            groups_as_asked,
+            *(over_orders(one) for one in CODES_OF),
+        ),
     ),
 )
 

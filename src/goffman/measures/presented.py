@@ -16,7 +16,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from goffman.choice_items import options_from
-from goffman.estimates.presented import DIRECTIONS, KEYINGS
+from goffman.estimates.presented import DIRECTIONS, KEYINGS, wordings_in_turn
 from goffman.measures.rows import IDS, above_baseline, as_scores, gaps, mean_over, only
 from goffman.measures.scale import scale
 
@@ -100,12 +100,7 @@ def means_of_codes(
     who = ("condition", "group", "category")
     forms = mean_over(cells, keep=("model", "wording", "form", *who), level="form", over="items")
     wordings = mean_over(forms, keep=("model", "wording", *who), level="wording", over="forms")
-    conditions = pl.concat(
-        [
-            mean_over(wordings, keep=("model", *who), level="condition", over="wordings"),
-            mean_over(wordings, keep=who, level="condition", over="models × wordings"),
-        ]
-    )
+    conditions = _of_conditions(cells, who)
     of_items = mean_over(cells, keep=("model", "item", *who), level="cell", over="questions")
     groups = pl.concat(
         [
@@ -132,6 +127,22 @@ def means_of_codes(
             groups,
             gaps(only(groups, ["code"]), contrast=contrast, against=against),
             mean_over(presented, keep=("model",), level="model", over="prompts"),
-            scale(cells, quantity="code", groups=(contrast, against)),
+            scale(wordings_in_turn(cells), quantity="code", groups=(contrast, against)),
+        ]
+    )
+
+
+def _of_conditions(cells: pl.DataFrame, who: tuple[str, ...]) -> pl.DataFrame:
+    """SCORES of conditions, of each model and over all: every wording counts the same.
+
+    Where each question was asked in one wording only, every item does.
+    """
+    keep, even = ("model", "wording", "form", *who), wordings_in_turn(cells)
+    forms = mean_over(even, keep=keep, level="form", over="items")
+    wordings = mean_over(forms, keep=("model", "wording", *who), level="wording", over="forms")
+    return pl.concat(
+        [
+            mean_over(wordings, keep=("model", *who), level="condition", over="wordings"),
+            mean_over(wordings, keep=who, level="condition", over="models × wordings"),
         ]
     )

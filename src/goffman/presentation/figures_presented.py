@@ -51,7 +51,7 @@ def effects(section: Section) -> Iterator[Figure]:
         "presentation",
         title="What the presentation alone does",
         description=(
-            f"For each model: how far the {section.presentation.called} moves when only the "
+            "For each model: how far the mean code moves when only the "
             "presentation of the same questions changes, with 95% intervals. The order of the "
             "options: the most stigmatizing one first minus last. The keying: agreeing means more "
             f"minus less stigma.{''.join(first)} A model that heeds only what is said has 0 for "

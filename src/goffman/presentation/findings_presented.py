@@ -29,7 +29,6 @@ def style_said(section: Section, model: str) -> str:
 
 def presentation_said(section: Section, model: str) -> str:
     """How far order, keying and wording move the number, each with its interval."""
-    called = section.presentation.called
     said = [
         f"{what} moves it by {_moved(row)}"
         for kind, what in _MOVES.items()
@@ -37,8 +36,8 @@ def presentation_said(section: Section, model: str) -> str:
     ]
     said += _wordings(section, model)
     if not said:
-        return f"What the presentation does to the {called} is unknown: there was only one."
-    return f"What the presentation alone does to the {called}: {'; '.join(said)}."
+        return "What the presentation does to the mean code is unknown: there was only one."
+    return f"What the presentation alone does to the mean code: {'; '.join(said)}."
 
 
 def _moved(row: Row) -> str:

@@ -21,8 +21,8 @@ def how_it_answers(section: Section) -> Iterator[Table]:
     effects = rows.select(*kept, "reason").to_dicts()
     if effects:
         caption = (
-            f"{section.instrument}: what the presentation of a question alone does to the "
-            f"{section.presentation.called}: the order of the options, the keying, the wording."
+            f"{section.instrument}: what the presentation of a question alone does to the mean "
+            "code: the order of the options, the keying, the wording."
         )
         shown = (
             Shown(header="model", keys=("model",), drop="constant"),
