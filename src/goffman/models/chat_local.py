@@ -16,6 +16,7 @@ from goffman.errors import AskingError, ModelError
 from goffman.models.base import Opening, Reply, not_a_number
 from goffman.models.batches import decided, distinct, plan_batches
 from goffman.models.forward import in_halves, load_weights, quiet
+from goffman.models.graph import Graphs
 from goffman.models.masked import position_limit
 from goffman.models.next_words import NextWord
 from goffman.models.talk import Question, Talk
@@ -24,7 +25,9 @@ from goffman.models.tokens import check_length, load_tokenizer, token_ids
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from goffman.models.base import Identity, LoadOptions, Precision, Sampling, Turn
+    from numpy.typing import NDArray
+
+    from goffman.models.base import Identity, LoadOptions, Sampling, Turn
     from goffman.models.hub import Files
 
 TEMPLATE = (
@@ -66,6 +69,10 @@ class LocalChat:
         self._sampling = sampling
         self._ends = _end_tokens(model, tokenizer)
         self._limit = position_limit(model)
+        self._choose = _Chooser(sampling)
+        self._graphs = Graphs(
+            model, choose=self._choose, ends=self._ends, precision=identity.precision
+        )
         self.next_word = NextWord(
             model, tokenizer, name=identity.name, limit=self._limit, write=self._written
         )
@@ -158,12 +165,27 @@ class LocalChat:
         talk = Talk(self._model, questions, pad_id=self._ends[0])
         seeds = [seed for one in questions for seed in one.seeds]
         most = [self._most(len(one)) for one in questions for _ in one.seeds]
-        choose = _Chooser(self._sampling, seeds, precision=self.identity.precision)
-        said: list[list[int]] = [[] for _ in seeds]
-        going = list(range(len(seeds)))
+        # One number a token, the chat's own, whatever is asked beside it.
+        drawn = np.stack([np.random.default_rng(seed).random(max(most)) for seed in seeds])
+        said = self._graphs.said(talk, drawn) if self._graphs.fits(talk) else None
+        if said is None:
+            said = self._plainly(talk, drawn, most)
+        cut = [tokens[:at_most] for tokens, at_most in zip(said, most, strict=True)]
+        return [Said(tuple(tokens), tokens[-1] in self._ends) for tokens in cut]
+
+    def _plainly(
+        self, talk: Talk, drawn: NDArray[np.float64], most: Sequence[int]
+    ) -> list[list[int]]:
+        """The tokens of each reply; chats that have ended are not asked again."""
+        said: list[list[int]] = [[] for _ in most]
+        going = list(range(len(most)))
         logits = talk.logits
         while True:
-            chosen = choose(logits, going)
+            if not torch.isfinite(logits.amax(dim=1)).all():
+                raise ArithmeticError(not_a_number(self.identity.precision))
+            turn = len(said[going[0]])
+            numbers = torch.from_numpy(drawn[going, turn : turn + 1]).to(logits.device)
+            chosen: list[int] = self._choose(logits, numbers)[:, 0].tolist()
             for row, token in zip(going, chosen, strict=True):
                 said[row].append(token)
             kept = [
@@ -172,38 +194,27 @@ class LocalChat:
                 if token not in self._ends and len(said[going[at]]) < most[going[at]]
             ]
             if not kept:
-                break
+                return said
             going = [going[at] for at in kept]
             logits = talk.go_on([chosen[at] for at in kept], kept)
-        return [Said(tuple(tokens), tokens[-1] in self._ends) for tokens in said]
 
 
 class _Chooser:
-    """Chooses the next token of every chat: the most probable one, or drawn, by its own seed."""
+    """Chooses the next token of every chat: the most probable one, or drawn, by its own number."""
 
-    def __init__(
-        self, sampling: Sampling, seeds: Sequence[int], *, precision: Precision | None
-    ) -> None:
+    def __init__(self, sampling: Sampling) -> None:
         self._sampling = sampling
-        self._precision = precision
-        self._draws = [np.random.default_rng(seed) for seed in seeds]
 
-    def __call__(self, logits: torch.Tensor, going: Sequence[int]) -> list[int]:
-        """The token of each chat that goes on; one uniform number a token, the chat's own."""
-        if not torch.isfinite(logits.max(dim=1).values).all():
-            raise ArithmeticError(not_a_number(self._precision))
+    def __call__(self, logits: torch.Tensor, drawn: torch.Tensor) -> torch.Tensor:
+        """[chat, 1]: its token; ``drawn``: [chat, 1], a uniform number from 0 to 1 for each."""
         if self._sampling.temperature == 0:
-            found: list[int] = logits.argmax(dim=1).tolist()
-            return found
+            return logits.argmax(dim=1, keepdim=True)
         probabilities = torch.softmax(logits.double() / self._sampling.temperature, dim=1)
         if self._sampling.top_p is not None:
             probabilities = _nucleus(probabilities, self._sampling.top_p)
         summed = probabilities.cumsum(dim=1)
-        drawn = torch.tensor([[self._draws[row].random()] for row in going], dtype=torch.float64)
-        wanted = drawn.to(summed.device) * summed[:, -1:]
         last = summed.shape[1] - 1
-        chosen = torch.searchsorted(summed, wanted, right=True)[:, 0].clamp(max=last)
-        return [int(token) for token in chosen.tolist()]
+        return torch.searchsorted(summed, drawn * summed[:, -1:], right=True).clamp(max=last)
 
 
 def _nucleus(probabilities: torch.Tensor, top_p: float) -> torch.Tensor:

@@ -38,8 +38,8 @@ class Talk:
         """Every question is read once, whatever the number of its seeds."""
         self._model = model
         self._past: Any = None
-        self._there = torch.ones((1, 0), dtype=torch.long, device=model.device)
-        self._positions = self._there
+        self.there = torch.ones((1, 0), dtype=torch.long, device=model.device)
+        self.positions = self.there
         first = self._read([one.ids for one in questions], pad_id=pad_id)
         rows = torch.repeat_interleave(
             torch.arange(len(questions)), torch.tensor([len(one.seeds) for one in questions])
@@ -50,17 +50,29 @@ class Talk:
         self.logits = first
         """[text, token]: what comes next."""
 
+    @property
+    def layers(self) -> list[tuple[torch.Tensor, torch.Tensor]] | None:
+        """Keys and values of each layer as they were read; None: it keeps something else."""
+        layers = getattr(self._past, "layers", None)
+        if not layers or any(type(one).__name__ != "DynamicLayer" for one in layers):
+            return None
+        return [(one.keys, one.values) for one in layers]
+
+    def forget(self) -> None:
+        """What was read is not needed any more."""
+        self._past = None
+
     def go_on(self, tokens: Sequence[int], kept: Sequence[int]) -> torch.Tensor:
         """[text, token]: the logits after one more token in each text that is kept.
 
         ``kept``: the rows, each as often as it goes on.
         """
-        if list(kept) != list(range(len(self._there))):
+        if list(kept) != list(range(len(self.there))):
             self._keep(torch.tensor(kept))
-        ids = torch.tensor(tokens, device=self._there.device).unsqueeze(1)
-        self._there = torch.cat([self._there, torch.ones_like(ids)], dim=1)
-        self._positions = self._positions[:, -1:] + 1
-        return self._step(ids, self._positions)
+        ids = torch.tensor(tokens, device=self.there.device).unsqueeze(1)
+        self.there = torch.cat([self.there, torch.ones_like(ids)], dim=1)
+        self.positions = self.positions[:, -1:] + 1
+        return self._step(ids, self.positions)
 
     def _read(self, texts: Sequence[Sequence[int]], *, pad_id: int) -> torch.Tensor:
         """The logits after each text; what they all begin with is read once."""
@@ -70,11 +82,11 @@ class Talk:
         if len(texts) == 1 or shared < SHARED or not (alike or _sees_all(self._model)):
             shared = 0
         if shared:
-            ids = torch.tensor([texts[0][:shared]], device=self._there.device)
-            self._there = torch.ones_like(ids)
+            ids = torch.tensor([texts[0][:shared]], device=self.there.device)
+            self.there = torch.ones_like(ids)
             self._step(ids, torch.arange(shared, device=ids.device).unsqueeze(0))
             self._past.reorder_cache(
-                torch.zeros(len(texts), dtype=torch.long, device=self._there.device)
+                torch.zeros(len(texts), dtype=torch.long, device=self.there.device)
             )
         rest = [text[shared:] for text in texts]
         longest = max(map(len, rest))
@@ -84,13 +96,13 @@ class Talk:
         for row, text in enumerate(rest):
             ids[row, longest - len(text) :] = torch.tensor(text)
             there[row, longest - len(text) :] = 1
-        ids, there = ids.to(self._there.device), there.to(self._there.device)
-        self._positions = (there.cumsum(1) - 1).clamp(min=0) + shared
-        self._there = torch.cat([self._there[:, :shared].expand(len(rest), -1), there], dim=1)
-        return self._step(ids, self._positions)
+        ids, there = ids.to(self.there.device), there.to(self.there.device)
+        self.positions = (there.cumsum(1) - 1).clamp(min=0) + shared
+        self.there = torch.cat([self.there[:, :shared].expand(len(rest), -1), there], dim=1)
+        return self._step(ids, self.positions)
 
     def _step(self, ids: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
-        inputs = {"input_ids": ids, "attention_mask": self._there, "position_ids": positions}
+        inputs = {"input_ids": ids, "attention_mask": self.there, "position_ids": positions}
         more: dict[str, Any] = {"past_key_values": self._past, "use_cache": True}
         # The vocabulary projection at the last position only.
         more["logits_to_keep"] = 1
@@ -100,8 +112,8 @@ class Talk:
         return logits
 
     def _keep(self, rows: torch.Tensor) -> None:
-        rows = rows.to(self._there.device)
-        self._there, self._positions = self._there[rows], self._positions[rows]
+        rows = rows.to(self.there.device)
+        self.there, self.positions = self.there[rows], self.positions[rows]
         # The one way of picking rows that every kind of cache has, recurrent ones too.
         self._past.reorder_cache(rows)
 
