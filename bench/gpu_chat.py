@@ -1,3 +1,4 @@
+# ruff: noqa: SLF001 - a benchmark looks inside of what it measures
 """Replies and choices on a GPU against plain generate: python bench/gpu_chat.py.
 
 Random weights of 0.36, 1.7 and 7 B in bf16, sampled at temperature 1, every reply of 64 tokens (no
@@ -111,7 +112,8 @@ def check(size: str) -> None:
             chat = chat_of(model, "float32", batch=32, temperature=temperature)
             chat._graphs._works = captured
             turns = [Turn(text=t, trial=1, seed=n) for n, t in enumerate(questions(64))]
-            chat.chat(turns, lambda at, reply, c=captured: heard[c].__setitem__(at, reply.text))
+            said = heard[captured]
+            chat.chat(turns, lambda at, reply, said=said: said.__setitem__(at, reply.text))
             assert chat._graphs._works is captured, "the step could not be captured"
         same = sum(heard[True][at] == heard[False][at] for at in heard[True])
         print(f"{size} float32, temperature {temperature}: {same} of 64 replies the same")
@@ -125,13 +127,14 @@ def measure(size: str, batch: int, rounds: int) -> None:
     ids = chat.encode(texts)
     longest = max(map(len, ids))
     prompt = torch.randint(0, 1000, (batch, longest), device="cuda")
-    plain, ours, one, choices = [], [], [], []
+    plain, ours, one, alone, choices = [], [], [], [], []
     openings = [Opening(text=text) for text in texts]
     encoded = chat.next_word.encode(openings)
     work = {
         "generate": lambda: generate(model, prompt),
         "ours": lambda: chat.chat(turns, lambda *_: None),
         "one": lambda: generate(model, prompt, 1),
+        "alone": lambda: [generate(model, prompt[:1], 1) for _ in range(8)],
         "choices": lambda: chat.next_word.options(encoded, ["A", "B", "C"]),
     }
     for each in work.values():
@@ -140,12 +143,13 @@ def measure(size: str, batch: int, rounds: int) -> None:
         plain.append(batch * NEW / clocked(work["generate"]))
         ours.append(batch * NEW / clocked(work["ours"]))
         one.append(batch / clocked(work["one"]))
+        alone.append(8 / clocked(work["alone"]))
         choices.append(batch / clocked(work["choices"]))
     assert chat._graphs._works, "the step could not be captured"
-    a, b, c, d = (statistics.median(x) for x in (plain, ours, one, choices))
+    a, b, c, d, e = (statistics.median(x) for x in (plain, ours, one, choices, alone))
     print(
         f"{size:6} batch {batch:4}: generate {a:8,.0f} tokens/s, ours {b:8,.0f}, ratio {b / a:.2f};"
-        f" one token {c:7,.0f} questions/s, choices {d:7,.0f}, ratio {d / c:.2f}",
+        f" one token {e:,.0f} questions/s alone, {c:,.0f} in batches, choices {d:,.0f}",
         flush=True,
     )
 

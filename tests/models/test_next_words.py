@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from goffman.errors import ModelError
-from goffman.models import next_words
+from goffman.models import next_words, talk
 from goffman.models.base import LoadOptions, Opening, Sampling
 from goffman.models.spec import load
 from tiny_chat import make_causal
@@ -33,6 +33,12 @@ def model(request, tmp_path_factory):
     # Random weights spread their probability too thin for words of several tokens.
     found._model.get_output_embeddings().weight.data.mul_(4)
     return found
+
+
+@pytest.fixture(params=[1, 10**9], ids=["shared", "apart"], autouse=True)
+def sharing(request, monkeypatch):
+    """Whether what texts begin with is read once, or with each."""
+    monkeypatch.setattr(talk, "SAVED", {"cpu": request.param, "cuda": request.param})
 
 
 def naive_next(model, ids):

@@ -16,8 +16,8 @@ import torch
 
 from goffman.errors import ModelError
 from goffman.models.base import NextWords, Opening
-from goffman.models.forward import in_halves
-from goffman.models.talk import Question, Talk
+from goffman.models.forward import in_halves, logits_at, padded
+from goffman.models.talk import Question, Talk, shared_tokens
 from goffman.models.tokens import check_length, token_ids, token_texts
 
 if TYPE_CHECKING:
@@ -91,12 +91,14 @@ class NextWord:
         self, encoded: Sequence[Sequence[int]], labels: Sequence[str]
     ) -> NDArray[np.float32]:
         """[text, label]: the probability that the next token is one of the label's spellings."""
-        spelled = [self._spellings(label) for label in labels]
+        device = self._model.device
+        spelled = [torch.tensor(self._spellings(label), device=device) for label in labels]
 
         @torch.inference_mode()
         def ask(batch: Sequence[Sequence[int]]) -> NDArray[np.float32]:
-            found = self._next(self._talk(batch).logits)
-            return np.stack([found[:, ids].sum(dim=1).cpu().numpy() for ids in spelled], axis=1)
+            found = self._next(self._after(batch))
+            columns = [found[:, ids].sum(dim=1) for ids in spelled]
+            return torch.stack(columns, dim=1).cpu().numpy()
 
         return np.concatenate(in_halves(ask, encoded))
 
@@ -120,6 +122,15 @@ class NextWord:
 
     def _talk(self, encoded: Sequence[Sequence[int]]) -> Talk:
         return Talk(self._model, [Question(tuple(ids)) for ids in encoded], pad_id=self._pad)
+
+    def _after(self, encoded: Sequence[Sequence[int]]) -> torch.Tensor:
+        """[text, token]: the logits after each text; nothing of it is kept."""
+        if shared_tokens(self._model, encoded):
+            return self._talk(encoded).logits
+        # On the right: no token sees what comes after it.
+        ids, there = padded(encoded, pad_id=self._pad, device=self._model.device)
+        inputs = {"input_ids": ids, "attention_mask": there}
+        return logits_at(self._model, there.sum(dim=1) - 1, **inputs)
 
     @staticmethod
     def _next(logits: torch.Tensor) -> torch.Tensor:

@@ -16,8 +16,9 @@ from goffman.models.forward import accepted
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-SHARED = 8
-"""Fewer tokens than these are read again with each text: it costs less than a call."""
+SAVED = {"cpu": 256, "cuda": 16_384}
+"""What texts begin with is read once where that saves so many tokens: fewer cost less than a call,
+which a GPU takes longer to be asked for than to do."""
 
 
 @dataclass(frozen=True)
@@ -76,11 +77,7 @@ class Talk:
 
     def _read(self, texts: Sequence[Sequence[int]], *, pad_id: int) -> torch.Tensor:
         """The logits after each text; what they all begin with is read once."""
-        # A last token of its own stays with every text, for its logits.
-        shared = min(_shared(texts), min(map(len, texts)) - 1)
-        alike = len(set(map(len, texts))) == 1
-        if len(texts) == 1 or shared < SHARED or not (alike or _sees_all(self._model)):
-            shared = 0
+        shared = shared_tokens(self._model, texts)
         if shared:
             ids = torch.tensor([texts[0][:shared]], device=self.there.device)
             self.there = torch.ones_like(ids)
@@ -118,14 +115,17 @@ class Talk:
         self._past.reorder_cache(rows)
 
 
-def _shared(texts: Sequence[Sequence[int]]) -> int:
-    """With how many tokens all texts begin alike."""
+def shared_tokens(model: Any, texts: Sequence[Sequence[int]]) -> int:
+    """How many tokens that all texts begin with are worth being read once for all; 0: none."""
     # What the first and the last in order share, all between them share, too.
     first, last = min(map(tuple, texts)), max(map(tuple, texts))
-    pairs = zip(first, last, strict=False)
-    return next(
-        (at for at, (one, other) in enumerate(pairs) if one != other), min(len(first), len(last))
-    )
+    pairs = enumerate(zip(first, last, strict=False))
+    alike = next((at for at, (one, other) in pairs if one != other), len(first))
+    # A last token of its own stays with every text, for its logits.
+    shared = min(alike, min(map(len, texts)) - 1)
+    worth = shared * (len(texts) - 1) >= SAVED.get(model.device.type, SAVED["cuda"])
+    same_length = len(set(map(len, texts))) == 1
+    return shared if worth and (same_length or _sees_all(model)) else 0
 
 
 def _sees_all(model: Any) -> bool:
