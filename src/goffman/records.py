@@ -99,6 +99,8 @@ class Item:
     """The subscale, or empty."""
     keyed: Literal["plain", "reversed"] = "plain"
     """reversed: agreeing with the item means less of the construct."""
+    your_text: str = ""
+    """The text as it is said to somebody, who is "you"; empty: as it is."""
     baseline: str = ""
     """The whole text without a condition, where leaving it out changes more than its slot."""
 

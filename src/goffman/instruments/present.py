@@ -88,7 +88,7 @@ def presented(
                     one = prompt
                     if person:
                         one = replace(prompt, gender=person.gender, person=person.id)
-                    text = _stem_text(form, stem, item, described, values, bare=not base.form)
+                    text = _stem_text(stem, item, described, values, bare=not base.form)
                     yield from _in_orders(form, one, stem, text, way_out=way_out)
 
 
@@ -106,7 +106,6 @@ def _people(form: ChoiceForm, turn: int) -> Iterator[tuple[Described | None, str
 
 
 def _stem_text(
-    form: ChoiceForm,
     stem: Stem,
     item: Item,
     described: str,
@@ -116,7 +115,9 @@ def _stem_text(
 ) -> str:
     """The stem with the item in it; ``bare``: without a condition."""
     own = item.baseline or item.text if bare else item.text
-    texts = {"item": own, "your_item": form.your_items.get(item.id, own)}
+    # A baseline of its own is not said to anybody; one by an empty slot is.
+    yours = own if bare and item.baseline else item.your_text or own
+    texts = {"item": own, "your_item": yours}
     filled = {name: put_in(text, values).replace(MASK, described) for name, text in texts.items()}
     return put_in(stem.text, filled)
 
@@ -157,7 +158,7 @@ def presented_controls(
 ) -> Iterator[Prompt]:
     """The control items of a questionnaire, if any, in every stem and order."""
     for control in instrument.controls.items if instrument.controls else ():
-        item = Item(id=control.id, text=control.text)
+        item = Item(id=control.id, text=control.text, your_text=control.your_text)
         prompt = Prompt(
             instrument=instrument.id,
             item=control.id,
@@ -168,7 +169,7 @@ def presented_controls(
             answer=control.expected,
         )
         for stem in stems:
-            text = _stem_text(form, stem, item, "", content.fields, bare=False)
+            text = _stem_text(stem, item, "", content.fields, bare=False)
             yield from _in_orders(form, prompt, stem, text, way_out=way_out)
 
 

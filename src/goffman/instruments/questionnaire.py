@@ -41,7 +41,7 @@ def read_questionnaire(
     rows = read_table(
         items_path,
         required=["item", "text"],
-        optional=["wording", "dimension", "keyed", "baseline"],
+        optional=["wording", "dimension", "keyed", "your_text", "baseline"],
         faults=faults,
     )
     if _too_many(len(rows) * len(wordings), "items × wordings", items_path.name, faults):
@@ -185,6 +185,7 @@ def _items(rows: Sequence[Row], wordings: Sequence[Wording], faults: Faults) -> 
                 wording=wording,
                 dimension=row["dimension"],
                 keyed=chosen or "plain",
+                your_text=row["your_text"],
                 baseline=row["baseline"],
             )
         )
@@ -235,6 +236,7 @@ def _check_sentence(
         faults.add(row.file, row.number, message)
     if stray_braces(row["text"]):
         faults.add(row.file, row.number, f"text has a stray brace: '{row['text']}'.")
+    check_your_text(row, faults)
     for wording in wordings:
         sentence = wording.frame.replace("{item}", row["text"])
         named = places(sentence)
@@ -252,6 +254,17 @@ def _check_sentence(
         if message:
             faults.add(row.file, row.number, message)
             return
+
+
+def check_your_text(row: Row, faults: Faults) -> None:
+    """The text as it is said to somebody has the same places and the same mask as the text."""
+    yours, own = (
+        (sorted(places(text)), text.count(MASK), stray_braces(text))
+        for text in (row["your_text"], row["text"])
+    )
+    if row["your_text"] and yours != own:
+        message = f"your_text must have the same braces and {MASK} as text: '{row['your_text']}'."
+        faults.add(row.file, row.number, message)
 
 
 def _condition_rows(path: Path, faults: Faults) -> list[Row]:
