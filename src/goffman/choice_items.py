@@ -82,8 +82,6 @@ class ChoiceForm:
     """two: forward and reversed; all: every permutation of the options."""
     people: tuple[Described, ...] = ()
     """None: the items have no person to describe."""
-    reversed_dimensions: tuple[str, ...] = ()
-    """Subscales of which more means less stigma, as help does: their codes are turned round."""
     smallest: float = 0.05
     """The smallest difference of codes that counts as relevant."""
     controls: Controls | None = None

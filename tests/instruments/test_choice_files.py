@@ -38,9 +38,9 @@ task = "tell cake from poison"
 floor = 0.9
 """
 ITEMS = """\
-item,text,dimension,your_text
-tea,have my tea with {someone},home,have your tea with {someone}
-walk,walk with {someone},out,
+item,text,dimension,choice_keyed,your_text
+tea,have my tea with {someone},home,reversed,have your tea with {someone}
+walk,walk with {someone},out,,
 """
 CONDITIONS = """\
 condition,name,group,category,form,verb
@@ -142,6 +142,7 @@ def test_what_a_choice_says_is_read(folder: Path) -> None:
     assert [(scale.texts, scale.codes, scale.labels) for scale in form.scales] == [
         (("Gladly", "Never"), (0.0, 1.0), "letters")
     ]
+    assert [item.choice_keyed for item in instrument.content.items] == ["reversed", None]
     yours = [item.your_text for item in instrument.content.items]
     assert yours == ["have your tea with {someone}", ""]
     assert [one.your_text for one in instrument.controls.items] == ["eat your cake", ""]
@@ -187,7 +188,7 @@ BROKEN = {
         [
             "choice.toml: the key 'request' is missing.",
             "choice.toml, line 2: there is no key 'requests'. Allowed: title, request, way_out, "
-            "orders, smallest, reversed_dimensions, stems, scales, people, controls. "
+            "orders, smallest, stems, scales, people, controls. "
             "Did you mean 'request'?",
         ],
     ),
@@ -341,16 +342,9 @@ BROKEN = {
         choice("\n[[scales]]", "smallest = 1\n\n[[scales]]"),
         ["choice.toml, line 4: smallest is 1. Allowed: a number above 0 and below 1."],
     ),
-    "an unknown dimension": (
-        choice("\n[[scales]]", 'reversed_dimensions = ["houme"]\n\n[[scales]]'),
-        [
-            "choice.toml, line 4: a dimension in reversed_dimensions is 'houme'. Allowed: home, "
-            "out. Did you mean 'home'?"
-        ],
-    ),
-    "dimensions that are no list": (
-        choice("\n[[scales]]", 'reversed_dimensions = "home"\n\n[[scales]]'),
-        ['choice.toml, line 4: reversed_dimensions must be a list of texts, such as ["help"].'],
+    "an unknown keying of an item": (
+        change("items.csv", "out,,", "out,back,"),
+        ["items.csv, line 3: choice_keyed is 'back'. Allowed: plain, reversed."],
     ),
     "people where nobody is masked": (
         lambda folder: (folder / "choice.toml").write_text(CHOICE + PEOPLE),

@@ -34,7 +34,6 @@ _TOP: dict[str, type] = {
     "way_out": str,
     "orders": str,
     "smallest": object,
-    "reversed_dimensions": object,
     "stems": list,
     "scales": list,
     "people": list,
@@ -82,7 +81,6 @@ def read_choice(
         )
     else:
         _check_pairs(top, faults)
-    turned = _reversed_dimensions(top, content, faults)
     smallest = _smallest(top, faults)
     if len(faults.found) > before:
         return None, [path]
@@ -94,7 +92,6 @@ def read_choice(
         way_out=given["way_out"],
         orders=orders or "two",
         people=people,
-        reversed_dimensions=turned,
         smallest=smallest,
         controls=controls,
     )
@@ -205,7 +202,7 @@ def _people(toml: TomlFile, faults: Faults) -> tuple[Described, ...]:
                 given=given["gender"],
                 allowed=_GENDERS,
             )
-        texts = text_list(table, "texts", given, '["woman"]', faults)
+        texts = _text_list(table, "texts", given, '["woman"]', faults)
         for text in texts:
             what = f"a text of person '{name}'"
             if not text.strip():
@@ -218,7 +215,7 @@ def _people(toml: TomlFile, faults: Faults) -> tuple[Described, ...]:
     return tuple(people)
 
 
-def text_list(
+def _text_list(
     table: TomlTable, key: str, given: Mapping[str, Any], such_as: str, faults: Faults
 ) -> tuple[str, ...]:
     """A list of one text or more; empty with a fault noted where it is something else."""
@@ -271,27 +268,10 @@ def _check_count(
 
 def _check_pairs(top: TomlTable, faults: Faults) -> None:
     """The options of a sentence pair are its two people; nothing else can be chosen."""
-    for key in ("scales", "people", "controls", "reversed_dimensions"):
+    for key in ("scales", "people", "controls"):
         if key in top.values:
             message = f"'{key}' does not go with sentence pairs: their options are the two people."
             faults.add(FILE, top.lines.get(key), message)
-
-
-def _reversed_dimensions(
-    top: TomlTable, content: Questionnaire | SentencePairs, faults: Faults
-) -> tuple[str, ...]:
-    names = text_list(top, "reversed_dimensions", top.values, '["help"]', faults)
-    if isinstance(content, Questionnaire):
-        known = list(dict.fromkeys(item.dimension for item in content.items if item.dimension))
-        for name in names:
-            faults.check_one_of(
-                FILE,
-                top.lines.get("reversed_dimensions"),
-                what="a dimension in reversed_dimensions",
-                given=name,
-                allowed=known,
-            )
-    return names
 
 
 def _smallest(top: TomlTable, faults: Faults) -> float:

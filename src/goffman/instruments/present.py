@@ -71,7 +71,6 @@ def presented(
     """Every presentation of a questionnaire: condition by condition, item by item."""
     items = {item.id: item for item in reversed(content.items)}
     ordered = [items[name] for name in dict.fromkeys(item.id for item in content.items)]
-    turned = form.reversed_dimensions
     for turn, (base, stands_there) in enumerate(stand_ins):
         values = {**content.fields, content.slot.name: stands_there}
         for place, item in enumerate(ordered):
@@ -79,7 +78,7 @@ def presented(
                 base,
                 item=item.id,
                 dimension=item.dimension or None,
-                keyed=_keyed((item.keyed == "plain") != (item.dimension in turned)),
+                keyed=item.choice_keyed or item.keyed,
             )
             # Another step than that of the presentations, so that no name goes with one of them.
             people = list(_people(form, place + 2 * turn))

@@ -41,7 +41,7 @@ def read_questionnaire(
     rows = read_table(
         items_path,
         required=["item", "text"],
-        optional=["wording", "dimension", "keyed", "your_text", "baseline"],
+        optional=["wording", "dimension", "keyed", "choice_keyed", "your_text", "baseline"],
         faults=faults,
     )
     if _too_many(len(rows) * len(wordings), "items × wordings", items_path.name, faults):
@@ -162,6 +162,15 @@ def _items(rows: Sequence[Row], wordings: Sequence[Wording], faults: Faults) -> 
         chosen = faults.check_one_of(
             row.file, row.number, what="keyed", given=keyed, allowed=_KEYED
         )
+        as_choice = None
+        if row["choice_keyed"]:
+            as_choice = faults.check_one_of(
+                row.file,
+                row.number,
+                what="choice_keyed",
+                given=row["choice_keyed"],
+                allowed=_KEYED,
+            )
         if wording:
             faults.check_one_of(
                 row.file, row.number, what="wording", given=wording, allowed=list(there)
@@ -171,7 +180,7 @@ def _items(rows: Sequence[Row], wordings: Sequence[Wording], faults: Faults) -> 
             faults.add(row.file, row.number, f"the item '{name}' is there twice.")
         for known in mine:
             known.add(name)
-        for column, default in (("dimension", ""), ("keyed", "plain")):
+        for column, default in (("dimension", ""), ("keyed", "plain"), ("choice_keyed", "")):
             now, before = (one[column] or default for one in (row, first.setdefault(name, row)))
             if now != before:
                 earlier = f"but '{before}' in an earlier row of '{name}'"
@@ -185,6 +194,7 @@ def _items(rows: Sequence[Row], wordings: Sequence[Wording], faults: Faults) -> 
                 wording=wording,
                 dimension=row["dimension"],
                 keyed=chosen or "plain",
+                choice_keyed=as_choice,
                 your_text=row["your_text"],
                 baseline=row["baseline"],
             )
