@@ -29,7 +29,7 @@ _SCORES: dict[InstrumentKind | None, tuple[ControlScore, ...]] = {
     "classify": ("label",),
     # Nobody knows what a reply to a questionnaire should have been.
     "ask": (),
-    "choose": ("separation", "label"),
+    "choose": ("separation",),
 }
 """By the kind of a questionnaire: how its controls can be scored."""
 
