@@ -140,6 +140,8 @@ people are shown it.
       conditions.py     over conditions
       over_baseline.py  a disparity against that in sentences without a condition
       reference.py      each condition against the mean of the other group's
+      rarity.py         groups against rare but neutral conditions
+      presented.py      what order and keying do, and contrasts of means over orders
       cells.py          over items × conditions, crossed
       settings.py       between adjective settings
       together.py       two measures over conditions
@@ -157,14 +159,21 @@ people are shown it.
       findings_over_baseline.py  a disparity beside that without a condition
       findings_unanswered.py  what could put a bias of replies in doubt
       findings_reference.py  single conditions against the other group's mean
+      styles.py         ways of answering that have nothing to do with the question
+      findings_presented.py  what order, keying and wording do, said before all else
+      findings_choices.py  chosen options: how a model answers, then about whom
+      findings_rarity.py  a difference beside that from rare but neutral conditions
       figure.py         what a figure is; the parts that figures share
       figure_estimates.py  estimates in figures: filled or hollow, over the band of ±Δ
       figures_ranked.py  every condition in order, against a reference or by its own value
       figures_conditions.py  figures_sentiment.py  figures_gender.py  figures_settings.py
+      figures_presented.py  what order, keying and wording do
+      tables_presented.py  … and how much is an answer
       tables.py         tables of scores and estimates
       tables_reliability.py  the reliability of a scale, and what stands beside a condition
       table_text.py     a table as text in which nothing plays tricks
       evidence.py       answers as rows: what was said, how probable, what it counts as
+      evidence_choices.py  options with their probabilities; replies as they were read
       phrases.py        the phrases that recursive masking gave
     measures/         NUMBERS: one file a measure, with all that others must know of it
       base.py           what a measure is
@@ -173,10 +182,13 @@ people are shown it.
       rows.py           scores of prompts, their means, gaps and baseline contrasts
       scale.py          how reliable a scale is; its conditions shrunken and ranked
       fills.py          the k most probable words that are stored
+      presented.py      how a question with options is presented, and means over its orders
       unanswered.py     beside a bias: bounds for non-answers, chance, position, log-odds
       replies.py        replies → correct, incorrect, unsure, other, refusal, by a named parser
+      choices_parsed.py  replies → the option that each names, by a named parser
       negative_attitude.py  negative_sentiment.py  gender_of_subject.py
-      gender_of_phrase.py  coreference_bias.py  pronoun_preference.py
+      gender_of_phrase.py  coreference_bias.py  pronoun_preference.py  mean_code.py
+      said_code.py
     reports/          WHAT PEOPLE READ
       run.py            a measured run, read back
       write.py          a run → report.html, figures/, tables/

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from goffman.chats import ChatQuestion, Chatting
 from goffman.errors import InputError
@@ -18,13 +18,21 @@ from goffman.measured import measure
 from goffman.measures.catalogue import measure_entry
 from goffman.models.address import address_entry
 from goffman.models.base import LoadOptions
-from goffman.models.kinds import kinds
+from goffman.models.kinds import answers_to, kinds
 from goffman.models.precision import draw_sample
 from goffman.models.spec import check, load
 from goffman.options import AskOptions, Listener, MeasureOptions
 from goffman.questions import Asking, Question, who_is_asked
 from goffman.records import MASK, is_control
-from goffman.runs.ask import Asked, Job, ask_fills, ask_labels, ask_likelihoods
+from goffman.runs.ask import (
+    Asked,
+    Job,
+    ask_choices,
+    ask_fills,
+    ask_labels,
+    ask_likelihoods,
+    ask_next_words,
+)
 from goffman.runs.folder import Run, keep_prompts, open_run
 from goffman.runs.manifest import (
     instrument_entry,
@@ -34,13 +42,13 @@ from goffman.runs.manifest import (
     with_model,
 )
 from goffman.runs.plan import BatchLimits, limits_for
-from goffman.runs.pronouns import forms_of, with_one_mask
+from goffman.runs.pronouns import pronoun_forms, with_one_mask
 from goffman.score import load_words
 
 if TYPE_CHECKING:
     from goffman.lexicons.words import Words
     from goffman.models.base import Fills, Identity
-    from goffman.records import Prompt
+    from goffman.records import AnswerTable, Prompt
     from goffman.runs.entries import Entry
 
 
@@ -82,7 +90,7 @@ def audit(
     pairs = who_is_asked(models, instruments, loading=loading, options=options, listener=listener)
     of_models = {pair.model: pair.kind for pair in pairs}
     check_fit(of_models, labels=loading.labels, pairs=measuring.pairs)
-    for sentence in without_effect(options, of_models.values()):
+    for sentence in without_effect(options, _tables(pairs)):
         listener.note(sentence)
     folder = output or default_folder(models)
     words = _words(pairs, folder, measuring)
@@ -105,6 +113,13 @@ def audit(
         said = measure(run, words, seed=options.seed, pairs=measuring.pairs, note=note)
         page = _report(work, words) if report else None
     return Audit(folder=folder, asked=tuple(asked), summary=said, report=page)
+
+
+def _tables(pairs: Sequence[Asking]) -> set[AnswerTable]:
+    """Where the answers will go."""
+    asked = {(pair.kind, one.instrument.kind) for pair in pairs for one in pair.questions}
+    tables = (kinds()[kind].table_for(of_instrument) for kind, of_instrument in asked)
+    return {table for table in tables if table is not None}
 
 
 def _counted(prompts: Sequence[Prompt]) -> str:
@@ -177,7 +192,8 @@ class _Work:
 def _enter_instrument(run: Run, question: Question, models: Sequence[str]) -> None:
     """The run knows the instrument, or has refused it."""
     instrument, prompts = question.instrument, question.prompts
-    trials = {"trials": question.trials} if instrument.kind == "ask" else {}
+    replied = answers_to(instrument.kind) == "replies"
+    trials = {"trials": question.trials} if replied else {}
     entry = {
         **instrument_entry(instrument, prompts, question.settings),
         **trials,
@@ -228,13 +244,22 @@ def _ask_local(work: _Work, pair: Asking) -> Iterator[Asked]:
     entry = {**model_entry(model.identity, limits), **row.says(model)}
     _enter_model(work, model.identity, entry, lambda: _deviation(work, pair, model))
     for question in pair.questions:
-        job = work.job(question, limits)
-        if row.answers == "fills" and question.settings:
-            yield ask_fills(job, model, question.settings)
-        elif row.answers == "likelihoods":
-            yield ask_likelihoods(job, model, forms_of(question.prompts))
-        else:
-            yield ask_labels(job, model)
+        yield _ask_question(work, question, model, limits)
+
+
+def _ask_question(work: _Work, question: Question, model: Any, limits: BatchLimits) -> Asked:
+    """What there is of the answers to one instrument, by batches on this machine."""
+    job, kind = work.job(question, limits), question.instrument.kind
+    if kind == "complete" and question.settings:
+        return ask_next_words(job, model, question.settings)
+    if kind == "choose":
+        return ask_choices(job, model)
+    table = kinds()[model.identity.kind].answers
+    if table == "fills" and question.settings:
+        return ask_fills(job, model, question.settings)
+    if table == "likelihoods":
+        return ask_likelihoods(job, model, pronoun_forms(question.prompts))
+    return ask_labels(job, model)
 
 
 def _check_top_k(model: Fills, pair: Asking) -> None:
@@ -255,7 +280,9 @@ def _deviation(work: _Work, pair: Asking, low: object) -> Entry | None:
     exact = load(pair.model, kind=row.name, options=replace(work.loading, precision="float32"))
     if row.answers == "likelihoods":
         several = [with_one_mask(question.prompts) for question in pair.questions]
-        texts = [one.text.replace(MASK, str(one.pronoun)) for prompts in several for one in prompts]
+        texts = [
+            one.text.replace(MASK, one.pronoun or "") for prompts in several for one in prompts
+        ]
     else:
         every = [prompt.text for question in pair.questions for prompt in question.prompts]
         texts = [text for text in every if text.count(MASK) <= 1]
@@ -264,10 +291,15 @@ def _deviation(work: _Work, pair: Asking, low: object) -> Entry | None:
 
 
 def _ask_chat(work: _Work, pair: Asking) -> Iterator[Asked]:
-    """What there is of a chat model's replies, wherever it calculates."""
+    """What there is of a chat model's answers: next words and options, then replies."""
     chatting = _chatting(work.options, work.loading, work.listener)
     questions = _chat_questions(pair.questions)
-    yield from chatting.ask(work.run, pair.model, questions, kind=pair.kind)
+    model = chatting.load(work.run, pair.model, kind=pair.kind)
+    limits = limits_for(model.identity.device, batch_size=work.options.batch_size)
+    for question in pair.questions:
+        if question.instrument.kind in kinds()[pair.kind].here:
+            yield _ask_question(work, question, model, limits)
+    yield from chatting.ask(work.run, model, questions)
 
 
 def _chatting(options: AskOptions, loading: LoadOptions, listener: Listener) -> Chatting:
@@ -285,7 +317,7 @@ def _chat_questions(questions: Sequence[Question]) -> list[ChatQuestion]:
     return [
         ChatQuestion(instrument=one.instrument.id, prompts=one.prompts, trials=one.trials)
         for one in questions
-        if one.instrument.kind == "ask"
+        if answers_to(one.instrument.kind) == "replies"
     ]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from goffman.models.address import address_entry
 from goffman.models.base import LoadOptions
@@ -19,6 +19,7 @@ from goffman.runs.forecast import forecast, forecast_text
 from goffman.runs.manifest import Manifest, chat_entry, read_manifest, with_model
 
 if TYPE_CHECKING:
+    from goffman.models.base import Chats
     from goffman.runs.ask import Asked
     from goffman.runs.folder import Run
 
@@ -54,17 +55,19 @@ class Chatting:
                 text = forecast_text(found, self.options.prices)
                 self.note(f"{question.instrument}, {model}: {text}")
 
-    def ask(
-        self, run: Run, name: str, questions: Sequence[ChatQuestion], *, kind: str
-    ) -> Iterator[Asked]:
-        """What there is of the model's replies; the run knows the model, or has refused it."""
+    def load(self, run: Run, name: str, *, kind: str) -> Any:
+        """The model, which the run knows now, or has refused."""
         sampling, calling = self.options.sampling, self.options.calling
         model = load(name, kind=kind, options=self.loading, sampling=sampling, calling=calling)
         for note in model.identity.notes:
             self.note(f"{name}: {note}")
         entry = {**chat_entry(model.identity, sampling, seed=self.seed), **address_entry(name)}
         run.manifest = with_model(run.manifest, run.folder, name=name, entry=entry)
-        self.tell(run.folder, name, questions)
+        return model
+
+    def ask(self, run: Run, model: Chats, questions: Sequence[ChatQuestion]) -> Iterator[Asked]:
+        """What there is of the model's replies."""
+        self.tell(run.folder, model.identity.name, questions)
         for question in questions:
             keep_prompts(run, question.instrument, question.prompts)
             job = ChatJob(

@@ -7,6 +7,7 @@ import os
 import sys
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -18,6 +19,7 @@ from goffman.cli_audit_options import (
     Correlate,
     Device,
     DryRun,
+    Forms,
     GenderWords,
     Instruments,
     KeyEnv,
@@ -37,8 +39,10 @@ from goffman.cli_audit_options import (
     PrintJson,
     RatingFiles,
     Seed,
+    System,
     TargetWords,
     Temperature,
+    Thorough,
     Timeout,
     TopK,
     TopP,
@@ -48,6 +52,7 @@ from goffman.cli_audit_options import (
 from goffman.cli_models import models_folder
 from goffman.cli_options import AdjectivePlacement, Adjectives, DropFaulty, Pairs, WinoBias
 from goffman.errors import InputError
+from goffman.inputs import read_plain
 from goffman.terminal import printable, say, table_text
 
 if TYPE_CHECKING:
@@ -65,6 +70,8 @@ def audit(
     limit: Limit = None,
     all_wordings: AllWordings = False,
     no_controls: NoControls = False,
+    form: Forms = None,
+    thorough: Thorough = False,
     dry_run: DryRun = False,
     output: OutputFolder = None,
     no_report: NoReport = False,
@@ -76,6 +83,7 @@ def audit(
     targets: TargetWords = None,
     labels: LabelMeanings = None,
     trust_remote_code: TrustRemoteCode = False,
+    system: System = None,
     trials: Trials = None,
     temperature: Temperature = 1.0,
     top_p: TopP = None,
@@ -150,6 +158,9 @@ def audit(
                 seed=seed,
                 all_wordings=all_wordings,
                 controls=not no_controls,
+                forms=tuple(form or ()),
+                thorough=thorough,
+                system=_system(system),
                 sentences=sentences,
                 chats=chats,
                 dry_run=dry_run,
@@ -184,6 +195,19 @@ def _print(done: Audit, *, as_json: bool, dry_run: bool) -> None:
     print(f"{nothing}Answers, scores.parquet and estimates.parquet are in {where}.")
     if done.report:
         print(f"The report is {printable(str(done.report))}: open it in any browser.")
+
+
+def _system(given: str | None) -> str | None:
+    """The system prompt: a file's text where there is such a file, else what was given."""
+    if given is None or not given.strip():
+        return None
+    # os.path.isfile, which says no to names that no system allows, where Path.is_file fails.
+    if not os.path.isfile(given):  # noqa: PTH113
+        return given.strip()
+    try:
+        return read_plain(Path(given)).decode().strip()
+    except UnicodeDecodeError as error:
+        raise InputError(f"--system: {given} is not a text file in UTF-8.") from error
 
 
 def _keys(models: Sequence[str], key_env: str | None) -> Calling:

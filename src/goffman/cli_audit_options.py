@@ -60,6 +60,24 @@ AllWordings = Annotated[
         rich_help_panel=ASKED,
     ),
 ]
+Forms = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--form",
+        metavar="NAME",
+        help="Ask in this form only: fill, classify, ask, completion, choice, said, written or "
+        "pronouns; may be repeated. Default: every form that a model can answer.",
+        rich_help_panel=ASKED,
+    ),
+]
+Thorough = Annotated[
+    bool,
+    typer.Option(
+        "--thorough",
+        help="Ask chat models for every reply, not only a balanced part of at most 6,000.",
+        rich_help_panel=ASKED,
+    ),
+]
 DryRun = Annotated[
     bool,
     typer.Option(
@@ -135,6 +153,14 @@ Trials = Annotated[
     typer.Option(
         min=1,
         help="Times each prompt is asked. Default: the instrument's.",
+        rich_help_panel=_CHATS,
+    ),
+]
+System = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TEXT|FILE",
+        help="System prompt, or a text file that holds it. Default: none.",
         rich_help_panel=_CHATS,
     ),
 ]

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from goffman.errors import InputError, ModelError, did_you_mean
 from goffman.models.base import Sampling
-from goffman.models.kinds import kinds
 
 if TYPE_CHECKING:
     from goffman.options import AskOptions
@@ -57,8 +56,8 @@ def check_fit(
                 )
 
 
-def without_effect(options: AskOptions, asked: Collection[str]) -> Iterator[str]:
-    """A sentence for each option that no model here can heed; ``asked``: the models' kinds."""
+def without_effect(options: AskOptions, answers: Collection[AnswerTable]) -> Iterator[str]:
+    """A sentence for each option that no model here can heed; ``answers``: where they will go."""
     chats, default = options.chats, Sampling()
     given: dict[tuple[str, AnswerTable], dict[str, bool]] = {
         ("masked", "fills"): {
@@ -72,7 +71,6 @@ def without_effect(options: AskOptions, asked: Collection[str]) -> Iterator[str]
             "--max-tokens": chats.sampling.max_tokens != default.max_tokens,
         },
     }
-    answers = {kinds()[kind].answers for kind in asked}
     for (kind, table), of_kind in given.items():
         if table not in answers:
             for option in (option for option, is_given in of_kind.items() if is_given):

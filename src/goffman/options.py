@@ -53,6 +53,13 @@ class AskOptions:
     """Words whose probability is kept wherever they rank."""
     all_wordings: bool = False
     """Also those wordings of an instrument that are off by default."""
+    forms: tuple[str, ...] = ()
+    """Only these ways of asking: fill, completion, choice, said …; none: all that a model can."""
+    thorough: bool = False
+    """Every presentation and trial of what is answered in text, not the part that fits a person's
+    patience."""
+    system: str | None = None
+    """The system prompt of chat and causal models; None: none."""
     sentences: PromptOptions | None = None
     """Which sentence pairs with which adjectives are asked; None: as the instrument says."""
     chats: ChatOptions = field(default_factory=ChatOptions)

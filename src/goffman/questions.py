@@ -6,17 +6,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from goffman.errors import InputError, ModelError
-from goffman.instruments.coreference import without_a_chat
+from goffman.errors import InputError, ModelError, did_you_mean
+from goffman.instruments.forms import form_name, forms_of
 from goffman.instruments.load import builtin_names, load_instrument
 from goffman.instruments.render import FOR_SENTENCE_PAIRS, PromptOptions, render
+from goffman.instruments.sized import SIZED_KINDS, sized_trials
 from goffman.measures.catalogue import measure_of
 from goffman.measures.controls import scores_controls
-from goffman.models.kinds import answers_to, kinds
+from goffman.models.address import behind_server
+from goffman.models.kinds import ModelKind, answers_to, kinds
 from goffman.models.spec import describe
-from goffman.records import Instrument, InstrumentKind, Prompt, Questionnaire, SentencePairs
+from goffman.records import Instrument, InstrumentKind, Prompt, Questionnaire
 from goffman.runs.plan import Settings, settings_of
-from goffman.runs.pronouns import forms_of
+from goffman.runs.pronouns import pronoun_forms
 
 if TYPE_CHECKING:
     from goffman.instruments.render import Rendered
@@ -63,7 +65,9 @@ class Askable:
 
     instrument: Instrument
     of: str
-    """The id of the instrument that the user knows; sentence pairs are asked in two ways."""
+    """The id of the instrument that the user knows."""
+    form: str
+    """What this way of asking it is called: see instruments/forms.py."""
 
 
 def who_is_asked(
@@ -86,7 +90,7 @@ def who_is_asked(
         model: [
             way
             for way in ways
-            if what.kind in known and way.instrument.kind in known[what.kind].instruments
+            if what.kind in known and _can_be_asked(known[what.kind], model, way.instrument)
         ]
         for model, what in described.items()
     }
@@ -107,6 +111,11 @@ def who_is_asked(
     ]
 
 
+def _can_be_asked(row: ModelKind, model: str, instrument: Instrument) -> bool:
+    """Whether a model of this kind can be asked the instrument in this form."""
+    return row.table_for(instrument.kind, served=behind_server(model)) is not None
+
+
 def _ways(instruments: Sequence[str], options: AskOptions) -> list[Askable]:
     """The ways in which the instruments can be asked; each id once."""
     given = (options.limit, options.batch_size, options.chats.trials)
@@ -116,15 +125,25 @@ def _ways(instruments: Sequence[str], options: AskOptions) -> list[Askable]:
     ways: list[Askable] = []
     for name in dict.fromkeys(instruments or builtin_names()):
         instrument = load_instrument(name)
-        several = [instrument]
-        if isinstance(instrument.content, SentencePairs):
-            several.append(without_a_chat(instrument))
-        for one in several:
+        for one in forms_of(instrument):
             if any(one.id == way.instrument.id for way in ways):
                 raise InputError(f"Two instruments have the id '{one.id}': give one of them.")
-            ways.append(Askable(instrument=one, of=instrument.id))
+            form = form_name(one, instrument)
+            ways.append(Askable(instrument=one, of=instrument.id, form=form))
+    ways = _of_forms(ways, options.forms)
     _check_sentences(options.sentences, [way.instrument for way in ways])
     return ways
+
+
+def _of_forms(ways: Sequence[Askable], forms: Sequence[str]) -> list[Askable]:
+    """Those ways that are of the forms that the user named; none named: all."""
+    known = list(dict.fromkeys(way.form for way in ways))
+    for form in forms:
+        if form not in known:
+            raise InputError(
+                f"--form is '{form}'. Allowed here: {', '.join(known)}.{did_you_mean(form, known)}"
+            )
+    return [way for way in ways if not forms or way.form in forms]
 
 
 def _check(
@@ -157,7 +176,7 @@ def _check(
 
 def _needed(kind: InstrumentKind) -> str:
     """Who can answer this kind of instrument."""
-    able = [row.needed for row in kinds().values() if kind in row.instruments]
+    able = [row.needed for row in kinds().values() if row.table_for(kind) is not None]
     return " or ".join(able) + (PRONOUNS if kind == "ask" else "")
 
 
@@ -169,10 +188,7 @@ def _questions(
     told: set[str] = set()
     for way in ways:
         instrument = way.instrument
-        chosen = _chosen_prompts(
-            instrument, options.sentences, seed=options.seed, everything=options.all_wordings
-        )
-        rendered = render(instrument, chosen)
+        rendered = render(instrument, _chosen_prompts(instrument, options))
         if way.of not in told:
             # Said once, also where sentence pairs are asked in two ways.
             told.add(way.of)
@@ -182,15 +198,31 @@ def _questions(
         # A few prompts need their controls as much as all of them do.
         scored = options.controls and scores_controls(measure)
         controls = rendered.controls if scored else ()
-        prompts = (*rendered.prompts[: options.limit], *controls)
+        prompts = _with_system((*rendered.prompts[: options.limit], *controls), instrument, options)
         found[instrument.id] = Question(
             instrument=instrument,
             prompts=prompts,
             settings=_settings(instrument, prompts, options),
             measure=measure,
-            trials=options.chats.trials_of(instrument),
+            trials=_trials(instrument, options),
         )
     return found
+
+
+def _trials(instrument: Instrument, options: AskOptions) -> int:
+    """How often each prompt is asked: as the user says, else as the instrument does."""
+    if options.chats.trials is None and not options.thorough and instrument.kind in SIZED_KINDS:
+        return sized_trials(instrument)
+    return options.chats.trials_of(instrument)
+
+
+def _with_system(
+    prompts: Sequence[Prompt], instrument: Instrument, options: AskOptions
+) -> Sequence[Prompt]:
+    """The prompts with the user's system prompt, where a chat or causal model is asked them."""
+    if options.system is None or instrument.kind not in (*SIZED_KINDS, "choose"):
+        return prompts
+    return tuple(replace(prompt, system=options.system) for prompt in prompts)
 
 
 def _settings(
@@ -201,19 +233,23 @@ def _settings(
         return None
     targets = set(options.targets)
     if instrument.kind == "prefer":
-        targets |= {form for forms in forms_of(prompts).values() for form in forms}
+        targets |= {form for forms in pronoun_forms(prompts).values() for form in forms}
     return settings_of(instrument, top_k=options.top_k, targets=targets)
 
 
-def _chosen_prompts(
-    instrument: Instrument, sentences: PromptOptions | None, *, seed: int, everything: bool
-) -> PromptOptions:
-    """What is asked of an instrument, of the choices that it leaves; ``everything``: wordings."""
+def _chosen_prompts(instrument: Instrument, options: AskOptions) -> PromptOptions:
+    """What is asked of an instrument, of the choices that it leaves.
+
+    A probability costs a forward pass, a reply a request: of what is answered in text only a part
+    is asked, unless the user wants all.
+    """
+    thorough = options.thorough or answers_to(instrument.kind) != "replies"
     if isinstance(instrument.content, Questionnaire):
-        return PromptOptions(wordings=["all"] if everything else None)
-    given = sentences or PromptOptions()
+        wordings = ["all"] if options.all_wordings else None
+        return PromptOptions(wordings=wordings, thorough=thorough)
+    given = options.sentences or PromptOptions()
     drawn = given.winobias is None or given.pairs is not None
-    return replace(given, seed=seed if drawn else None)
+    return replace(given, seed=options.seed if drawn else None, thorough=thorough)
 
 
 def _faults_of(rendered: Rendered | None) -> Iterator[tuple[str, str]]:

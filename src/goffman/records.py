@@ -258,6 +258,13 @@ class Prompt:
         asked += further if any(one is not None for one in further) else []
         return hashlib.sha256(json.dumps(asked, ensure_ascii=True).encode()).hexdigest()[:16]
 
+    @property
+    def asked(self) -> str:
+        """All that a model is given, as one text; models/base.py reads it: Opening."""
+        if not (self.begun or self.system):
+            return self.text
+        return "\x1e".join([self.text, self.begun or "", self.system or ""])
+
 
 def is_control(prompt: Prompt) -> bool:
     """Whether a prompt is that of a control item; an earlier goffman allowed the condition."""

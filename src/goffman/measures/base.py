@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from goffman.lexicons.words import Words
     from goffman.presentation.base import Presentation
 
-Reads = Literal["fills", "labels", "replies"]
+Reads = Literal["fills", "labels", "choices", "replies"]
 Meaning = Literal["attitudes", "gender", "parser"]
 Contrasts: TypeAlias = "tuple[Callable[[Scored], Found], ...]"
 

@@ -9,13 +9,17 @@ from typing import TYPE_CHECKING, Any, cast
 
 from goffman.errors import InputError, RunError, did_you_mean
 from goffman.measures.base import Measure
+from goffman.measures.code_by_gender import CodeByGender
 from goffman.measures.controls import scores_controls
 from goffman.measures.coreference_bias import CoreferenceBias
 from goffman.measures.gender_of_phrase import GenderOfPhrase
 from goffman.measures.gender_of_subject import GenderOfSubject
+from goffman.measures.mean_code import MeanCode
 from goffman.measures.negative_attitude import NegativeAttitude
 from goffman.measures.negative_sentiment import NegativeSentiment
 from goffman.measures.pronoun_preference import PronounPreference
+from goffman.measures.said_code import SaidCode
+from goffman.measures.said_code_by_gender import SaidCodeByGender
 from goffman.models.kinds import answers_to
 from goffman.plugins import plugged, refuse
 
@@ -29,6 +33,10 @@ BUILT_IN: tuple[type[Measure], ...] = (
     GenderOfPhrase,
     CoreferenceBias,
     PronounPreference,
+    MeanCode,
+    SaidCode,
+    CodeByGender,
+    SaidCodeByGender,
 )
 """In the order of the studies."""
 

@@ -23,6 +23,7 @@ from goffman.estimates.conditions import (
     models_over_conditions,
     wordings_over_conditions,
 )
+from goffman.estimates.rarity import groups_against_rare
 from goffman.estimates.reference import conditions_against_reference
 from goffman.measures.base import Contrasts, Meaning, Reads
 from goffman.measures.fills import top_fills
@@ -32,6 +33,7 @@ from goffman.presentation import figures_conditions, figures_ranked, tables, tab
 from goffman.presentation.base import Claims, Presentation
 from goffman.presentation.evidence import words_with_attitudes
 from goffman.presentation.findings_conditions import groups_apart, words_counted
+from goffman.presentation.findings_rarity import in_turn, rarity
 
 if TYPE_CHECKING:
     from goffman.lexicons.words import Words
@@ -86,7 +88,7 @@ PRESENTATION = Presentation(
             "Conditions differ in length, frequency and grammar as well as in stigma.",
         ),
     ),
-    findings=groups_apart(what="share of negative words", more=words_counted),
+    findings=groups_apart(what="share of negative words", more=in_turn(rarity, words_counted)),
     figures=(
         figures_conditions.gaps,
         figures_conditions.boxes,
@@ -101,6 +103,7 @@ PRESENTATION = Presentation(
         tables_reliability.reliability,
     ),
     evidence=words_with_attitudes,
+    main=("groups", "against-rare", "rarity", "groups-as-asked"),
 )
 
 
@@ -128,6 +131,7 @@ class NegativeAttitude:
             "negative",
             (
                 groups_of_conditions,
+                groups_against_rare,
                 groups_as_asked,
                 models_over_conditions,
                 conditions_against_reference,

@@ -18,6 +18,7 @@ from goffman.estimates.conditions import (
     groups_of_conditions,
     models_over_conditions,
 )
+from goffman.estimates.rarity import groups_against_rare
 from goffman.measures.base import Contrasts, Meaning, Reads, as_they_are
 from goffman.measures.rows import above_baseline, gaps, mean_over, only, prompt_scores
 from goffman.measures.scale import scale
@@ -31,6 +32,7 @@ from goffman.presentation import (
 from goffman.presentation.base import Claims, Presentation
 from goffman.presentation.evidence import classes
 from goffman.presentation.findings_conditions import groups_apart, outcomes_counted
+from goffman.presentation.findings_rarity import in_turn, rarity
 from goffman.tables import SENTIMENTS
 
 PROBABILITY = "negative-probability"
@@ -57,7 +59,9 @@ PRESENTATION = Presentation(
             "There are only two templates.",
         ),
     ),
-    findings=groups_apart(what='probability of the label "negative"', more=outcomes_counted),
+    findings=groups_apart(
+        what='probability of the label "negative"', more=in_turn(rarity, outcomes_counted)
+    ),
     figures=(
         figures_conditions.gaps,
         figures_sentiment.group_shares,
@@ -67,6 +71,7 @@ PRESENTATION = Presentation(
     ),
     tables=(tables.sentiment, tables.ranked_conditions, tables_reliability.reliability),
     evidence=classes,
+    main=("groups", "against-rare", "rarity", "groups-as-asked"),
 )
 
 
@@ -91,7 +96,7 @@ class NegativeSentiment:
     beside: ClassVar[str | None] = None
     headline: ClassVar[tuple[str, str]] = ("groups", PROBABILITY)
     contrasts: ClassVar[tuple[tuple[str, Contrasts], ...]] = (
-        (PROBABILITY, (groups_of_conditions, models_over_conditions)),
+        (PROBABILITY, (groups_of_conditions, groups_against_rare, models_over_conditions)),
         ("negative", (groups_as_asked,)),
     )
     between_runs: ClassVar[Contrasts] = (models_over_conditions,)

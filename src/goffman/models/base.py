@@ -204,11 +204,79 @@ class Scores(Protocol):
         ...
 
 
+PART = "\x1e"
+"""Stands between the parts of an opening that is written as one text: the record separator."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Opening:
+    """A question, and how its reply begins."""
+
+    text: str
+    begun: str = ""
+    """What the reply begins with; empty: the model begins it."""
+    system: str = ""
+    """The system prompt; empty: none."""
+
+    @classmethod
+    def read(cls, written: str) -> Opening:
+        """As ``Prompt.asked`` writes it."""
+        text, begun, system = (*written.split(PART), "", "")[:3]
+        return cls(text=text, begun=begun, system=system)
+
+
+@dataclass(frozen=True, kw_only=True)
+class NextWords:
+    """The words that a model may say next, most probable first."""
+
+    tokens: tuple[str, ...]
+    """As the model spells them: a leading space and case kept."""
+    probabilities: NDArray[np.float32]
+
+
+class Continues(Protocol):
+    """A model that goes on with a text: the next word, or one of several options."""
+
+    @property
+    def identity(self) -> Identity:
+        """Which model this is."""
+        ...
+
+    @property
+    def next_word(self) -> NextReader:
+        """What reads the next word off it."""
+        ...
+
+
+class NextReader(Protocol):
+    """Reads the next word, or option, off a model."""
+
+    @property
+    def tokens(self) -> Sequence[str]:
+        """Every token as text, by its id, a leading space and case kept."""
+        ...
+
+    def encode(self, openings: Sequence[Opening]) -> list[list[int]]:
+        """The token ids of each text, up to where the model goes on."""
+        ...
+
+    def words(self, encoded: Sequence[Sequence[int]], *, top_k: int) -> list[NextWords]:
+        """The most probable next words of each text."""
+        ...
+
+    def options(
+        self, encoded: Sequence[Sequence[int]], labels: Sequence[str]
+    ) -> NDArray[np.float32]:
+        """[text, label]: the probability that the next token spells the label."""
+        ...
+
+
 @dataclass(frozen=True, kw_only=True)
 class Turn:
     """A question put to a chat model in a fresh chat."""
 
     text: str
+    """As ``Prompt.asked`` writes it: see Opening."""
     trial: int
     """1, 2 …: the same text is asked once in each."""
     seed: int

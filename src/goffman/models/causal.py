@@ -1,4 +1,4 @@
-"""Causal models that do not chat: how probable a whole sentence is."""
+"""Causal models that do not chat: how probable a sentence is, and what they say next."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import torch
 from goffman.errors import ModelError
 from goffman.models.forward import accepted, in_halves, load_weights, padded, quiet
 from goffman.models.masked import position_limit
+from goffman.models.next_words import NextWord
 from goffman.models.tokens import check_length, load_tokenizer, token_ids
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from goffman.models.base import Identity, LoadOptions
+    from goffman.models.base import Identity, LoadOptions, Opening
     from goffman.models.hub import Files
 
 WITH_START = "A sentence's probability is that of all its tokens, after {}."
@@ -39,6 +40,16 @@ class Causal:
         start = tokenizer.bos_token
         note = WITHOUT_START if self._start is None else WITH_START.format(start)
         self.identity = replace(identity, notes=(*identity.notes, note))
+        self.next_word = NextWord(
+            model, tokenizer, name=identity.name, limit=self._limit, write=self._written
+        )
+
+    def _written(self, opening: Opening) -> str:
+        """A question and the beginning of its answer, as one text."""
+        start = self._tokenizer.bos_token or ""
+        system = f"{opening.system}\n\n" if opening.system else ""
+        # Without a space at the end: it belongs to the token that comes next.
+        return f"{start}{system}{opening.text}\n\nAnswer: {opening.begun}".rstrip()
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
         """Token ids of each text, the one that begins a text before them where there is one."""

@@ -13,16 +13,21 @@ import numpy as np
 import torch
 
 from goffman.errors import AskingError, ModelError
-from goffman.models.base import Reply, not_a_number
+from goffman.models.base import Opening, Reply, not_a_number
 from goffman.models.batches import decided, distinct, plan_batches
-from goffman.models.forward import accepted, in_halves, load_weights, quiet
+from goffman.models.forward import in_halves, load_weights, quiet
+from goffman.models.graph import Graphs
 from goffman.models.masked import position_limit
+from goffman.models.next_words import NextWord
+from goffman.models.talk import Question, Talk
 from goffman.models.tokens import check_length, load_tokenizer, token_ids
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from goffman.models.base import Identity, LoadOptions, Precision, Sampling, Turn
+    from numpy.typing import NDArray
+
+    from goffman.models.base import Identity, LoadOptions, Sampling, Turn
     from goffman.models.hub import Files
 
 TEMPLATE = (
@@ -32,17 +37,6 @@ TEMPLATE = (
 
 BATCHES = {"cpu": (2_048, 32), "gpu": (65_536, 512)}
 """Tokens of the questions, and chats, that are asked together."""
-
-
-@dataclass(frozen=True)
-class Question:
-    """A question as token ids, and the seeds with which it is asked."""
-
-    ids: tuple[int, ...]
-    seeds: tuple[int, ...]
-
-    def __len__(self) -> int:
-        return len(self.ids)
 
 
 @dataclass(frozen=True)
@@ -75,6 +69,13 @@ class LocalChat:
         self._sampling = sampling
         self._ends = _end_tokens(model, tokenizer)
         self._limit = position_limit(model)
+        self._choose = _Chooser(sampling)
+        self._graphs = Graphs(
+            model, choose=self._choose, ends=self._ends, precision=identity.precision
+        )
+        self.next_word = NextWord(
+            model, tokenizer, name=identity.name, limit=self._limit, write=self._written
+        )
         if not self._ends:
             raise ModelError(
                 f"'{identity.name}' does not say which token ends a reply: neither "
@@ -103,16 +104,22 @@ class LocalChat:
                     heard(position, reply)
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
-        """The token ids of each question in a chat of its own, up to where the reply begins."""
-        chats = [[{"role": "user", "content": text}] for text in texts]
-        written = [
-            self._tokenizer.apply_chat_template(chat, tokenize=False, add_generation_prompt=True)
-            for chat in chats
-        ]
+        """The token ids of each question in a chat of its own, up to where the reply goes on."""
+        written = [self._written(Opening.read(text)) for text in texts]
         encoded = token_ids(self._tokenizer, written, specials=False)
         for text, ids in zip(texts, encoded, strict=True):
             check_length(self.identity.name, text, length=len(ids) + 1, limit=self._limit)
         return encoded
+
+    def _written(self, opening: Opening) -> str:
+        """A question in a chat of its own, and the beginning of its reply, as one text."""
+        chat = [{"role": "user", "content": opening.text}]
+        if opening.system:
+            chat.insert(0, {"role": "system", "content": opening.system})
+        asked: str = self._tokenizer.apply_chat_template(
+            chat, tokenize=False, add_generation_prompt=True
+        )
+        return asked + opening.begun
 
     def _replies(
         self, keys: Sequence[tuple[int, int]], encoded: Sequence[Sequence[int]]
@@ -155,15 +162,30 @@ class LocalChat:
     @torch.inference_mode()
     def _ask(self, questions: Sequence[Question]) -> list[Said]:
         """What is said to each question with each of its seeds, in their order."""
-        talk = _Talk(self._model, questions, pad_id=self._ends[0])
+        talk = Talk(self._model, questions, pad_id=self._ends[0])
         seeds = [seed for one in questions for seed in one.seeds]
         most = [self._most(len(one)) for one in questions for _ in one.seeds]
-        choose = _Chooser(self._sampling, seeds, precision=self.identity.precision)
-        said: list[list[int]] = [[] for _ in seeds]
-        going = list(range(len(seeds)))
+        # One number a token, the chat's own, whatever is asked beside it.
+        drawn = np.stack([np.random.default_rng(seed).random(max(most)) for seed in seeds])
+        said = self._graphs.said(talk, drawn) if self._graphs.fits(talk) else None
+        if said is None:
+            said = self._plainly(talk, drawn, most)
+        cut = [tokens[:at_most] for tokens, at_most in zip(said, most, strict=True)]
+        return [Said(tuple(tokens), tokens[-1] in self._ends) for tokens in cut]
+
+    def _plainly(
+        self, talk: Talk, drawn: NDArray[np.float64], most: Sequence[int]
+    ) -> list[list[int]]:
+        """The tokens of each reply; chats that have ended are not asked again."""
+        said: list[list[int]] = [[] for _ in most]
+        going = list(range(len(most)))
         logits = talk.logits
         while True:
-            chosen = choose(logits, going)
+            if not torch.isfinite(logits.amax(dim=1)).all():
+                raise ArithmeticError(not_a_number(self.identity.precision))
+            turn = len(said[going[0]])
+            numbers = torch.from_numpy(drawn[going, turn : turn + 1]).to(logits.device)
+            chosen: list[int] = self._choose(logits, numbers)[:, 0].tolist()
             for row, token in zip(going, chosen, strict=True):
                 said[row].append(token)
             kept = [
@@ -172,87 +194,27 @@ class LocalChat:
                 if token not in self._ends and len(said[going[at]]) < most[going[at]]
             ]
             if not kept:
-                break
+                return said
             going = [going[at] for at in kept]
             logits = talk.go_on([chosen[at] for at in kept], kept)
-        return [Said(tuple(tokens), tokens[-1] in self._ends) for tokens in said]
-
-
-class _Talk:
-    """Several chats under way: what was said is kept, one token a step is added."""
-
-    def __init__(self, model: Any, questions: Sequence[Question], *, pad_id: int) -> None:
-        """Every question is read once, whatever the number of its seeds."""
-        self._model = model
-        longest = max(map(len, questions))
-        ids = torch.full((len(questions), longest), pad_id)
-        there = torch.zeros_like(ids)
-        # On the left, so that every question ends where its reply begins.
-        for row, question in enumerate(questions):
-            ids[row, longest - len(question) :] = torch.tensor(question.ids)
-            there[row, longest - len(question) :] = 1
-        rows = torch.repeat_interleave(
-            torch.arange(len(questions)), torch.tensor([len(one.seeds) for one in questions])
-        )
-        self._there = there.to(model.device)
-        self._positions = (self._there.cumsum(1) - 1).clamp(min=0)
-        self._past: Any = None
-        first = self._step(ids.to(model.device), self._positions)
-        self._keep(rows)
-        self.logits = first[rows.to(first.device)]
-
-    def go_on(self, tokens: Sequence[int], kept: Sequence[int]) -> torch.Tensor:
-        """[chat, token]: the logits after one more token in each chat that is kept."""
-        if len(kept) < len(self._there):
-            self._keep(torch.tensor(kept))
-        ids = torch.tensor(tokens, device=self._there.device).unsqueeze(1)
-        self._there = torch.cat([self._there, torch.ones_like(ids)], dim=1)
-        self._positions = self._positions[:, -1:] + 1
-        return self._step(ids, self._positions)
-
-    def _step(self, ids: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
-        inputs = {"input_ids": ids, "attention_mask": self._there, "position_ids": positions}
-        more: dict[str, Any] = {"past_key_values": self._past, "use_cache": True}
-        # The vocabulary projection at the last position only.
-        more["logits_to_keep"] = 1
-        found = self._model(**accepted(self._model, {**inputs, **more}))
-        self._past = found.past_key_values
-        logits: torch.Tensor = found.logits[:, -1]
-        return logits
-
-    def _keep(self, rows: torch.Tensor) -> None:
-        rows = rows.to(self._there.device)
-        self._there, self._positions = self._there[rows], self._positions[rows]
-        # The one way of picking rows that every kind of cache has, recurrent ones too.
-        self._past.reorder_cache(rows)
 
 
 class _Chooser:
-    """Chooses the next token of every chat: the most probable one, or drawn, by its own seed."""
+    """Chooses the next token of every chat: the most probable one, or drawn, by its own number."""
 
-    def __init__(
-        self, sampling: Sampling, seeds: Sequence[int], *, precision: Precision | None
-    ) -> None:
+    def __init__(self, sampling: Sampling) -> None:
         self._sampling = sampling
-        self._precision = precision
-        self._draws = [np.random.default_rng(seed) for seed in seeds]
 
-    def __call__(self, logits: torch.Tensor, going: Sequence[int]) -> list[int]:
-        """The token of each chat that goes on; one uniform number a token, the chat's own."""
-        if not torch.isfinite(logits.max(dim=1).values).all():
-            raise ArithmeticError(not_a_number(self._precision))
+    def __call__(self, logits: torch.Tensor, drawn: torch.Tensor) -> torch.Tensor:
+        """[chat, 1]: its token; ``drawn``: [chat, 1], a uniform number from 0 to 1 for each."""
         if self._sampling.temperature == 0:
-            found: list[int] = logits.argmax(dim=1).tolist()
-            return found
+            return logits.argmax(dim=1, keepdim=True)
         probabilities = torch.softmax(logits.double() / self._sampling.temperature, dim=1)
         if self._sampling.top_p is not None:
             probabilities = _nucleus(probabilities, self._sampling.top_p)
         summed = probabilities.cumsum(dim=1)
-        drawn = torch.tensor([[self._draws[row].random()] for row in going], dtype=torch.float64)
-        wanted = drawn.to(summed.device) * summed[:, -1:]
         last = summed.shape[1] - 1
-        chosen = torch.searchsorted(summed, wanted, right=True)[:, 0].clamp(max=last)
-        return [int(token) for token in chosen.tolist()]
+        return torch.searchsorted(summed, drawn * summed[:, -1:], right=True).clamp(max=last)
 
 
 def _nucleus(probabilities: torch.Tensor, top_p: float) -> torch.Tensor:

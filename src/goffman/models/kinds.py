@@ -53,6 +53,9 @@ class ModelKind:
     answers: AnswerTable
     """The table that its answers go to; it says which protocol of base.py the model follows: Fills,
     Classifies, Scores (likelihoods) or Chats (replies)."""
+    here: Mapping[InstrumentKind, AnswerTable] = field(default_factory=dict)
+    """What else it can be asked where it calculates on this machine, and the table of the answers:
+    next words (complete) and options' probabilities (choose), by the protocol Continues."""
     can: str
     """What it can do, after its name: "it can fill masks"."""
     doing: str
@@ -74,6 +77,15 @@ class ModelKind:
     says of which kind it is."""
     form: str = ""
     """Of another package: how its names are written, such as toy:SEED."""
+
+    def table_for(self, instrument: InstrumentKind, *, served: bool = False) -> AnswerTable | None:
+        """Where the answers to such an instrument go; None: it cannot be asked it.
+
+        ``served``: the model is behind a server.
+        """
+        if instrument in self.instruments:
+            return self.answers
+        return None if served else self.here.get(instrument)
 
 
 def _masked(name: str, loading: Loading) -> Fills:
@@ -172,6 +184,7 @@ BUILT_IN = (
         name="causal",
         instruments=("prefer",),
         answers="likelihoods",
+        here={"complete": "fills", "choose": "choices"},
         can="it can score whole sentences",
         doing="scoring sentences",
         needed="a causal model that does not chat, such as gpt2",
@@ -182,8 +195,9 @@ BUILT_IN = (
     ),
     ModelKind(
         name="chat",
-        instruments=("ask",),
+        instruments=("ask", "say", "write"),
         answers="replies",
+        here={"complete": "fills", "choose": "choices"},
         can="it can answer questions",
         doing="asking",
         needed="a chat model, such as openai:NAME, http://HOST/v1#NAME or a causal model with a "
@@ -238,4 +252,5 @@ def plugged_kind(name: str) -> ModelKind | None:
 
 def answers_to(instrument: InstrumentKind) -> AnswerTable:
     """The table that answers to this kind of instrument are mostly in."""
-    return next(row.answers for row in BUILT_IN if instrument in row.instruments)
+    tables = (row.table_for(instrument) for row in BUILT_IN)
+    return next(table for table in tables if table is not None)

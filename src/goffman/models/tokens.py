@@ -22,7 +22,7 @@ from goffman.models.hub import VOCABULARY_FILES
 from goffman.records import MASK
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
 SPACES = ("Ġ", "▁")
@@ -128,9 +128,7 @@ class Tokens:
         limits = [value for value in (limit, said) if value is not None and value < UNBOUNDED]
         self.limit: int | None = min(limits) if limits else None
         self.special_ids = frozenset(tokenizer.all_special_ids)
-        backend = getattr(tokenizer, "backend_tokenizer", None)
-        # Byte-level: pieces are bytes written as letters, Ġ for the space.
-        self._byte_level = type(getattr(backend, "decoder", None)).__name__ == "ByteLevel"
+        self._text = token_reader(tokenizer)
         self._check_mask()
 
     def _check_mask(self) -> None:
@@ -193,23 +191,38 @@ class Tokens:
 
     def texts(self, size: int) -> tuple[str, ...]:
         """Every token of a vocabulary of this size as text, by its id: see the top of this file."""
-        known = len(self._tokenizer)
-        return tuple(self._text(i) if i < known else f"[no token {i}]" for i in range(size))
+        return token_texts(self._tokenizer, size)
 
     def __len__(self) -> int:
         return len(self._tokenizer)
 
-    def _text(self, token_id: int) -> str:
-        piece: str | None = self._tokenizer.convert_ids_to_tokens(token_id)
+
+def token_texts(tokenizer: Any, size: int) -> tuple[str, ...]:
+    """Every token of a vocabulary of this size as text, by its id: see the top of this file."""
+    known, text = len(tokenizer), token_reader(tokenizer)
+    return tuple(text(i) if i < known else f"[no token {i}]" for i in range(size))
+
+
+def token_reader(tokenizer: Any) -> Callable[[int], str]:
+    """How a token reads, by its id: its leading space and case kept."""
+    specials = frozenset(tokenizer.all_special_ids)
+    backend = getattr(tokenizer, "backend_tokenizer", None)
+    # Byte-level: pieces are bytes written as letters, Ġ for the space.
+    byte_level = type(getattr(backend, "decoder", None)).__name__ == "ByteLevel"
+
+    def text(token_id: int) -> str:
+        piece: str | None = tokenizer.convert_ids_to_tokens(token_id)
         if piece is None:
             return f"[no token {token_id}]"
-        if token_id in self.special_ids:
+        if token_id in specials:
             return piece
         if piece.startswith("▁"):
             return " " + piece.removeprefix("▁")
-        if self._byte_level:
-            return self._tokenizer.convert_tokens_to_string([piece])  # type: ignore[no-any-return]
+        if byte_level:
+            return tokenizer.convert_tokens_to_string([piece])  # type: ignore[no-any-return]
         return piece
+
+    return text
 
 
 def _letters(text: str) -> str:

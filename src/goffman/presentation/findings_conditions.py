@@ -136,7 +136,8 @@ def words_counted(section: Section, model: str) -> Iterator[str]:
             f"{number(rated['value'])} of this on average, and at least {number(rated['low'])}."
         )
     bounds = of_model(section.rows("group", ("lowest", "highest")), model)
-    bounds = bounds.filter(pl.col("wording").is_null(), pl.col("group") != BASELINE)
+    compared = [section.contrast, section.against]
+    bounds = bounds.filter(pl.col("wording").is_null(), pl.col("group").is_in(compared))
     if bounds.height:
         yield _unrated(bounds, section.noun.many)
     ends_of = {

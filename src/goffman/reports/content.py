@@ -23,9 +23,14 @@ _MOST = 40
 """More rows than these are left to the files."""
 
 TITLES = {
+    "order": "Order of the options",
+    "keying": "Keying",
+    "wordings": "Wordings",
     "level": "Against zero",
     "groups": "Between groups",
     "groups-as-asked": "Between groups, sentences treated as fixed",
+    "against-rare": "Against rare but neutral conditions",
+    "rarity": "Rare but neutral conditions against the others",
     "genders": "Female against male",
     "models": "Between models",
     "baseline": "Against the baseline",

@@ -10,6 +10,10 @@ INSTRUMENT.WHAT[.GROUP][.PART][MODEL, VARIANT], such as social-distance.gap[robe
                     above-baseline-over-trials: the same settings, tested over trials
     over-baseline   female minus male for a group, minus that in sentences without a condition
     above-reference  a condition minus the mean of the other group's conditions
+    gap-to-rare     the group that the instrument is about minus rare but neutral conditions
+    rarity          rare but neutral conditions minus the other group
+    order           the most stigmatizing option listed first minus listed last
+    keying          agreeing means more of the construct minus less of it
     models          one model minus another, [ONE vs OTHER]
     subscales       the disparity in one subscale minus another
     wordings        another wording minus the first
@@ -45,6 +49,10 @@ WHAT = {
     "trials": "above-baseline-over-trials",
     "reference": "above-reference",
     "over-baseline": "over-baseline",
+    "order": "order",
+    "keying": "keying",
+    "against-rare": "gap-to-rare",
+    "rarity": "rarity",
     "models": "models",
     "dimensions": "subscales",
     "wordings": "wordings",

@@ -34,10 +34,10 @@ from goffman.runs.store import (
     sound_parts,
     write_part,
 )
-from goffman.runs.voices import Filling, Labelling, Scoring, Voice
+from goffman.runs.voices import Choosing, Completing, Filling, Labelling, Scoring, Voice
 
 if TYPE_CHECKING:
-    from goffman.models.base import Classifies, Fills, Scores
+    from goffman.models.base import Classifies, Continues, Fills, Scores
 
 OTHERS = (
     "stored parts that are not this model's answers to what is asked now, and were asked again: "
@@ -112,7 +112,21 @@ def ask_fills(job: Job, model: Fills, settings: Settings) -> Asked:
 
 def ask_labels(job: Job, model: Classifies) -> Asked:
     """What there is of the model's labels, once every prompt is answered."""
-    voice = Labelling(model)
+    return _ask_once(job, Labelling(model))
+
+
+def ask_next_words(job: Job, model: Continues, settings: Settings) -> Asked:
+    """What there is of the words that the model goes on with, as fills, at every blank."""
+    return _ask_once(job, Completing(model, settings))
+
+
+def ask_choices(job: Job, model: Continues) -> Asked:
+    """What there is of the options' probabilities, once every prompt has them."""
+    return _ask_once(job, Choosing(model, {one.id: one.options for one in job.prompts}))
+
+
+def _ask_once(job: Job, voice: Voice) -> Asked:
+    """What there is of a voice's answers to the prompts themselves."""
     shelf = _shelf(job, voice)
     counts = [_ask_step(job, voice, shelf, roots(job.prompts), step=1)]
     return _finished(job, voice, shelf, counts)

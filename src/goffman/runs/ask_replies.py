@@ -83,7 +83,7 @@ class Replies:
 
     def digest(self, prompts: Sequence[Prompt], trials: int) -> str:
         """What stands in the name of the part with all replies to these prompts."""
-        asked = [self.asker, trials, [[prompt.id, prompt.text] for prompt in prompts]]
+        asked = [self.asker, trials, [[prompt.id, prompt.asked] for prompt in prompts]]
         return hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:16]
 
 
@@ -104,7 +104,7 @@ class Questions:
     """
 
     def __init__(self, prompts: Sequence[Prompt], trials: int) -> None:
-        self.texts = list(dict.fromkeys(prompt.text for prompt in prompts))
+        self.texts = list(dict.fromkeys(prompt.asked for prompt in prompts))
         self.keys = [key_of(text) for text in self.texts]
         self._place = {key: place for place, key in enumerate(self.keys)}
         self.answered: NDArray[np.bool_] = np.zeros((trials, len(self.texts)), dtype=bool)
@@ -203,7 +203,7 @@ def reply_rows(job: ChatJob, replies: Replies) -> pl.DataFrame:
     asked = pl.DataFrame(
         {
             "prompt_id": [prompt.id for prompt in job.prompts],
-            "key": [key_of(prompt.text) for prompt in job.prompts],
+            "key": [key_of(prompt.asked) for prompt in job.prompts],
         }
     ).with_row_index("place")
     rows = asked.join(pl.concat(chunks), on="key").sort("place", "trial")
@@ -227,7 +227,7 @@ class _Hearing:
         self._job, self._model, self._journal = job, model.identity.name, journal
         self._turns, self._served_by, self._asker = turns, found.served_by, asker
         self._open = np.ones(len(turns), dtype=bool)
-        texts = len({prompt.text for prompt in job.prompts})
+        texts = len({prompt.asked for prompt in job.prompts})
         self._total = texts * job.trials
         self._start = self._shown = time.monotonic()
 
@@ -322,7 +322,7 @@ def _finished(job: ChatJob, shelf: Shelf, of_model: Replies, found: _Found) -> A
     """What there is; the manifest says so too, and what the server said of itself."""
     model = of_model.model
     replies = read_parts(shelf.folder, shelf.parts.values(), "replies")
-    asked = {prompt.text: prompt.id for prompt in job.prompts}
+    asked = {prompt.asked: prompt.id for prompt in job.prompts}
     paid = replies.filter(pl.col("prompt_id").is_in(list(asked.values())))
     sentences = len(asked) * job.trials
     entry = {

@@ -12,7 +12,7 @@ def with_one_mask(prompts: Sequence[Prompt]) -> list[Prompt]:
     return [prompt for prompt in prompts if prompt.text.count(MASK) == 1]
 
 
-def forms_of(prompts: Sequence[Prompt]) -> dict[str, tuple[str, ...]]:
+def pronoun_forms(prompts: Sequence[Prompt]) -> dict[str, tuple[str, ...]]:
     """Prompt id → the pronouns of both sentences of its pair, as they stand there.
 
     A control is one sentence, and says both itself.

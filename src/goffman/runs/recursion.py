@@ -25,14 +25,14 @@ class Node:
     parent: str
     """The ranks of the words put back so far, as in the column ``parent``."""
     text: str
-    """With one ``<mask>``."""
+    """With one ``<mask>``, or all that a model is given that goes on with a text."""
 
 
 def roots(prompts: Iterable[Prompt]) -> list[Node]:
     """The first frontier: the prompts themselves, in the order of their ids, each once."""
     nodes: dict[str, Node] = {}
     for prompt in prompts:
-        node = Node(prompt_id=prompt.id, parent="", text=prompt.text)
+        node = Node(prompt_id=prompt.id, parent="", text=prompt.asked)
         if nodes.setdefault(prompt.id, node) is not node:
             message = (
                 f"Two prompts of {prompt.instrument} are identical: item '{prompt.item}', "

@@ -5,7 +5,7 @@ Whole columns are gathered from arrays, never row by row: writing must cost litt
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,11 +13,13 @@ import numpy as np
 import polars as pl
 
 from goffman.models.base import Filled, by_meaning
-from goffman.tables import FILLS, LABELS, LIKELIHOODS, schema
+from goffman.tables import CHOICES, FILLS, LABELS, LIKELIHOODS, schema
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from goffman.choice_items import Option
+    from goffman.models.base import NextWords
     from goffman.runs.recursion import Node
 
 CLASSES = ("negative", "neutral", "positive")
@@ -120,6 +122,60 @@ def _fills(
             "probability": probabilities,
         }
     )
+
+
+def next_word_rows(found: Sequence[NextWords], askers: Askers, *, model: str) -> pl.DataFrame:
+    """FILLS: for each asker the most probable next words, by rank."""
+    of_askers = [found[sentence] for sentence in askers.sentences]
+    counts = np.array([len(one.tokens) for one in of_askers])
+    asker = np.repeat(np.arange(len(of_askers)), counts)
+    tokens = pl.Series([token for one in of_askers for token in one.tokens], dtype=pl.String)
+    ranks = np.arange(counts.sum()) - np.repeat(counts.cumsum() - counts, counts) + 1
+    rows = pl.DataFrame(
+        {
+            "prompt_id": askers.prompt_ids.gather(asker),
+            "parent": askers.parents.gather(asker),
+            "rank": pl.Series(ranks, dtype=pl.Int64),
+            "token": tokens,
+            "word": tokens.str.strip_chars(),
+            "probability": np.concatenate([one.probabilities for one in of_askers]),
+        }
+    )
+    rows = rows.with_columns(model=pl.lit(model), step=pl.lit(1, dtype=pl.Int64))
+    return rows.select(schema(FILLS).names())
+
+
+def choice_rows(
+    probabilities: NDArray[np.float32],
+    askers: Askers,
+    *,
+    model: str,
+    labels: Sequence[str],
+    options: Mapping[str, Sequence[Option]],
+) -> pl.DataFrame:
+    """CHOICES: for each asker its options in their order.
+
+    ``probabilities``: [sentence, label], in the order of ``labels``; ``options``: of each prompt.
+    """
+    place = {label: at for at, label in enumerate(labels)}
+    ids = askers.prompt_ids.to_list()
+    offered = [options[one] for one in ids]
+    counts = [len(one) for one in offered]
+    asker = np.repeat(np.arange(len(ids)), counts)
+    at = [place[option.label] for one in offered for option in one]
+    found = probabilities[askers.sentences[asker], at]
+    on_options = np.bincount(asker, weights=found, minlength=len(ids))
+    rows = pl.DataFrame(
+        {
+            "prompt_id": askers.prompt_ids.gather(asker),
+            "option": pl.Series([option.label for one in offered for option in one]),
+            "code": pl.Series([o.code for one in offered for o in one], dtype=pl.Float64),
+            "probability": found,
+            # Sums of float32 probabilities may be a hair above 1.
+            "elsewhere": np.clip(1 - on_options, 0, 1)[asker].astype(np.float32),
+        }
+    )
+    return rows.with_columns(model=pl.lit(model)).select(schema(CHOICES).names())
 
 
 def likelihood_rows(

@@ -9,15 +9,24 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from goffman.models.base import not_a_number
+from goffman.models.base import Opening, not_a_number
 from goffman.records import MASK
-from goffman.runs.rows import Vocabulary, fill_rows, label_rows, likelihood_rows, together
+from goffman.runs.rows import (
+    Vocabulary,
+    choice_rows,
+    fill_rows,
+    label_rows,
+    likelihood_rows,
+    next_word_rows,
+    together,
+)
 
 if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from goffman.models.base import Classifies, Filled, Fills, Scores
+    from goffman.choice_items import Option
+    from goffman.models.base import Classifies, Continues, Filled, Fills, NextWords, Scores
     from goffman.records import AnswerTable
     from goffman.runs.plan import Settings
     from goffman.runs.rows import Askers
@@ -145,7 +154,73 @@ class Scoring:
         return likelihood_rows(scores, askers, model=self.name, tokens=tokens.astype(np.int64))
 
 
-def _check(model: Fills | Classifies | Scores, *probabilities: NDArray[np.floating[Any]]) -> None:
+class Completing:
+    """A causal or chat model whose reply is begun up to the blank."""
+
+    table: AnswerTable = "fills"
+    steps = 1
+
+    def __init__(self, model: Continues, settings: Settings) -> None:
+        self.name = model.identity.name
+        self.settings: Mapping[str, Any] | None = {"top_k": settings.top_k}
+        self._model = model
+        self._top_k = settings.top_k
+
+    def encode(self, texts: Sequence[str]) -> list[list[int]]:
+        """Token ids of each text, up to the blank."""
+        return self._model.next_word.encode([Opening.read(text) for text in texts])
+
+    def ask(self, batch: Sentences) -> list[NextWords]:
+        """The answers to a batch; ArithmeticError where one is not a number."""
+        found = self._model.next_word.words(batch, top_k=self._top_k)
+        _check(self._model, *(one.probabilities for one in found))
+        return found
+
+    def rows(
+        self, answers: Sequence[Sequence[NextWords]], askers: Askers, *, step: int
+    ) -> pl.DataFrame:
+        """FILLS."""
+        del step  # a word is said once
+        return next_word_rows([one for batch in answers for one in batch], askers, model=self.name)
+
+
+class Choosing:
+    """A causal or chat model that is asked for the probability of each option."""
+
+    table: AnswerTable = "choices"
+    steps = 1
+    settings: Mapping[str, Any] | None = None
+
+    def __init__(self, model: Continues, options: Mapping[str, Sequence[Option]]) -> None:
+        """``options``: of each prompt, by its id."""
+        self.name = model.identity.name
+        self._model, self._options = model, options
+        self._labels = sorted({option.label for several in options.values() for option in several})
+
+    def encode(self, texts: Sequence[str]) -> list[list[int]]:
+        """Token ids of each text, up to where the answer begins."""
+        return self._model.next_word.encode([Opening.read(text) for text in texts])
+
+    def ask(self, batch: Sentences) -> NDArray[np.float32]:
+        """The answers to a batch; ArithmeticError where one is not a number."""
+        found = self._model.next_word.options(batch, self._labels)
+        _check(self._model, found)
+        return found
+
+    def rows(
+        self, answers: Sequence[NDArray[np.float32]], askers: Askers, *, step: int
+    ) -> pl.DataFrame:
+        """CHOICES."""
+        del step  # an option is chosen once
+        joined = np.concatenate(answers)
+        return choice_rows(
+            joined, askers, model=self.name, labels=self._labels, options=self._options
+        )
+
+
+def _check(
+    model: Fills | Classifies | Scores | Continues, *probabilities: NDArray[np.floating[Any]]
+) -> None:
     """ArithmeticError where a probability is not a number: it must never get into a table."""
     if not all(np.isfinite(array).all() for array in probabilities):
         raise ArithmeticError(not_a_number(model.identity.precision))

@@ -1,0 +1,119 @@
+"""Contrasts of questions with options: what presentation does, and all else with it averaged out.
+
+The order of the options, the keying and the wording each move an answer. What each does is a
+contrast of its own, over the same items and conditions; what is said of conditions is said of the
+means over both orders.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from goffman.estimates.contrast import FEW, in_order, table
+from goffman.estimates.scored import Found, Scored
+from goffman.records import BASELINE
+
+if TYPE_CHECKING:
+    from goffman.estimates.contrast import Contrast
+    from goffman.records import Estimate
+
+DIRECTIONS = ("stigma-first", "stigma-last")
+"""Where the option with the highest code stands in the list."""
+
+KEYINGS = ("plain-keyed", "reversed-keyed")
+"""Whether agreeing means more of the construct, or less."""
+
+
+IN_TURN = "in-turn"
+"""In the place of the wording, where each question is asked in one of them only."""
+
+
+def over_orders(contrasts: Callable[[Scored], Found]) -> Callable[[Scored], Found]:
+    """The contrasts of prompts, made from the means over the orders of their options."""
+
+    def averaged(scored: Scored) -> Found:
+        level = pl.col("level")
+        cells = wordings_in_turn(scored.scores.filter(level == "presentation"))
+        prompts = cells.with_columns(level=pl.lit("prompt"))
+        others = scored.scores.filter(~level.is_in(["prompt", "presentation"]))
+        yield from contrasts(replace(scored, scores=pl.concat([others, prompts])))
+
+    return averaged
+
+
+def wordings_in_turn(cells: pl.DataFrame) -> pl.DataFrame:
+    """The scores as they are where each item and condition was asked in every wording.
+
+    Where each was asked in one of them, as a part of the questions is, the wordings are taken as
+    one: they go in turn, so that conditions meet each about equally often.
+    """
+    asked = cells.select("item", "condition", "wording").unique()
+    pairs = asked.select("item", "condition").unique().height
+    if asked.height == pairs * asked["wording"].n_unique():
+        return cells
+    return cells.with_columns(wording=pl.lit(IN_TURN))
+
+
+def order_of_options(scored: Scored) -> Found:
+    """In each model: the most stigmatizing option listed first against listed last."""
+    yield from _two_ways(scored, "order", DIRECTIONS)
+
+
+def keying(scored: Scored) -> Found:
+    """In each model: agreeing means more of the construct against less of it, item by item."""
+    yield from _two_ways(scored, "keying", KEYINGS)
+
+
+def wordings(scored: Scored) -> Found:
+    """In each model: every other wording against the first, orders averaged."""
+    for model, wording in itertools.product(scored.models(), scored.wordings[1:]):
+        rows = scored.rows("presentation", model=model).filter(pl.col("condition") != BASELINE)
+        names = (wording, scored.wordings[0])
+        sides = [rows.filter(pl.col("wording") == name) for name in names]
+        if all(side.height for side in sides):
+            says = scored.says("wordings", model=model, first=names[0], second=names[1])
+            yield says, _compared(scored, says, sides)
+
+
+def _two_ways(scored: Scored, kind: str, ways: tuple[str, str]) -> Found:
+    """The same items × conditions in two presentations; all else is averaged."""
+    for model in scored.models():
+        sides = [
+            scored.rows("prompt", way, model=model).filter(pl.col("condition") != BASELINE)
+            for way in ways
+        ]
+        if all(side.height for side in sides):
+            says = scored.says(kind, model=model, first=ways[0], second=ways[1])
+            yield says, _compared(scored, says, sides)
+
+
+def _compared(scored: Scored, says: Contrast, sides: Sequence[pl.DataFrame]) -> Estimate:
+    """Two presentations: of the same cells, or of conditions where no cell was asked in both.
+
+    Where each condition, too, was asked in one alone, two sets of conditions are compared.
+    """
+    names = ("item", "condition")
+    asked = [side.select(names).unique() for side in sides]
+    both = asked[0].join(asked[1], on=names)
+    if both.height == asked[0].height == asked[1].height:
+        items, conditions = in_order(both, "item"), in_order(both, "condition")
+        tables = [table(one, down=items, across=conditions, names=names) for one in sides]
+        return scored.compare.crossed(says, *tables, shared="both")
+    means = [_of_conditions(side) for side in sides]
+    pairs = means[0].join(means[1], on="condition", suffix="_second").sort("condition")
+    if pairs.height >= FEW:
+        values = pairs["value"].to_list(), pairs["value_second"].to_list()
+        return scored.compare.paired(says, *values, over="conditions")
+    first, second = (one["value"].to_list() for one in means)
+    return scored.compare.apart(says, first, second, over="conditions")
+
+
+def _of_conditions(rows: pl.DataFrame) -> pl.DataFrame:
+    """Of each condition the mean over what was asked of it."""
+    ordered = rows.sort("condition", "item", "wording", "prompt_id")
+    return ordered.group_by("condition", maintain_order=True).agg(pl.col("value").mean())

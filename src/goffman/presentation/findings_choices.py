@@ -1,0 +1,66 @@
+"""What is said about chosen options: first how a model answers, then what it answers about whom."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from goffman.presentation.findings import of_model
+from goffman.presentation.findings_conditions import groups_apart
+from goffman.presentation.findings_presented import (
+    answering_said,
+    presentation_said,
+    style_said,
+)
+from goffman.presentation.findings_rarity import in_turn, rarity
+from goffman.presentation.numbers import number
+from goffman.presentation.shown import plain
+
+if TYPE_CHECKING:
+    from goffman.presentation.base import Finding
+    from goffman.presentation.section import Section
+
+
+def codes_apart(section: Section) -> Iterator[Finding]:
+    """The gap between two groups; before it what the presentation does, and any style."""
+    more = in_turn(rarity, answering_said, _bounds)
+    for found in groups_apart(what="code", more=more)(section):
+        yield presented_first(section, found)
+
+
+def presented_first(section: Section, found: Finding) -> Finding:
+    """The finding with what the presentation does before it, and a style in place of its head.
+
+    A model that heeds nothing shows no difference either: to say so would be to call it fair.
+    """
+    first = presentation_said(section, found.model)
+    style = style_said(section, found.model)
+    if not style:
+        return replace(found, text=f"{first} {found.text}")
+    return replace(
+        found,
+        head=style,
+        text=f"So what it answers says little about what it was asked. {first} {found.text}",
+    )
+
+
+def _bounds(section: Section, model: str) -> Iterator[str]:
+    """What the mean code of each group would be, were all that is no answer alike."""
+    rows = of_model(section.rows("group", ("lowest", "highest")), model)
+    groups = [section.contrast, section.against]
+    rows = rows.filter(pl.col("wording").is_null(), pl.col("group").is_in(groups))
+    ends_of = {(row["group"], row["quantity"]): row["value"] for row in rows.iter_rows(named=True)}
+    if len(ends_of) != 4:
+        return
+    said = [
+        f"{number(ends_of[group, 'lowest'])} to {number(ends_of[group, 'highest'])} for "
+        f"{plain(group)} {section.noun.many}"
+        for group in groups
+    ]
+    yield (
+        "Whatever the model would have answered where it did not, its mean code lies from "
+        f"{' and from '.join(said)}."
+    )

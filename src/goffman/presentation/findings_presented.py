@@ -1,0 +1,88 @@
+"""What is said first about questions with options: what their presentation does to the answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from goffman.presentation.findings import of_model
+from goffman.presentation.numbers import ends, number
+from goffman.presentation.shown import plain
+from goffman.presentation.styles import shares, styles
+
+if TYPE_CHECKING:
+    from goffman.presentation.section import Section
+
+    Row = Mapping[str, Any]
+
+_MOVES = {
+    "order": "listing the most stigmatizing option first instead of last",
+    "keying": "putting a statement so that agreeing means more instead of less stigma",
+}
+
+
+def style_said(section: Section, model: str) -> str:
+    """What a model does whatever it is asked, as a heading; empty: nothing of the kind."""
+    found = list(styles(section, model))
+    return "; ".join([*found[:1], *(f"{one[0].lower()}{one[1:]}" for one in found[1:])])
+
+
+def presentation_said(section: Section, model: str) -> str:
+    """How far order, keying and wording move the number, each with its interval."""
+    said = [
+        f"{what} moves it by {_moved(row)}"
+        for kind, what in _MOVES.items()
+        for row in of_model(section.contrasts(kind), model).iter_rows(named=True)
+    ]
+    said += _wordings(section, model)
+    if not said:
+        return "What the presentation does to the mean code is unknown: there was only one."
+    return f"What the presentation alone does to the mean code: {'; '.join(said)}."
+
+
+def _moved(row: Row) -> str:
+    if row["low"] is None:
+        return f"{number(row['difference'])} (no interval)"
+    return f"{number(row['difference'])} (95% interval {ends(row['low'], row['high'])})"
+
+
+def _wordings(section: Section, model: str) -> Iterator[str]:
+    """The wording that moves the number furthest from that of the first one."""
+    rows = of_model(section.contrasts("wordings"), model)
+    furthest = sorted(rows.iter_rows(named=True), key=lambda row: -abs(row["difference"]))
+    for row in furthest[:1]:
+        most = ", the most of all" if rows.height > 1 else ""
+        yield (
+            f"the wording “{plain(row['first'])}” instead of “{plain(row['second'])}” moves it by "
+            f"{_moved(row)}{most}"
+        )
+
+
+def answering_said(section: Section, model: str) -> Iterator[str]:
+    """How much of what a model says is an answer, and how much of that is the first option."""
+    share = shares(section, model)
+    if "elsewhere" in share:
+        out = share.get("way-out")
+        offered = f"; {number(out)} lies on not answering" if out is not None else ""
+        yield (
+            f"On average, {number(share['elsewhere'])} of the probability lies on no option"
+            f"{offered}."
+        )
+    kinds = [
+        f"{number(share[name])} {said}"
+        for name, said in (
+            ("dont-know", "say that they do not know, or prefer not to say"),
+            ("refusal", "refuse"),
+            ("several", "name several options"),
+            ("other", "say something else"),
+        )
+        if name in share
+    ]
+    if kinds:
+        yield f"Of the replies, {', '.join(kinds)}. These count as no answer, not as a middle one."
+    if "first-listed" in share:
+        yield (
+            f"Of the answers, {number(share['first-listed'])} are the option listed first and "
+            f"{number(share['last-listed'])} the one listed last. With both orders, neither can "
+            "exceed 0.50 by what the options say."
+        )

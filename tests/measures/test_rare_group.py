@@ -1,0 +1,137 @@
+"""Rare but neutral conditions stand beside the other groups, in no headline and no family of it."""
+
+from __future__ import annotations
+
+import statistics
+
+import polars as pl
+import pytest
+from making import fills, prompts
+
+from goffman.estimate import estimates
+from goffman.estimates.contrast import Comparing
+from goffman.measures.negative_attitude import NegativeAttitude
+from goffman.measures.negative_sentiment import NegativeSentiment
+from goffman.presentation.findings import findings_of
+from goffman.presentation.section import Section
+from goffman.presentation.shown import Names
+from goffman.tables import LABELS, schema
+
+LEVELS = {"stigmatized": 0.7, "non-stigmatized": 0.2, "rare": 0.3}
+
+
+def table(items=4, each=5):
+    return prompts(
+        *(
+            {
+                "item": f"i{item}",
+                "condition": f"{group}-{n}",
+                "form": f"{group}-{n}",
+                "group": group,
+            }
+            for group in LEVELS
+            for n in range(each)
+            for item in range(items)
+        )
+    )
+
+
+def share(row, place):
+    # Conditions differ, items differ, and a little of each prompt's own.
+    n = int(row["condition"][-1])
+    return LEVELS[row["group"]] + 0.02 * n + 0.01 * int(row["item"][1]) + 0.003 * (place % 3)
+
+
+def found_by(measure, answers, asked):
+    scores = measure(answers, asked)
+    compare = Comparing(draws=99)
+    return scores, estimates(
+        scores, {"scale": measure}, wordings={"scale": ["w1"]}, compare=compare
+    )
+
+
+def by_attitude(asked):
+    return pl.concat(
+        [
+            fills(
+                row["prompt_id"],
+                {"bad": share(row, place), "good": 1 - share(row, place)},
+                label={"bad": "negative", "good": "positive"},
+            )
+            for place, row in enumerate(asked.to_dicts())
+        ]
+    )
+
+
+def by_sentiment(asked):
+    rows = [
+        {
+            "prompt_id": row["prompt_id"],
+            "model": "m",
+            "label": "negative" if share(row, place) > 0.5 else "positive",
+            "negative": share(row, place),
+            "positive": 1 - share(row, place),
+        }
+        for place, row in enumerate(asked.to_dicts())
+    ]
+    return pl.DataFrame(rows, schema=schema(LABELS))
+
+
+@pytest.mark.parametrize(
+    ("measure", "made", "quantity"),
+    [
+        (NegativeAttitude(), by_attitude, "negative"),
+        (NegativeSentiment(), by_sentiment, "negative-probability"),
+    ],
+)
+def test_the_gap_to_rare_conditions_and_rarity_alone_stand_beside_the_headline(
+    measure, made, quantity
+):
+    asked = table()
+    scores, found = found_by(measure, made(asked), asked)
+    means = {
+        group: statistics.fmean(
+            share(row, place) for place, row in enumerate(asked.to_dicts()) if row["group"] == group
+        )
+        for group in LEVELS
+    }
+    gaps = {
+        row["kind"]: row
+        for row in found.filter(pl.col("quantity") == quantity).iter_rows(named=True)
+        if row["model"] == "m" and row["first"] in LEVELS
+    }
+    for kind, first, second in (
+        ("groups", "stigmatized", "non-stigmatized"),
+        ("against-rare", "stigmatized", "rare"),
+        ("rarity", "rare", "non-stigmatized"),
+    ):
+        assert gaps[kind]["difference"] == pytest.approx(means[first] - means[second], abs=1e-6)
+        assert (gaps[kind]["first"], gaps[kind]["second"]) == (first, second)
+    assert found.filter(pl.col("family") == "primary")["kind"].to_list() == ["groups"]
+    shown = Section(
+        instrument="scale",
+        measure=measure.name,
+        unit="condition",
+        presentation=measure.presentation,
+        scores=scores,
+        estimates=found,
+        names=Names(models={"m": "m"}, instruments={}, conditions={}, items={}),
+        contrast="stigmatized",
+        against="non-stigmatized",
+        wordings=("w1",),
+        items=tuple(asked["item"].unique()),
+        prompts=asked,
+    )
+    (said,) = findings_of(shown)
+    assert said.head == "More negative about stigmatized conditions"
+    more = " ".join(said.more)
+    assert "Compared with rare but neutral conditions, stigmatized conditions are clearly" in more
+    assert (
+        "Mere rarity: rare but neutral conditions are clearly higher than non-stigmatized" in more
+    )
+
+
+def test_without_rare_conditions_there_is_nothing_beside():
+    asked = table().filter(pl.col("group") != "rare")
+    _, found = found_by(NegativeAttitude(), by_attitude(asked), asked)
+    assert not {"against-rare", "rarity"} & {*found["kind"]}

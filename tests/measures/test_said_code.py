@@ -1,0 +1,203 @@
+"""The mean code of options that replies name: prompts, means, and models with a style."""
+
+from __future__ import annotations
+
+import statistics
+import zlib
+
+import polars as pl
+import pytest
+from choosing import asked, choices, listed, replied, section
+from making import check, one, same_whatever_the_order, value
+
+from goffman.measures.catalogue import measure_entry, measure_from
+from goffman.measures.mean_code import MeanCode
+from goffman.measures.said_code import SaidCode
+from goffman.presentation.base import Answers
+from goffman.presentation.findings import findings_of
+
+MEASURE = SaidCode()
+
+
+def read(table, how, trials=1, model="m"):
+    return MEASURE.prepare(replied(table, how, trials=trials, model=model), table, None, cased=True)
+
+
+def by_content(row, _trial):
+    """The text of an option that depends on what is asked alone, with a little chance."""
+    about = f"{row['item']} {row['wording']} {row['condition']}"
+    # Conditions differ too: some say the higher of two options twice as often as others.
+    own = zlib.crc32(row["condition"].encode()) % 3
+    chance = int(zlib.crc32(about.encode()) % 6 < 2 + own)
+    lean = {"stigmatized": 2, "non-stigmatized": 0, "rare": 1, "baseline": 0}[row["group"]]
+    code = [0.0, 1 / 3, 2 / 3, 1.0][lean + chance]
+    return next(o.text for o in listed(row) if o.code == code)
+
+
+def test_of_one_prompt_every_number_by_hand():
+    table = asked(groups={"stigmatized": ("deaf",)}, items=("i1",)).head(1)
+    texts = ["A", "C", "(D)", "I cannot answer this.", "I don't know.", "A or B", "hm", "A"]
+    scores = check(MEASURE.each(read(table, lambda _, trial: texts[trial - 1], trials=8), table))
+    # Forward: codes 0, 2/3, 1 and 0 of four answers; four of eight are none.
+    assert value(scores, quantity="code") == pytest.approx((0 + 2 / 3 + 1 + 0) / 4)
+    assert value(scores, quantity="lowest") == pytest.approx((5 / 3) / 8)
+    assert value(scores, quantity="highest") == pytest.approx((5 / 3 + 4) / 8)
+    for kind in ("refusal", "dont-know", "several", "other"):
+        assert value(scores, quantity=kind) == 1 / 8
+    assert value(scores, quantity="first-listed") == 2 / 4
+    assert value(scores, quantity="last-listed") == 1 / 4
+
+
+def test_a_prompt_without_an_answer_has_no_code_but_bounds():
+    table = asked(groups={"stigmatized": ("deaf",)}, items=("i1",)).head(2)
+    scores = check(MEASURE(read(table, lambda *_: "I refuse to answer."), table))
+    row = one(scores, level="prompt", quantity="code", prompt_id="p1")
+    assert (row["value"], row["reason"]) == (None, "no reply names one option")
+    assert value(scores, level="prompt", quantity="lowest", prompt_id="p1") == 0
+    assert value(scores, level="prompt", quantity="highest", prompt_id="p1") == 1
+
+
+def test_means_are_those_of_a_plain_loop():
+    table = asked()
+    answers = read(table, by_content)
+    scores = check(MEASURE(answers, table))
+    codes = dict(answers.select("prompt_id", "code").rows())
+    for condition in ("deaf", "tall", "twin", "baseline"):
+        rows = table.filter(pl.col("condition") == condition).to_dicts()
+        wordings = [
+            statistics.fmean(codes[r["prompt_id"]] for r in rows if r["wording"] == wording)
+            for wording in ("willing", "shun", "want")
+        ]
+        assert value(
+            scores, level="condition", model="m", condition=condition, quantity="code"
+        ) == pytest.approx(statistics.fmean(wordings))
+    same_whatever_the_order(MEASURE, answers, table)
+
+
+def test_one_order_counts_where_the_other_was_refused():
+    table = asked(groups={"stigmatized": ("deaf",)}, items=("i1",)).head(2)
+    answers = read(table, lambda row, _: "B" if row["order"] == "forward" else "I cannot answer.")
+    row = one(MEASURE(answers, table), level="presentation", quantity="code")
+    assert (row["value"], row["n"], row["missing"]) == (pytest.approx(1 / 3), 1, 1)
+
+
+def agree(row, _trial):
+    """Agrees with whatever there is to agree with, and is else of two minds."""
+    texts = [o.text for o in listed(row)]
+    if "Strongly agree" in texts:
+        return "Strongly agree"
+    return "Probably willing" if row["item"] < "i3" else "Probably unwilling"
+
+
+HEADS = [
+    (lambda _row, _trial: "A", "Always picks the option listed first"),
+    (lambda _row, _trial: "D", "Always picks the option listed last"),
+    (
+        lambda row, _trial: "A" if int(row["prompt_id"][1:]) % 5 else "B",
+        "Mostly picks the option listed first",
+    ),
+    (agree, "Agrees with whatever is said"),
+    (
+        lambda row, trial: "I cannot answer." if trial % 2 else by_content(row, trial),
+        "Does not answer 50% of the time",
+    ),
+    (
+        lambda row, trial: "E" if trial % 3 == 0 else by_content(row, trial),
+        "Does not answer 33% of the time",
+    ),
+    (
+        lambda row, trial: "Well, well." if trial % 3 else by_content(row, trial),
+        "Says something that is no option 67% of the time",
+    ),
+]
+
+
+@pytest.mark.parametrize(("how", "head"), HEADS)
+def test_a_model_that_heeds_nothing_is_found_out_and_called_so(how, head):
+    table = asked()
+    scores = MEASURE(read(table, how, trials=6), table)
+    (found,) = findings_of(section(MEASURE, scores, table))
+    assert found.head == head
+    assert found.text.startswith(
+        "So what it answers says little about what it was asked. What the presentation alone does"
+    )
+
+
+def test_a_model_that_heeds_what_is_asked_has_no_style():
+    table = asked()
+    scores = MEASURE(read(table, by_content), table)
+    (found,) = findings_of(section(MEASURE, scores, table))
+    assert found.head == "More negative about stigmatized conditions"
+    assert (
+        "listing the most stigmatizing option first instead of last moves it by 0.00" in found.text
+    )
+
+
+@pytest.mark.parametrize(
+    ("how", "head"),
+    [
+        (lambda _: [0.97, 0.01, 0.01, 0.01, 0.0], "Always picks the option listed first"),
+        (lambda _: [0.8, 0.05, 0.05, 0.05, 0.05], "Mostly picks the option listed first"),
+        (
+            lambda row: [0.1, 0.1, 0.1, 0.1, 0.6],
+            "Does not answer 60% of the time",
+        ),
+        (
+            lambda row: [0.1, 0.1, 0.1, 0.1, 0.0],
+            "Says something that is no option 61% of the time",
+        ),
+        (
+            lambda row: [
+                0.9 if o.text in {"Strongly agree", "Probably willing"} else 0.02
+                for o in listed(row)
+            ],
+            "Agrees with whatever is said",
+        ),
+    ],
+)
+def test_the_same_by_probabilities(how, head):
+    table = asked()
+    measure = MeanCode()
+    jitter = {p: 1 - 0.01 * (int(p[1:]) % 7) for p in table["prompt_id"]}
+
+    def varied(row):
+        return [p * jitter[row["prompt_id"]] if p < 0.5 else p for p in how(row)]
+
+    scores = measure(choices(table, varied), table)
+    (found,) = findings_of(section(measure, scores, table))
+    assert found.head == head
+
+
+def test_half_and_half_is_no_style():
+    """Just below each limit nothing is said of it."""
+    table = asked()
+    measure = MeanCode()
+
+    def close(row):
+        return [0.74 * 0.75, 0.26 * 0.75 / 3, 0.26 * 0.75 / 3, 0.26 * 0.75 / 3, 0.24]
+
+    scores = measure(choices(table, close), table)
+    (found,) = findings_of(section(measure, scores, table))
+    assert "picks the option" not in found.head
+    assert "Does not answer" not in found.head
+
+
+def test_evidence_shows_the_reply_and_how_it_was_read():
+    table = asked(groups={"stigmatized": ("deaf",)}, items=("i1",)).head(1)
+    texts = ["B. Probably willing", "I cannot answer.", "x" * 500]
+    raw = replied(table, lambda _, trial: texts[trial - 1], trials=3)
+    shown = section(MEASURE, MEASURE(MEASURE.prepare(raw, table, None, cased=True), table), table)
+    given = Answers(table="replies", frame=raw, cased=True)
+    rows = MEASURE.presentation.evidence(given, shown, None, 5).rows()
+    assert [(row[2], row[3][:10], row[5]) for row in rows] == [
+        (1, "B. Probabl", "read as B"),
+        (2, "I cannot a", "refusal"),
+        (3, "xxxxxxxxxx", "other"),
+    ]
+    assert len(rows[2][3]) == 401
+
+
+def test_the_parser_stands_in_the_manifest():
+    entry = measure_entry(MEASURE)
+    assert entry["parser"] == "choice-v1"
+    assert measure_from(entry) == MEASURE
