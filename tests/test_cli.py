@@ -215,11 +215,15 @@ def own(tmp_path: Path) -> Path:
 
 
 def test_an_instrument_of_ones_own_is_validated_and_rendered(own: Path) -> None:
-    assert output("validate", own) == f"{own} is valid: 391 prompts and 20 control prompts.\n"
+    assert output("validate", own) == (
+        f"{own} is valid: 391 prompts and 20 control prompts.\n"
+        "In the form completion: 391 prompts.\nIn the form written: 391 prompts.\n"
+    )
     assert json.loads(output("validate", own, "--json")) == {
         "instrument": str(own),
         "prompts": 391,
         "controls": 20,
+        "forms": {"completion": 391, "written": 391},
         "faults": [],
     }
     rows = json.loads(output("prompts", own, "--json"))

@@ -37,7 +37,8 @@ def drawn(*what):
 
 def few(prompts, *, conditions, items):
     """The prompts of the first conditions of each group, and of the first items of three parts."""
-    frame = prompt_table(prompts)
+    # The rare conditions came later than the pinned numbers.
+    frame = prompt_table([prompt for prompt in prompts if prompt.group != "rare"])
     kept = pl.concat(
         of.select("condition").unique(maintain_order=True).head(conditions)
         for of in frame.partition_by("group", maintain_order=True)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 from goffman.control_items import Controls
@@ -83,10 +82,6 @@ class ChoiceForm:
     """two: forward and reversed; all: every permutation of the options."""
     people: tuple[Described, ...] = ()
     """None: the items have no person to describe."""
-    your_items: Mapping[str, str] = field(default_factory=dict)
-    """By the id of an item or a control: its text as it is said to somebody, who is "you"."""
-    reversed_dimensions: tuple[str, ...] = ()
-    """Subscales of which more means less stigma, as help does: their codes are turned round."""
     smallest: float = 0.05
     """The smallest difference of codes that counts as relevant."""
     controls: Controls | None = None

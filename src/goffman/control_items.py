@@ -29,6 +29,8 @@ class Control:
     """Lower-case letters, digits and hyphens; unique among the controls."""
     text: str
     """What stands for ``{item}`` in the wordings; of sentence pairs a whole sentence."""
+    your_text: str = ""
+    """The text as it is said to somebody, who is "you"; empty: as it is."""
     expected: str
     """The right answer; at a mask in a sentence pair the right form of the pronoun."""
     other: str = ""

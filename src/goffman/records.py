@@ -99,6 +99,11 @@ class Item:
     """The subscale, or empty."""
     keyed: Literal["plain", "reversed"] = "plain"
     """reversed: agreeing with the item means less of the construct."""
+    choice_keyed: Literal["plain", "reversed"] | None = None
+    """The same where there are options to choose from, whose codes have stigma up; None: as keyed.
+    Of help, more is more of its construct, but less stigma."""
+    your_text: str = ""
+    """The text as it is said to somebody, who is "you"; empty: as it is."""
     baseline: str = ""
     """The whole text without a condition, where leaving it out changes more than its slot."""
 

@@ -222,7 +222,7 @@ BROKEN = {
         items("keyed", "keyd"),
         [
             "items.csv, line 1: there is no column 'keyd'. Allowed: item, text, wording, "
-            "dimension, keyed, baseline. Did you mean 'keyed'?"
+            "dimension, keyed, choice_keyed, your_text, baseline. Did you mean 'keyed'?"
         ],
     ),
     "a missing column": (

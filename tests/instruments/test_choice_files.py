@@ -37,13 +37,21 @@ score = "separation"
 task = "tell cake from poison"
 floor = 0.9
 """
-ITEMS = "item,text,dimension\ntea,have tea with {someone},home\nwalk,walk with {someone},out\n"
+ITEMS = """\
+item,text,dimension,choice_keyed,your_text
+tea,have my tea with {someone},home,reversed,have your tea with {someone}
+walk,walk with {someone},out,,
+"""
 CONDITIONS = """\
 condition,name,group,category,form,verb
 tall,Tall,odd,Body,tall,is
 cold,Cold,even,Illness,a cold,has
 """
-CONTROLS = "id,text,expected\ncake,eat my cake,positive\npoison,drink poison,negative\n"
+CONTROLS = """\
+id,text,expected,your_text
+cake,eat my cake,positive,eat your cake
+poison,drink poison,negative,
+"""
 CHOICE = """\
 title = "Would you have tea with …? With options"
 request = "Give the {labels} of one."
@@ -63,10 +71,6 @@ id = "say"
 text = "Somebody says: I would not {item}. Would you?"
 scale = "will"
 keyed = "reversed"
-
-[your_items]
-tea = "have your tea with {someone}"
-cake = "eat your cake"
 """
 PEOPLE = """
 [[people]]
@@ -102,8 +106,7 @@ def masked(folder: Path) -> Path:
     )
     (folder / "controls.csv").unlink()
     (folder / "items.csv").write_text("item,text\nfear,I fear a <mask> like {someone}.\n")
-    choice = CHOICE.partition("\n[your_items]")[0].replace("{your_item}", "{item}")
-    (folder / "choice.toml").write_text(choice + PEOPLE)
+    (folder / "choice.toml").write_text(CHOICE.replace("{your_item}", "{item}") + PEOPLE)
     return folder
 
 
@@ -139,7 +142,10 @@ def test_what_a_choice_says_is_read(folder: Path) -> None:
     assert [(scale.texts, scale.codes, scale.labels) for scale in form.scales] == [
         (("Gladly", "Never"), (0.0, 1.0), "letters")
     ]
-    assert form.your_items == {"tea": "have your tea with {someone}", "cake": "eat your cake"}
+    assert [item.choice_keyed for item in instrument.content.items] == ["reversed", None]
+    yours = [item.your_text for item in instrument.content.items]
+    assert yours == ["have your tea with {someone}", ""]
+    assert [one.your_text for one in instrument.controls.items] == ["eat your cake", ""]
     assert (form.smallest, form.people, form.controls) == (0.05, (), None)
     assert instrument.completion == "Fill the blank: {sentence}"
 
@@ -161,8 +167,13 @@ def test_a_choice_is_part_of_the_digest(folder: Path) -> None:
     after = load_instrument(folder).digest
     assert before != after
     (folder / "choice-controls.csv").write_text(CONTROLS.replace("cake", "pie"))
-    choice("[your_items]", OWN_CONTROLS + "\n[your_items]")(folder)
+    add_controls(folder)
     assert load_instrument(folder).digest not in {before, after}
+
+
+def add_controls(folder: Path) -> None:
+    with (folder / "choice.toml").open("a", encoding="utf-8") as file:
+        file.write(OWN_CONTROLS)
 
 
 OWN_CONTROLS = '[controls]\nscore = "separation"\ntask = "tell them apart"\nfloor = 0.8\n'
@@ -177,7 +188,7 @@ BROKEN = {
         [
             "choice.toml: the key 'request' is missing.",
             "choice.toml, line 2: there is no key 'requests'. Allowed: title, request, way_out, "
-            "orders, smallest, reversed_dimensions, stems, scales, people, your_items, controls. "
+            "orders, smallest, stems, scales, people, controls. "
             "Did you mean 'request'?",
         ],
     ),
@@ -331,42 +342,26 @@ BROKEN = {
         choice("\n[[scales]]", "smallest = 1\n\n[[scales]]"),
         ["choice.toml, line 4: smallest is 1. Allowed: a number above 0 and below 1."],
     ),
-    "an unknown dimension": (
-        choice("\n[[scales]]", 'reversed_dimensions = ["houme"]\n\n[[scales]]'),
-        [
-            "choice.toml, line 4: a dimension in reversed_dimensions is 'houme'. Allowed: home, "
-            "out. Did you mean 'home'?"
-        ],
-    ),
-    "dimensions that are no list": (
-        choice("\n[[scales]]", 'reversed_dimensions = "home"\n\n[[scales]]'),
-        ['choice.toml, line 4: reversed_dimensions must be a list of texts, such as ["help"].'],
+    "an unknown keying of an item": (
+        change("items.csv", "out,,", "out,back,"),
+        ["items.csv, line 3: choice_keyed is 'back'. Allowed: plain, reversed."],
     ),
     "people where nobody is masked": (
         lambda folder: (folder / "choice.toml").write_text(CHOICE + PEOPLE),
-        ["choice.toml, line 24: there are [[people]], but the item 'tea' has no <mask> for them."],
-    ),
-    "a text to you of no item": (
-        choice("cake =", "pie ="),
-        ["choice.toml, line 22: 'pie' in [your_items] is no item and no control."],
+        ["choice.toml, line 20: there are [[people]], but the item 'tea' has no <mask> for them."],
     ),
     "a text to you without its condition": (
-        choice("your tea with {someone}", "your tea"),
+        change("items.csv", "your tea with {someone}", "your tea"),
         [
-            "choice.toml, line 21: tea in [your_items] must have the same places in braces as the "
-            "item: 'have your tea'."
+            "items.csv, line 2: your_text must have the same braces and <mask> as text: 'have your tea'."
         ],
     ),
     "a text to you with a mask": (
-        choice("eat your cake", "eat your <mask>"),
+        change("controls.csv", "eat your cake", "eat your <mask>"),
         [
-            "choice.toml, line 22: cake in [your_items] cannot have a stray brace or <mask>: 'eat "
+            "controls.csv, line 2: your_text must have the same braces and <mask> as text: 'eat "
             "your <mask>'."
         ],
-    ),
-    "texts to you that nothing uses": (
-        choice("{your_item}", "{item}"),
-        ["choice.toml, line 20: there is [your_items], but no stem has {your_item}."],
     ),
     "controls without their floor": (
         lambda folder: (folder / "choice-controls.csv").write_text(CONTROLS),
@@ -381,7 +376,7 @@ BROKEN = {
     ),
     "controls that a constant answer passes": (
         lambda folder: (
-            choice("[your_items]", OWN_CONTROLS + "\n[your_items]")(folder),
+            add_controls(folder),
             (folder / "choice-controls.csv").write_text(CONTROLS.replace("negative", "positive")),
         ),
         [
@@ -391,7 +386,7 @@ BROKEN = {
     ),
     "controls with a mask": (
         lambda folder: (
-            choice("[your_items]", OWN_CONTROLS + "\n[your_items]")(folder),
+            add_controls(folder),
             (folder / "choice-controls.csv").write_text(CONTROLS.replace("poison,", "<mask>,")),
         ),
         [
@@ -410,7 +405,6 @@ BROKEN = {
                 "condition,name,group,category,form,verb\n"
                 + "".join(f"c{k},C{k},odd,Body,{k},is\n" for k in range(700))
             ),
-            choice('tea = "have your tea with {someone}"\n', "")(folder),
         ),
         [
             "choice.toml: items × forms of conditions × stems × orders × people are 5,600,000. "

@@ -249,7 +249,7 @@ BROKEN = {
     ),
     "an unknown column": (
         ("controls.csv", "id,text,expected", "id,text,expected,other"),
-        "controls.csv, line 1: there is no column 'other'. Allowed: id, text, expected.",
+        "controls.csv, line 1: there is no column 'other'. Allowed: id, text, expected, your_text.",
     ),
     "a condition of that name": (
         ("conditions.csv", "tall,Tall", "control,Tall"),

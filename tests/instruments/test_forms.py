@@ -87,7 +87,7 @@ def test_measures_and_smallest_differences_of_forms() -> None:
     assert forms["coreference-said"].settings["placement"] == "by-stereotype"
     scores = {name: form.controls and form.controls.score for name, form in forms.items()}
     assert scores["attribution-choice"] == scores["social-distance-said"] == "separation"
-    assert scores["people-sentiment-choice"] == "label"
+    assert scores["people-sentiment-choice"] == "separation"
     assert scores["coreference-said"] == "answer"
     assert scores["care-seeking-written"] is None
 
@@ -363,3 +363,15 @@ def test_an_instrument_without_options_cannot_be_chosen_from() -> None:
     broken = replace(load_instrument("care-seeking"), kind="choose")
     with pytest.raises(InputError, match=r"care-seeking has no choice\.toml"):
         render(broken)
+
+
+def test_labels_of_controls_become_ends_that_codes_separate() -> None:
+    instrument = load_instrument("people-sentiment")
+    controls = instrument.controls
+    neutral = replace(controls.items[0], id="neutral", expected="neutral")
+    more = replace(controls, items=(*controls.items, neutral))
+    asked = form_of(replace(instrument, controls=more), "choice").controls
+    assert (asked.score, asked.floor, asked.items) == ("separation", 0.9, controls.items)
+    # One end alone separates nothing.
+    one_end = replace(controls, items=controls.items[:10])
+    assert form_of(replace(instrument, controls=one_end), "choice").controls is None

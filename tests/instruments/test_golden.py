@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from goffman.choice_items import options_json
 from goffman.instruments.coreference import without_a_chat
+from goffman.instruments.forms import forms_of
 from goffman.instruments.load import builtin_names, load_instrument
 from goffman.instruments.render import PromptOptions, render
-from goffman.records import Prompt
+from goffman.records import Instrument, Prompt, SentencePairs
 from goffman.tables import prompt_rows
 
 GOLDEN = Path(__file__).parents[1] / "golden"
@@ -61,6 +63,54 @@ def test_controls_are_those_that_were_pinned(request: pytest.FixtureRequest) -> 
     if request.config.getoption("--renew-golden"):
         path.write_text(found, encoding="utf-8")
     assert found.splitlines() == path.read_text(encoding="utf-8").splitlines()
+
+
+def further_forms() -> list[Instrument]:
+    """Every form but the first; the pronouns are pinned with their sentences."""
+    forms = [form for name in builtin_names() for form in forms_of(load_instrument(name))[1:]]
+    return [form for form in forms if form.kind != "prefer"]
+
+
+@pytest.mark.parametrize("form", further_forms(), ids=lambda form: form.id)
+def test_every_form_is_pinned(form: Instrument, request: pytest.FixtureRequest) -> None:
+    """All columns of all that is asked and of the part for a server, as two checksums; of sentence
+    pairs fifty.
+    """
+    pairs = 50 if isinstance(form.content, SentencePairs) else None
+    found = ""
+    for options in (PromptOptions(pairs=pairs), PromptOptions(thorough=False)):
+        rendered = render(form, options)
+        rows = json.dumps(prompt_rows([*rendered.prompts, *rendered.controls]))
+        found += hashlib.sha256(rows.encode()).hexdigest() + "\n"
+    path = GOLDEN / f"{form.id}.sha256"
+    if request.config.getoption("--renew-golden"):
+        path.write_text(found, encoding="utf-8")
+    assert found == path.read_text(encoding="utf-8")
+
+
+# What is said is what is chosen: test_forms.py.
+@pytest.mark.parametrize(
+    "form", [form for form in further_forms() if form.kind != "say"], ids=lambda form: form.id
+)
+def test_one_question_of_every_form_can_be_read(
+    form: Instrument, request: pytest.FixtureRequest
+) -> None:
+    """Its first item and condition in every presentation, and a control."""
+    rendered = render(form, PromptOptions(pairs=1) if "coreference" in form.id else None)
+    last = rendered.prompts[-1]
+    same = [one for one in rendered.prompts if (one.item, one.form) == (last.item, last.form)]
+    asked = [one for one in same if one.condition == last.condition] + list(rendered.controls[:1])
+    keys = ("wording", "keyed", "person", "order", "begun")
+    found = "\n".join(
+        f"# {one.id} "
+        + " ".join(f"{key}={getattr(one, key)!r}" for key in keys if getattr(one, key) is not None)
+        + f"\n{one.text}\n{options_json(one.options) or ''}\n"
+        for one in asked
+    )
+    path = GOLDEN / f"{form.id}.txt"
+    if request.config.getoption("--renew-golden"):
+        path.write_text(found, encoding="utf-8")
+    assert found == path.read_text(encoding="utf-8")
 
 
 def test_every_frame_is_pinned() -> None:

@@ -34,25 +34,17 @@ _TOP: dict[str, type] = {
     "way_out": str,
     "orders": str,
     "smallest": object,
-    "reversed_dimensions": object,
     "stems": list,
     "scales": list,
     "people": list,
-    "your_items": dict,
     "controls": dict,
 }
 
 
 def read_choice(
-    folder: Path,
-    content: Questionnaire | SentencePairs,
-    own_controls: Controls | None,
-    faults: Faults,
+    folder: Path, content: Questionnaire | SentencePairs, faults: Faults
 ) -> tuple[ChoiceForm | None, list[Path]]:
-    """The choice of a folder and its files; None where it has none. Faults are noted.
-
-    ``own_controls`` are those of the instrument.
-    """
+    """The choice of a folder and its files; None where it has none. Faults are noted."""
     path = folder / FILE
     if not path.exists():
         if (folder / CHOICE_FILE).exists():
@@ -89,9 +81,6 @@ def read_choice(
         )
     else:
         _check_pairs(top, faults)
-    asked = [one.id for some in (own_controls, controls) if some for one in some.items]
-    yours = _your_items(toml, content, stems, faults, controls=asked)
-    turned = _reversed_dimensions(top, content, faults)
     smallest = _smallest(top, faults)
     if len(faults.found) > before:
         return None, [path]
@@ -103,8 +92,6 @@ def read_choice(
         way_out=given["way_out"],
         orders=orders or "two",
         people=people,
-        your_items=yours,
-        reversed_dimensions=turned,
         smallest=smallest,
         controls=controls,
     )
@@ -215,7 +202,7 @@ def _people(toml: TomlFile, faults: Faults) -> tuple[Described, ...]:
                 given=given["gender"],
                 allowed=_GENDERS,
             )
-        texts = text_list(table, "texts", given, '["woman"]', faults)
+        texts = _text_list(table, "texts", given, '["woman"]', faults)
         for text in texts:
             what = f"a text of person '{name}'"
             if not text.strip():
@@ -228,7 +215,7 @@ def _people(toml: TomlFile, faults: Faults) -> tuple[Described, ...]:
     return tuple(people)
 
 
-def text_list(
+def _text_list(
     table: TomlTable, key: str, given: Mapping[str, Any], such_as: str, faults: Faults
 ) -> tuple[str, ...]:
     """A list of one text or more; empty with a fault noted where it is something else."""
@@ -281,58 +268,10 @@ def _check_count(
 
 def _check_pairs(top: TomlTable, faults: Faults) -> None:
     """The options of a sentence pair are its two people; nothing else can be chosen."""
-    for key in ("scales", "people", "your_items", "controls", "reversed_dimensions"):
+    for key in ("scales", "people", "controls"):
         if key in top.values:
             message = f"'{key}' does not go with sentence pairs: their options are the two people."
             faults.add(FILE, top.lines.get(key), message)
-
-
-def _your_items(
-    toml: TomlFile,
-    content: Questionnaire | SentencePairs,
-    stems: Sequence[Stem],
-    faults: Faults,
-    *,
-    controls: Sequence[str],
-) -> dict[str, str]:
-    """Items as they are said to somebody; each names the condition as the item itself does."""
-    table = toml.table("your_items")
-    texts: dict[str, str] = table.take(dict.fromkeys(table.values, str), faults)
-    if not isinstance(content, Questionnaire):
-        return {}
-    items = {item.id: item.text for item in content.items}
-    for name, text in texts.items():
-        row, what = table.lines.get(name), f"{name} in [your_items]"
-        if name not in items and name not in controls:
-            known = [*items, *controls]
-            near = did_you_mean(name, known)
-            faults.add(FILE, row, f"'{name}' in [your_items] is no item and no control.{near}")
-        elif sorted(places(text)) != (sorted(places(items[name])) if name in items else []):
-            message = f"{what} must have the same places in braces as the item: '{text}'."
-            faults.add(FILE, row, message)
-        if stray_braces(text) or MASK in text:
-            faults.add(FILE, row, f"{what} cannot have a stray brace or {MASK}: '{text}'.")
-    if texts and not any("your_item" in places(stem.text) for stem in stems):
-        message = "there is [your_items], but no stem has {your_item}."
-        faults.add(FILE, toml.top().lines.get("your_items"), message)
-    return texts
-
-
-def _reversed_dimensions(
-    top: TomlTable, content: Questionnaire | SentencePairs, faults: Faults
-) -> tuple[str, ...]:
-    names = text_list(top, "reversed_dimensions", top.values, '["help"]', faults)
-    if isinstance(content, Questionnaire):
-        known = list(dict.fromkeys(item.dimension for item in content.items if item.dimension))
-        for name in names:
-            faults.check_one_of(
-                FILE,
-                top.lines.get("reversed_dimensions"),
-                what="a dimension in reversed_dimensions",
-                given=name,
-                allowed=known,
-            )
-    return names
 
 
 def _smallest(top: TomlTable, faults: Faults) -> float:

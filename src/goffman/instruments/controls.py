@@ -8,6 +8,7 @@ from pathlib import Path
 
 from goffman.control_items import CONTROL, EXPECTED, Control, Controls, ControlScore
 from goffman.instruments.files import Faults, Row, TomlFile, read_table
+from goffman.instruments.questionnaire import check_your_text
 from goffman.instruments.templates import places, put_in, stray_braces
 from goffman.records import (
     MASK,
@@ -28,7 +29,7 @@ _SCORES: dict[InstrumentKind | None, tuple[ControlScore, ...]] = {
     "classify": ("label",),
     # Nobody knows what a reply to a questionnaire should have been.
     "ask": (),
-    "choose": ("separation", "label"),
+    "choose": ("separation",),
 }
 """By the kind of a questionnaire: how its controls can be scored."""
 
@@ -66,7 +67,7 @@ def read_controls(
         message = f"floor in [controls] is {floor!r}. Allowed: a number above 0, up to 1."
         faults.add(toml.name, table.lines.get("floor"), message)
         floor = 0.5
-    further = ["pronoun", "other"] if of_pairs else []
+    further = ["pronoun", "other"] if of_pairs else ["your_text"]
     rows = read_table(path, required=["id", "text", "expected"], optional=further, faults=faults)
     items = tuple(_items(rows, content, kind=kind, faults=faults))
     if score is None:
@@ -95,12 +96,14 @@ def _items(
             wrong = _faults_of_item(row["text"], content, kind)
         else:
             wrong = _faults_of_sentence(row)
+        check_your_text(row, faults)
         # The others mostly follow from the first.
         if message := next(wrong, None):
             faults.add(row.file, row.number, message)
         yield Control(
             id=row["id"],
             text=row["text"],
+            your_text=row["your_text"],
             expected=row["expected"],
             other=row["other"],
             pronoun=row["pronoun"],

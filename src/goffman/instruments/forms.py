@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from goffman.choice_items import ChoiceForm
-from goffman.control_items import Controls
+from goffman.control_items import EXPECTED, Controls
 from goffman.errors import InputError, did_you_mean
 from goffman.instruments.coreference import without_a_chat
 from goffman.records import MASK, Instrument, InstrumentKind, Questionnaire, SentencePairs
@@ -91,12 +91,18 @@ def _choice(instrument: Instrument, choice: ChoiceForm, kind: InstrumentKind) ->
 
 
 def _choosable(instrument: Instrument) -> Controls | None:
-    """The instrument's own controls, where an option can answer them: nothing is to be filled."""
+    """The instrument's own controls, where an option can answer them: nothing is to be filled.
+
+    Codes have no right value of their own: they are to separate positive from negative.
+    """
     controls = instrument.controls
     if controls is None or isinstance(instrument.content, SentencePairs):
         return controls
-    masked = any(MASK in control.text for control in controls.items)
-    return None if masked or controls.score == "person" else controls
+    ends = tuple(one for one in controls.items if one.expected in EXPECTED["separation"])
+    masked = any(MASK in control.text for control in ends)
+    if masked or len({control.expected for control in ends}) < 2:
+        return None
+    return replace(controls, score="separation", items=ends)
 
 
 def _writing(instrument: Instrument) -> Instrument:

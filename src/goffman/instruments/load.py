@@ -122,7 +122,7 @@ def _load_folder(folder: Path) -> Instrument:
     else:
         content, tables = read_questionnaire(folder, toml, kind=kind, faults=faults)
     controls, files = read_controls(folder, toml, content, kind=kind, faults=faults)
-    choice, choice_files = read_choice(folder, content, controls, faults)
+    choice, choice_files = read_choice(folder, content, faults)
     about = read_about(toml, header, faults, of_pairs=of_pairs)
     about["completion"] = read_completion(toml, content, faults)
     about["writing"], about["someone"] = read_writing(toml, content, faults)

@@ -71,7 +71,6 @@ def presented(
     """Every presentation of a questionnaire: condition by condition, item by item."""
     items = {item.id: item for item in reversed(content.items)}
     ordered = [items[name] for name in dict.fromkeys(item.id for item in content.items)]
-    turned = form.reversed_dimensions
     for turn, (base, stands_there) in enumerate(stand_ins):
         values = {**content.fields, content.slot.name: stands_there}
         for place, item in enumerate(ordered):
@@ -79,7 +78,7 @@ def presented(
                 base,
                 item=item.id,
                 dimension=item.dimension or None,
-                keyed=_keyed((item.keyed == "plain") != (item.dimension in turned)),
+                keyed=item.choice_keyed or item.keyed,
             )
             # Another step than that of the presentations, so that no name goes with one of them.
             people = list(_people(form, place + 2 * turn))
@@ -88,7 +87,7 @@ def presented(
                     one = prompt
                     if person:
                         one = replace(prompt, gender=person.gender, person=person.id)
-                    text = _stem_text(form, stem, item, described, values, bare=not base.form)
+                    text = _stem_text(stem, item, described, values, bare=not base.form)
                     yield from _in_orders(form, one, stem, text, way_out=way_out)
 
 
@@ -106,7 +105,6 @@ def _people(form: ChoiceForm, turn: int) -> Iterator[tuple[Described | None, str
 
 
 def _stem_text(
-    form: ChoiceForm,
     stem: Stem,
     item: Item,
     described: str,
@@ -116,7 +114,9 @@ def _stem_text(
 ) -> str:
     """The stem with the item in it; ``bare``: without a condition."""
     own = item.baseline or item.text if bare else item.text
-    texts = {"item": own, "your_item": form.your_items.get(item.id, own)}
+    # A baseline of its own is not said to anybody; one by an empty slot is.
+    yours = own if bare and item.baseline else item.your_text or own
+    texts = {"item": own, "your_item": yours}
     filled = {name: put_in(text, values).replace(MASK, described) for name, text in texts.items()}
     return put_in(stem.text, filled)
 
@@ -157,7 +157,7 @@ def presented_controls(
 ) -> Iterator[Prompt]:
     """The control items of a questionnaire, if any, in every stem and order."""
     for control in instrument.controls.items if instrument.controls else ():
-        item = Item(id=control.id, text=control.text)
+        item = Item(id=control.id, text=control.text, your_text=control.your_text)
         prompt = Prompt(
             instrument=instrument.id,
             item=control.id,
@@ -168,7 +168,7 @@ def presented_controls(
             answer=control.expected,
         )
         for stem in stems:
-            text = _stem_text(form, stem, item, "", content.fields, bare=False)
+            text = _stem_text(stem, item, "", content.fields, bare=False)
             yield from _in_orders(form, prompt, stem, text, way_out=way_out)
 
 

@@ -41,7 +41,7 @@ def read_questionnaire(
     rows = read_table(
         items_path,
         required=["item", "text"],
-        optional=["wording", "dimension", "keyed", "baseline"],
+        optional=["wording", "dimension", "keyed", "choice_keyed", "your_text", "baseline"],
         faults=faults,
     )
     if _too_many(len(rows) * len(wordings), "items × wordings", items_path.name, faults):
@@ -162,6 +162,15 @@ def _items(rows: Sequence[Row], wordings: Sequence[Wording], faults: Faults) -> 
         chosen = faults.check_one_of(
             row.file, row.number, what="keyed", given=keyed, allowed=_KEYED
         )
+        as_choice = None
+        if row["choice_keyed"]:
+            as_choice = faults.check_one_of(
+                row.file,
+                row.number,
+                what="choice_keyed",
+                given=row["choice_keyed"],
+                allowed=_KEYED,
+            )
         if wording:
             faults.check_one_of(
                 row.file, row.number, what="wording", given=wording, allowed=list(there)
@@ -171,7 +180,7 @@ def _items(rows: Sequence[Row], wordings: Sequence[Wording], faults: Faults) -> 
             faults.add(row.file, row.number, f"the item '{name}' is there twice.")
         for known in mine:
             known.add(name)
-        for column, default in (("dimension", ""), ("keyed", "plain")):
+        for column, default in (("dimension", ""), ("keyed", "plain"), ("choice_keyed", "")):
             now, before = (one[column] or default for one in (row, first.setdefault(name, row)))
             if now != before:
                 earlier = f"but '{before}' in an earlier row of '{name}'"
@@ -185,6 +194,8 @@ def _items(rows: Sequence[Row], wordings: Sequence[Wording], faults: Faults) -> 
                 wording=wording,
                 dimension=row["dimension"],
                 keyed=chosen or "plain",
+                choice_keyed=as_choice,
+                your_text=row["your_text"],
                 baseline=row["baseline"],
             )
         )
@@ -235,6 +246,7 @@ def _check_sentence(
         faults.add(row.file, row.number, message)
     if stray_braces(row["text"]):
         faults.add(row.file, row.number, f"text has a stray brace: '{row['text']}'.")
+    check_your_text(row, faults)
     for wording in wordings:
         sentence = wording.frame.replace("{item}", row["text"])
         named = places(sentence)
@@ -252,6 +264,17 @@ def _check_sentence(
         if message:
             faults.add(row.file, row.number, message)
             return
+
+
+def check_your_text(row: Row, faults: Faults) -> None:
+    """The text as it is said to somebody has the same places and the same mask as the text."""
+    yours, own = (
+        (sorted(places(text)), text.count(MASK), stray_braces(text))
+        for text in (row["your_text"], row["text"])
+    )
+    if row["your_text"] and yours != own:
+        message = f"your_text must have the same braces and {MASK} as text: '{row['your_text']}'."
+        faults.add(row.file, row.number, message)
 
 
 def _condition_rows(path: Path, faults: Faults) -> list[Row]:

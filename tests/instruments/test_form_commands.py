@@ -1,0 +1,82 @@
+"""goffman prompts and goffman ls, asked for forms."""
+
+import csv
+import io
+import json
+
+import in_process
+
+
+def rows(*arguments: str) -> list[dict[str, object]]:
+    done = in_process.goffman("prompts", *arguments, "--json")
+    assert done.returncode == 0, done.stderr
+    found: list[dict[str, object]] = json.loads(done.stdout)
+    return found
+
+
+def test_every_presentation_is_shown_with_its_columns() -> None:
+    found = rows("attribution", "--form", "choice", "--limit", "10")
+    assert {row["instrument"] for row in found} == {"attribution-choice"}
+    shown = {"keyed", "gender", "person", "order", "labels", "way_out", "options"}
+    assert shown <= set(found[0])
+    assert [row["person"] for row in found[:4]] == ["woman", "woman", "woman-named", "woman-named"]
+    assert [row["order"] for row in found[:2]] == ["forward", "reversed"]
+    assert json.loads(str(found[0]["options"]))[0] == ["1", "Not at all true of me", 0.0]
+    as_csv = in_process.goffman(
+        "prompts", "attribution", "--form", "choice", "--limit", "10", "--format", "csv"
+    )
+    texts = [row["text"] for row in csv.DictReader(io.StringIO(as_csv.stdout))]
+    assert texts == [row["text"] for row in found]
+
+
+def test_the_table_says_what_varies() -> None:
+    done = in_process.goffman("prompts", "social-distance", "--form", "choice", "--limit", "2")
+    header = done.stdout.splitlines()[0].split()
+    assert header == ["prompt_id", "item", "wording", "condition", "order", "text"]
+    done = in_process.goffman("prompts", "social-distance", "--form", "completion", "--limit", "2")
+    assert "begun" in done.stdout.splitlines()[0].split()
+    assert "____" in done.stdout
+
+
+def test_the_part_for_a_server_and_the_way_out() -> None:
+    found = rows("people-sentiment", "--form", "people-sentiment-said", "--sized", "--no-controls")
+    assert len(found) == 302
+    without = rows("people-sentiment", "--form", "said", "--no-way-out", "--limit", "3")
+    assert [row["way_out"] for row in without] == [False] * 3
+    assert "can't tell" not in str(without[0]["text"])
+
+
+def test_the_first_form_is_the_instrument_itself() -> None:
+    assert rows("care-seeking", "--form", "fill", "--limit", "3") == rows(
+        "care-seeking", "--limit", "3"
+    )
+
+
+def test_forms_that_cannot_be_are_refused() -> None:
+    refused = {
+        ("care-seeking", "--form", "choices"): (
+            "care-seeking has no form 'choices'. Allowed: fill, completion, written.\n"
+        ),
+        ("coreference", "--form", "said", "--pronouns"): (
+            "--pronouns and --form ask for two forms: give one of them.\n"
+        ),
+        ("care-seeking", "--no-way-out"): (
+            "--no-way-out does not go with care-seeking: it has no options.\n"
+        ),
+        ("coreference", "--form", "said", "--wording", "refers"): (
+            "--wording does not go with coreference-said: it has no wordings.\n"
+        ),
+    }
+    for arguments, said in refused.items():
+        done = in_process.goffman("prompts", *arguments)
+        assert (done.returncode, done.stderr) == (2, said)
+
+
+def test_ls_tells_the_forms() -> None:
+    listed = {
+        row["instrument"]: row["forms"]
+        for row in json.loads(in_process.goffman("ls", "--json").stdout)
+    }
+    assert listed["social-distance"] == ["fill", "completion", "choice", "said"]
+    assert listed["coreference"] == ["ask", "choice", "said", "pronouns"]
+    assert "fill, completion, written" in in_process.goffman("ls").stdout
