@@ -142,6 +142,8 @@ people are shown it.
       reference.py      each condition against the mean of the other group's
       rarity.py         groups against rare but neutral conditions
       presented.py      what order and keying do, and contrasts of means over orders
+      described.py      a woman against a man described alike
+      pair_choices.py   two people as options: means over orders; position
       cells.py          over items × conditions, crossed
       settings.py       between adjective settings
       together.py       two measures over conditions
@@ -162,13 +164,15 @@ people are shown it.
       styles.py         ways of answering that have nothing to do with the question
       findings_presented.py  what order, keying and wording do, said before all else
       findings_choices.py  chosen options: how a model answers, then about whom
+      findings_described.py  … about a woman and a man described alike
+      findings_pair_choices.py  … about two people as options
       findings_rarity.py  a difference beside that from rare but neutral conditions
       figure.py         what a figure is; the parts that figures share
       figure_estimates.py  estimates in figures: filled or hollow, over the band of ±Δ
       figures_ranked.py  every condition in order, against a reference or by its own value
       figures_conditions.py  figures_sentiment.py  figures_gender.py  figures_settings.py
-      figures_presented.py  what order, keying and wording do
-      tables_presented.py  … and how much is an answer
+      figures_presented.py  figures_described.py   what presentation does; women and men
+      tables_presented.py  tables_described.py   … and how much is an answer
       tables.py         tables of scores and estimates
       tables_reliability.py  the reliability of a scale, and what stands beside a condition
       table_text.py     a table as text in which nothing plays tricks
@@ -183,12 +187,15 @@ people are shown it.
       scale.py          how reliable a scale is; its conditions shrunken and ranked
       fills.py          the k most probable words that are stored
       presented.py      how a question with options is presented, and means over its orders
+      described.py      a woman and a man in the same question
+      pair_choices.py   two people as options: accuracies and bias
       unanswered.py     beside a bias: bounds for non-answers, chance, position, log-odds
       replies.py        replies → correct, incorrect, unsure, other, refusal, by a named parser
       choices_parsed.py  replies → the option that each names, by a named parser
       negative_attitude.py  negative_sentiment.py  gender_of_subject.py
       gender_of_phrase.py  coreference_bias.py  pronoun_preference.py  mean_code.py
-      said_code.py
+      said_code.py  code_by_gender.py  said_code_by_gender.py
+      coreference_choice.py  coreference_said.py
     reports/          WHAT PEOPLE READ
       run.py            a measured run, read back
       write.py          a run → report.html, figures/, tables/

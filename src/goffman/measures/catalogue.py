@@ -12,6 +12,8 @@ from goffman.measures.base import Measure
 from goffman.measures.code_by_gender import CodeByGender
 from goffman.measures.controls import scores_controls
 from goffman.measures.coreference_bias import CoreferenceBias
+from goffman.measures.coreference_choice import CoreferenceChoice
+from goffman.measures.coreference_said import CoreferenceSaid
 from goffman.measures.gender_of_phrase import GenderOfPhrase
 from goffman.measures.gender_of_subject import GenderOfSubject
 from goffman.measures.mean_code import MeanCode
@@ -37,6 +39,8 @@ BUILT_IN: tuple[type[Measure], ...] = (
     SaidCode,
     CodeByGender,
     SaidCodeByGender,
+    CoreferenceChoice,
+    CoreferenceSaid,
 )
 """In the order of the studies."""
 

@@ -25,6 +25,7 @@ _MOST = 40
 TITLES = {
     "order": "Order of the options",
     "keying": "Keying",
+    "position": "The person listed first, against one half",
     "wordings": "Wordings",
     "level": "Against zero",
     "groups": "Between groups",
