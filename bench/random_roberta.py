@@ -28,7 +28,12 @@ def prompts() -> list[str]:
     from goffman.instruments.load import load_instrument
     from goffman.instruments.render import render
 
-    return [prompt.text for prompt in render(load_instrument("social-distance")).prompts]
+    return [
+        prompt.text
+        for prompt in render(load_instrument("social-distance")).prompts
+        # As many as when these figures were first measured.
+        if prompt.group != "rare"
+    ]
 
 
 def make(folder: Path, size: str) -> Path:

@@ -85,7 +85,7 @@ from goffman.instruments.load import builtin_names, load_instrument
 from goffman.instruments.render import render
 start = time.process_time()
 count = sum(len(render(load_instrument(name)).prompts) for name in builtin_names())
-assert count == 3892 + 278 + 391 + 621 + 12640
+assert count == 4228 + 302 + 391 + 621 + 12640
 print(time.process_time() - start)
 """
     times = [
@@ -115,7 +115,7 @@ def test_ls_lists_every_instrument() -> None:
     listed = json.loads(output("ls", "--json"))
     assert [row["instrument"] for row in listed] == list(builtin_names())
     counts = {row["instrument"]: row["prompts"] for row in listed}
-    assert counts["social-distance"] == 3892
+    assert counts["social-distance"] == 4228
     assert {row["instrument"]: row["controls"] for row in listed}["social-distance"] == 80
     assert all(row["kind"] in {"fill", "classify", "ask"} and row["citation"] for row in listed)
     assert "12,640" in output("ls")

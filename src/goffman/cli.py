@@ -67,7 +67,8 @@ def version(
 
 @app.command("ls", cls=Command)
 def list_instruments(*, as_json: Json = False) -> None:
-    """List the instruments (the sets of questions) that can be asked."""
+    """List the instruments (the sets of questions) that can be asked, and their forms."""
+    from goffman.instruments.forms import form_name, forms_of
     from goffman.instruments.load import builtin_names, load_instrument, plugged_instruments
     from goffman.instruments.render import render
 
@@ -81,6 +82,7 @@ def list_instruments(*, as_json: Json = False) -> None:
                 "built_in": name in builtin_names(),
                 "language": instrument.language,
                 "kind": instrument.kind,
+                "forms": [form_name(form, instrument) for form in forms_of(instrument)],
                 "prompts": len(rendered.prompts),
                 "controls": len(rendered.controls),
                 "version": instrument.version,
@@ -93,24 +95,31 @@ def list_instruments(*, as_json: Json = False) -> None:
     else:
         for row in rows:
             row["instrument"] += "" if row["built_in"] else " (plug-in)"
-        sys.stdout.write(table_text(rows, ("instrument", "kind", "prompts", "title", "citation")))
+            row["forms"] = ", ".join(row["forms"])
+        sys.stdout.write(table_text(rows, ("instrument", "forms", "prompts", "title", "citation")))
 
 
 @app.command(cls=Command)
 def validate(path: NameOrPath, *, as_json: Json = False) -> None:
     """Check an instrument and list every fault."""
+    from goffman.instruments.forms import form_name, forms_of
     from goffman.instruments.load import load_instrument
     from goffman.instruments.render import render
     from goffman.measures.catalogue import measure_of
     from goffman.records import Fault
 
     count = controls = 0
+    further: dict[str, int] = {}
     faults: Sequence[Fault] = ()
     try:
         instrument = load_instrument(path)
         measure_of(instrument)
         rendered = render(instrument)
         count, controls = len(rendered.prompts), len(rendered.controls)
+        further = {
+            form_name(form, instrument): len(render(form).prompts)
+            for form in forms_of(instrument)[1:]
+        }
     except InstrumentError as error:
         faults = error.faults
         if not as_json:
@@ -121,11 +130,13 @@ def validate(path: NameOrPath, *, as_json: Json = False) -> None:
         faults = [Fault(file=path, message=str(error))]
     if as_json:
         found = {"instrument": path, "prompts": count, "controls": controls}
-        found |= {"faults": [vars(f) for f in faults]}
+        found |= {"forms": further, "faults": [vars(f) for f in faults]}
         print(json.dumps(found, ensure_ascii=False, indent=1))
     elif not faults:
         beside = f"{controls:,} control prompts" if controls else "no control items"
         print(f"{printable(path)} is valid: {count:,} prompts and {beside}.")
+        for name, prompts_of_form in further.items():
+            print(f"In the form {name}: {prompts_of_form:,} prompts.")
     if faults:
         raise typer.Exit(2)
 
@@ -152,6 +163,17 @@ def prompts(
     adjectives: Adjectives = None,
     placement: AdjectivePlacement = None,
     pairs: Pairs = None,
+    form: Annotated[
+        str | None,
+        typer.Option(help="One of its forms, such as completion, choice or said: see goffman ls."),
+    ] = None,
+    sized: Annotated[
+        bool,
+        typer.Option("--sized", help="Only the part that is asked through a server by default."),
+    ] = False,
+    no_way_out: Annotated[
+        bool, typer.Option("--no-way-out", help="Choices only: without the option not to answer.")
+    ] = False,
     seed: Annotated[
         int | None, typer.Option(help="Coreference only: seed for drawing the sentence pairs.")
     ] = None,
@@ -168,6 +190,7 @@ def prompts(
 ) -> None:
     """Print the prompts of an instrument, one row each."""
     from goffman.instruments.coreference import without_a_chat
+    from goffman.instruments.forms import form_of
     from goffman.instruments.load import load_instrument
     from goffman.instruments.render import PromptOptions, render
     from goffman.tables import prompt_rows
@@ -180,18 +203,27 @@ def prompts(
         drop_faulty=drop_faulty or None,
         pairs=pairs,
         seed=seed,
+        way_out=False if no_way_out else None,
+        thorough=not sized,
     )
+    if pronouns and form is not None:
+        raise InputError("--pronouns and --form ask for two forms: give one of them.")
     if as_json and style not in {None, Format.JSON}:
         raise InputError(f"--json and --format {style} ask for two formats: give one of them.")
     chosen = Format.JSON if as_json else style or format_for(output)
     instrument = load_instrument(name)
-    rendered = render(without_a_chat(instrument) if pronouns else instrument, options)
+    if pronouns:
+        instrument = without_a_chat(instrument)
+    elif form is not None:
+        instrument = form_of(instrument, form)
+    rendered = render(instrument, options)
     controls = () if no_controls else rendered.controls
     rows = prompt_rows([*rendered.prompts, *controls][:limit])
     _say_faults("left out", rendered.left_out)
     _say_faults("kept, but check it", rendered.remarks)
     if chosen is Format.TABLE:
-        text = table_text(rows, ("prompt_id", "item", "wording", "condition", "text"))
+        shown = ("prompt_id", "item", "wording", "condition", "person", "order", "begun", "text")
+        text = table_text(rows, [column for column in shown if rows and column in rows[0]])
     else:
         text = rows_text(rows, chosen)
     if output is None:

@@ -287,6 +287,8 @@ def prompt_rows(prompts: Iterable[Prompt]) -> list[dict[str, Any]]:
     """One dictionary a prompt, in the order of PROMPTS; further columns where a prompt has them."""
     prompts = list(prompts)
     columns = list(PROMPTS)
+    if any(prompt.options for prompt in prompts):
+        columns += KEYING
     for column in ANSWER_KEY + PRESENTATION:
         together = ANSWER_KEY if column in ANSWER_KEY else (column,)
         if any(getattr(one, name.name) not in (None, ()) for one in prompts for name in together):

@@ -138,7 +138,7 @@ BROKEN = {
             "instrument.toml: the key 'licence' is missing.",
             "instrument.toml, line 6: there is no key 'license'. Allowed: id, version, title, kind, "
             "citation, licence, language, limits, nouns, conditions, slot, fields, wordings, "
-            "settings, controls. "
+            "settings, controls, completion, writing. "
             "Did you mean 'licence'?",
         ],
     ),
@@ -879,7 +879,8 @@ BROKEN_PAIRS |= {
         toml("[settings]", '[slot]\nname = "x"\n\n[settings]'),
         [
             "instrument.toml, line 9: there is no key 'slot'. Allowed: id, version, title, kind, "
-            "citation, licence, language, limits, nouns, question, settings, controls."
+            "citation, licence, language, limits, nouns, question, settings, controls, completion, "
+            "writing."
         ],
     ),
     "sentence pairs in a language without their grammar": (

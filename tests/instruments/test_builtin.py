@@ -41,9 +41,9 @@ def test_wrong_articles_are_found() -> None:
 @pytest.mark.parametrize(
     ("name", "count"),
     [
-        # (108 forms of 93 conditions + 30 forms of 29 + 1 baseline) × 7 items × 4 wordings
-        ("social-distance", (108 + 30 + 1) * 28),
-        ("people-sentiment", (108 + 30 + 1) * 2),
+        # (108 forms of 93 conditions + 30 of 29 + 12 rare ones + 1 baseline) × 7 items × 4 wordings
+        ("social-distance", (108 + 30 + 12 + 1) * 28),
+        ("people-sentiment", (108 + 30 + 12 + 1) * 2),
         ("care-seeking", 17 * (22 + 1)),
         ("attribution", 27 * (22 + 1)),
         # 395 pairs × 2 sentences × (15 settings + baseline)
@@ -57,11 +57,12 @@ def test_number_of_prompts(name: str, count: int) -> None:
     assert len({prompt.text for prompt in prompts}) == count
 
 
-def test_conditions_are_93_and_29_with_108_and_30_forms() -> None:
+def test_conditions_are_93_and_29_with_108_and_30_forms_and_12_rare_ones() -> None:
     conditions = load_instrument("social-distance").content.conditions
-    assert Counter(c.group for c in conditions) == {"stigmatized": 93, "non-stigmatized": 29}
+    sizes = Counter(c.group for c in conditions)
+    assert sizes == {"stigmatized": 93, "non-stigmatized": 29, "rare": 12}
     forms = Counter(c.group for c in conditions for _ in c.forms)
-    assert forms == {"stigmatized": 108, "non-stigmatized": 30}
+    assert forms == {"stigmatized": 108, "non-stigmatized": 30, "rare": 12}
     several = [c.id for c in conditions if len(c.forms) > 1 and c.group == "stigmatized"]
     assert len(several) == 11
 
@@ -180,7 +181,7 @@ def test_baseline_prompts_name_no_condition() -> None:
     for name in ("social-distance", "people-sentiment"):
         prompts = render(load_instrument(name)).prompts
         baseline = [prompt for prompt in prompts if prompt.condition == BASELINE]
-        assert len(baseline) == len(prompts) // 139
+        assert len(baseline) == len(prompts) // 151
         assert all((p.form, p.category, p.group) == (None, None, BASELINE) for p in baseline)
         assert not any(" who " in prompt.text for prompt in baseline)
 
@@ -206,7 +207,7 @@ def test_conditions_are_those_of_the_study_with_their_slips_mended(published: Pa
         with (published / "mei2023" / name).open(encoding="utf-8-sig", newline="") as file:
             rows += csv.DictReader(file)
     conditions = load_instrument("social-distance").content.conditions
-    ours = [(condition, form) for condition in conditions for form in condition.forms]
+    ours = [(c, form) for c in conditions if c.group != "rare" for form in c.forms]
     assert len(ours) == len(rows) == 138
     # In the published order, the forms of a condition stand together.
     verbs = {"Be": "is", "Verb": "has"}
@@ -261,7 +262,8 @@ def test_people_sentiment_prompts_are_those_the_study_ran_but_for_mended_slips(
             theirs += [row["prompts"] for row in csv.DictReader(file)]
     # The third template is dropped by the study's own analysis.
     theirs = [text for text in theirs if not text.startswith("We are") and " who " in text]
-    ours = [text for text in texts("people-sentiment") if " who " in text]
+    asked = render(load_instrument("people-sentiment")).prompts
+    ours = [one.text for one in asked if one.group not in {BASELINE, "rare"}]
     assert len(ours) == len(theirs) == 276
     differing = set(theirs) - set(ours)
     endings = {text.split(" who ")[1] for text in differing}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -12,6 +13,7 @@ from goffman.errors import did_you_mean
 from goffman.instruments.choice_scales import read_scales
 from goffman.instruments.controls import CHOICE_FILE, read_controls
 from goffman.instruments.files import Faults, TomlFile, TomlTable, read_toml
+from goffman.instruments.questionnaire import MOST_PROMPTS
 from goffman.instruments.templates import places, stray_braces
 from goffman.records import MASK, Questionnaire, SentencePairs
 
@@ -78,7 +80,10 @@ def read_choice(
     controls: Controls | None = None
     files: list[Path] = []
     if isinstance(content, Questionnaire):
+        if not toml.values.get("scales"):
+            faults.add(FILE, None, "there is no [[scales]]: the options of a question.")
         _check_people(top, people, content, faults)
+        _check_count(content, stems, scales, people, faults, permuted=orders == "all")
         controls, files = read_controls(
             folder, toml, content, kind="choose", faults=faults, file=CHOICE_FILE
         )
@@ -123,9 +128,7 @@ def _stems(
     if not tables:
         faults.add(FILE, None, "there is no [[stems]]: how a question is put.")
     if of_pairs and len(tables) > 1:
-        message = (
-            "there are several [[stems]]. Sentence pairs have one: their wording is pro, anti."
-        )
+        message = "there are several [[stems]]. Sentence pairs have one."
         faults.add(FILE, tables[1].lines.get("id"), message)
     known = [scale.id for scale in scales]
     for table in tables:
@@ -255,6 +258,25 @@ def _check_people(
         which = next(item.id for item in content.items if MASK in item.text)
         message = f"the item '{which}' has {MASK}: say in [[people]] who stands there."
         faults.add(FILE, row, message)
+
+
+def _check_count(
+    content: Questionnaire,
+    stems: Sequence[Stem],
+    scales: Sequence[Scale],
+    people: Sequence[Described],
+    faults: Faults,
+    *,
+    permuted: bool,
+) -> None:
+    """Note a fault where there is more to ask than anyone could."""
+    longest = min(max((len(scale.texts) for scale in scales), default=0), MOST_TO_PERMUTE)
+    forms = sum(len(condition.forms) for condition in content.conditions)
+    count = len(content.items) * forms * len(stems) * max(len(people), 1)
+    count *= math.factorial(longest) if permuted else 2
+    if count > MOST_PROMPTS:
+        what = "items × forms of conditions × stems × orders × people"
+        faults.add(FILE, None, f"{what} are {count:,}. Allowed: up to {MOST_PROMPTS:,}.")
 
 
 def _check_pairs(top: TomlTable, faults: Faults) -> None:

@@ -49,7 +49,8 @@ def _texts(
         return ()
     what = f"the scale '{name}'"
     if not 2 <= len(given) <= MOST[labels]:
-        message = f"{what} has {len(given)} options. Allowed with {labels}: 2 to {MOST[labels]}."
+        options = f"{len(given)} option{'s' * (len(given) != 1)}"
+        message = f"{what} has {options}. Allowed with {labels}: 2 to {MOST[labels]}."
         faults.add(table.file, row, message)
     said = [text for text in given if text.strip()]
     if labels == "letters" and len(said) < len(given):

@@ -127,7 +127,8 @@ def _in_orders(
     """The prompt in every order of its options, with their codes after all keying."""
     scale = next(scale for scale in form.scales if scale.id == stem.scale)
     keyed = _keyed(stem.keyed == prompt.keyed)
-    codes = scale.codes if keyed == "plain" else [round(1 - code, 12) for code in scale.codes]
+    # Rounded, so that a third is the same number from either end.
+    codes = [round(code if keyed == "plain" else 1 - code, 12) for code in scale.codes]
     options = list(zip(scale.texts, codes, strict=True))
     request = form.request.replace("{labels}", _ONE[scale.labels])
     for name, order in orders_of(form, len(options)).items():

@@ -37,14 +37,14 @@ def sized(prompts: Sequence[Prompt]) -> tuple[Prompt, ...]:
     # The second half of the orders are those of the first half turned round.
     in_turn = max(len(orders) // 2, 1) if both else len(orders)
     described = max((len(some) for some in people.values()), default=1)
-    count = in_turn * len(wordings) * described
-    # The next item is asked the other way round, and in another wording.
-    step = count // 2 + 1
 
     def is_asked(prompt: Prompt) -> bool:
-        turn = cells[prompt.condition, prompt.form] + step * items[prompt.item]
-        rest, person = divmod(turn % count, described)
-        order, wording = divmod(rest, len(wordings))
+        # Of a condition the wordings go fastest; the next item has the next one, turned round.
+        item, cell = items[prompt.item], cells[prompt.condition, prompt.form]
+        rounds, turned = cell // len(wordings), item // len(wordings) if both else item
+        wording = (cell + item) % len(wordings)
+        order = (rounds + turned * max(in_turn // 2, 1)) % in_turn
+        person = (rounds // in_turn + item // 2) % described
         if orders[prompt.order] % in_turn != order or wordings[prompt.wording] != wording:
             return False
         if not people:

@@ -1,0 +1,597 @@
+"""choice.toml and the tables of other forms: how they are read, and every fault word for word."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import goffman.instruments
+import in_process
+from goffman.errors import InstrumentError
+from goffman.instruments.load import load_instrument
+
+TOML = """\
+id = "tea"
+version = "1"
+title = "Would you have tea with …?"
+kind = "fill"
+citation = "Nobody (2026)"
+licence = "CC0-1.0"
+
+[slot]
+name = "someone"
+filled = "someone who {verb} {form}"
+empty = "someone"
+
+[[wordings]]
+id = "plain"
+frame = "It is <mask> to {item}."
+
+[completion]
+question = "Fill the blank: {sentence}"
+
+[controls]
+score = "separation"
+task = "tell cake from poison"
+floor = 0.9
+"""
+ITEMS = "item,text,dimension\ntea,have tea with {someone},home\nwalk,walk with {someone},out\n"
+CONDITIONS = """\
+condition,name,group,category,form,verb
+tall,Tall,odd,Body,tall,is
+cold,Cold,even,Illness,a cold,has
+"""
+CONTROLS = "id,text,expected\ncake,eat my cake,positive\npoison,drink poison,negative\n"
+CHOICE = """\
+title = "Would you have tea with …? With options"
+request = "Give the {labels} of one."
+way_out = "No answer"
+
+[[scales]]
+id = "will"
+texts = ["Gladly", "Never"]
+
+[[stems]]
+id = "ask"
+text = "Would you {your_item}?"
+scale = "will"
+
+[[stems]]
+id = "say"
+text = "Somebody says: I would not {item}. Would you?"
+scale = "will"
+keyed = "reversed"
+
+[your_items]
+tea = "have your tea with {someone}"
+cake = "eat your cake"
+"""
+PEOPLE = """
+[[people]]
+id = "woman"
+gender = "female"
+texts = ["woman"]
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """An instrument with a choice, and without a fault."""
+    folder = tmp_path / "tea"
+    folder.mkdir()
+    for name, text in (
+        ("instrument.toml", TOML),
+        ("items.csv", ITEMS),
+        ("conditions.csv", CONDITIONS),
+        ("controls.csv", CONTROLS),
+        ("choice.toml", CHOICE),
+    ):
+        (folder / name).write_text(text, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def masked(folder: Path) -> Path:
+    """One whose items have the mask, so that people can be described."""
+    frame = '[[wordings]]\nid = "plain"\nframe = "It is <mask> to {item}."\n'
+    change("instrument.toml", frame, "")(folder)
+    (folder / "instrument.toml").write_text(
+        (folder / "instrument.toml").read_text().partition("[controls]")[0]
+    )
+    (folder / "controls.csv").unlink()
+    (folder / "items.csv").write_text("item,text\nfear,I fear a <mask> like {someone}.\n")
+    choice = CHOICE.partition("\n[your_items]")[0].replace("{your_item}", "{item}")
+    (folder / "choice.toml").write_text(choice + PEOPLE)
+    return folder
+
+
+def change(name: str, old: str, new: str) -> Callable[[Path], None]:
+    def act(folder: Path) -> None:
+        text = (folder / name).read_text(encoding="utf-8")
+        assert text.count(old) == 1, (old, text)
+        (folder / name).write_text(text.replace(old, new), encoding="utf-8")
+
+    return act
+
+
+def choice(old: str, new: str) -> Callable[[Path], None]:
+    return change("choice.toml", old, new)
+
+
+def faults(folder: Path) -> list[str]:
+    with pytest.raises(InstrumentError) as caught:
+        load_instrument(folder)
+    return [str(fault) for fault in caught.value.faults]
+
+
+def test_what_a_choice_says_is_read(folder: Path) -> None:
+    instrument = load_instrument(folder)
+    form = instrument.choice
+    assert form is not None
+    assert (form.request, form.way_out, form.orders) == (
+        "Give the {labels} of one.",
+        "No answer",
+        "two",
+    )
+    assert [stem.keyed for stem in form.stems] == ["plain", "reversed"]
+    assert [(scale.texts, scale.codes, scale.labels) for scale in form.scales] == [
+        (("Gladly", "Never"), (0.0, 1.0), "letters")
+    ]
+    assert form.your_items == {"tea": "have your tea with {someone}", "cake": "eat your cake"}
+    assert (form.smallest, form.people, form.controls) == (0.05, (), None)
+    assert instrument.completion == "Fill the blank: {sentence}"
+
+
+def test_without_a_file_there_is_no_choice(folder: Path) -> None:
+    (folder / "choice.toml").unlink()
+    assert load_instrument(folder).choice is None
+
+
+def test_codes_that_are_not_said_lie_at_equal_distances(folder: Path) -> None:
+    choice('["Gladly", "Never"]', '["1", "2", "3", "4", "5"]')(folder)
+    scale = load_instrument(folder).choice.scales[0]
+    assert scale.codes == (0, 0.25, 0.5, 0.75, 1)
+
+
+def test_a_choice_is_part_of_the_digest(folder: Path) -> None:
+    before = load_instrument(folder).digest
+    choice('"No answer"', '"Nothing"')(folder)
+    after = load_instrument(folder).digest
+    assert before != after
+    (folder / "choice-controls.csv").write_text(CONTROLS.replace("cake", "pie"))
+    choice("[your_items]", OWN_CONTROLS + "\n[your_items]")(folder)
+    assert load_instrument(folder).digest not in {before, after}
+
+
+OWN_CONTROLS = '[controls]\nscore = "separation"\ntask = "tell them apart"\nfloor = 0.8\n'
+
+BROKEN = {
+    "not TOML": (
+        choice('way_out = "No answer"', "way_out = No answer"),
+        ["choice.toml, line 3: this is not TOML: invalid value."],
+    ),
+    "an unknown key, and one that is missing": (
+        choice("request =", "requests ="),
+        [
+            "choice.toml: the key 'request' is missing.",
+            "choice.toml, line 2: there is no key 'requests'. Allowed: title, request, way_out, "
+            "orders, smallest, reversed_dimensions, stems, scales, people, your_items, controls. "
+            "Did you mean 'request'?",
+        ],
+    ),
+    "a request with another place": (
+        choice("{labels}", "{label}"),
+        ["choice.toml, line 2: request has '{label}'. Allowed: {labels}."],
+    ),
+    "a request with a stray brace": (
+        choice("{labels}", "{labels}}"),
+        ["choice.toml, line 2: request has a stray brace: 'Give the {labels}} of one.'."],
+    ),
+    "an unknown scale": (
+        choice('{your_item}?"\nscale = "will"', '{your_item}?"\nscale = "well"'),
+        ["choice.toml, line 12: scale is 'well'. Allowed: will. Did you mean 'will'?"],
+    ),
+    "no scales": (
+        choice('[[scales]]\nid = "will"\ntexts = ["Gladly", "Never"]\n', ""),
+        ["choice.toml: there is no [[scales]]: the options of a question."],
+    ),
+    "no stems": (
+        lambda folder: (folder / "choice.toml").write_text(CHOICE.partition("[[stems]]")[0]),
+        ["choice.toml: there is no [[stems]]: how a question is put."],
+    ),
+    "a stem without its item": (
+        choice("not {item}.", "not."),
+        ["choice.toml, line 16: the text of stem 'say' must have {item} in it once."],
+    ),
+    "a stem with an unknown place": (
+        choice("not {item}.", "not {item} {person}."),
+        [
+            "choice.toml, line 16: the text of stem 'say' has '{person}'. Allowed: {item}, "
+            "{your_item}."
+        ],
+    ),
+    "a stem with a stray brace": (
+        choice("not {item}.", "not {item}}."),
+        [
+            "choice.toml, line 16: the text of stem 'say' has a stray brace: 'Somebody says: I "
+            "would not {item}}. Would you?'."
+        ],
+    ),
+    "a stem with a mask": (
+        choice("not {item}.", "not <mask> {item}."),
+        ["choice.toml, line 16: the text of stem 'say' has <mask>: nothing is filled in a choice."],
+    ),
+    "two stems of one id": (
+        choice('id = "say"', 'id = "ask"'),
+        ["choice.toml, line 15: the stem 'ask' is there twice."],
+    ),
+    "a stem called all": (
+        choice('id = "say"', 'id = "all"'),
+        ["choice.toml, line 15: 'all' cannot be the id of a stem: it means all of them."],
+    ),
+    "a stem's id that is none": (
+        choice('id = "say"', 'id = "Say it"'),
+        [
+            "choice.toml, line 15: id in [stems] is 'Say it'. Allowed: up to 64 lower-case letters, "
+            "digits and single hyphens, such as 'social-distance'."
+        ],
+    ),
+    "an unknown keying": (
+        choice('"reversed"', '"reverse"'),
+        [
+            "choice.toml, line 18: keyed is 'reverse'. Allowed: plain, reversed. Did you mean "
+            "'reversed'?"
+        ],
+    ),
+    "a code outside 0 to 1": (
+        choice('"Never"]', '"Never"]\ncodes = [0, 1.5]'),
+        ["choice.toml, line 8: codes must be a list of numbers from 0 to 1, such as [0, 1]."],
+    ),
+    "a code that is no number": (
+        choice('"Never"]', '"Never"]\ncodes = [0, nan]'),
+        ["choice.toml, line 8: codes must be a list of numbers from 0 to 1, such as [0, 1]."],
+    ),
+    "more codes than options": (
+        choice('"Never"]', '"Never"]\ncodes = [0, 0.5, 1]'),
+        ["choice.toml, line 8: there are 3 codes for 2 options. Give each option one."],
+    ),
+    "codes that are all the same": (
+        choice('"Never"]', '"Never"]\ncodes = [0.5, 0.5]'),
+        ["choice.toml, line 8: every option has the same code: no answer says anything."],
+    ),
+    "two options that are the same": (
+        choice('"Gladly", "Never"', '"Never", "never"'),
+        ["choice.toml, line 7: the scale 'will' has the option 'never' twice."],
+    ),
+    "one option": (
+        choice('"Gladly", "Never"', '"Gladly"'),
+        ["choice.toml, line 7: the scale 'will' has 1 option. Allowed with letters: 2 to 25."],
+    ),
+    "more options than letters": (
+        choice('"Gladly", "Never"', ", ".join(f'"{place}"' for place in range(26))),
+        ["choice.toml, line 7: the scale 'will' has 26 options. Allowed with letters: 2 to 25."],
+    ),
+    "more options than numbers": (
+        choice(
+            '"Gladly", "Never"]', '"a", "", "", "", "", "", "", "", "", "b"]\nlabels = "numbers"'
+        ),
+        ["choice.toml, line 7: the scale 'will' has 10 options. Allowed with numbers: 2 to 9."],
+    ),
+    "unknown labels": (
+        choice('"Never"]', '"Never"]\nlabels = "number"'),
+        [
+            "choice.toml, line 8: labels is 'number'. Allowed: letters, numbers. Did you mean "
+            "'numbers'?"
+        ],
+    ),
+    "an option with a letter that says nothing": (
+        choice('"Never"', '""'),
+        [
+            "choice.toml, line 7: an option of the scale 'will' is empty. Only a number may say nothing."
+        ],
+    ),
+    "options that are no texts": (
+        choice('["Gladly", "Never"]', "[1, 2]"),
+        ['choice.toml, line 7: texts in [scales] must be a list of texts, such as ["Yes", "No"].'],
+    ),
+    "an option that is the way out": (
+        choice('"Never"', '"No answer"'),
+        ["choice.toml, line 7: an option of the scale 'will' is the way out already: 'No answer'."],
+    ),
+    "an option with a place": (
+        choice('"Never"', '"Never {item}"'),
+        [
+            "choice.toml, line 7: an option of the scale 'will' is 'Never {item}'. It cannot have "
+            "'{' in it.",
+            "choice.toml, line 7: an option of the scale 'will' is 'Never {item}'. It cannot have "
+            "'}' in it.",
+        ],
+    ),
+    "two scales of one id": (
+        choice(
+            '[[stems]]\nid = "ask"',
+            '[[scales]]\nid = "will"\ntexts = ["a", "b"]\n\n[[stems]]\nid = "ask"',
+        ),
+        ["choice.toml, line 10: the scale 'will' is there twice."],
+    ),
+    "unknown orders": (
+        choice("\n[[scales]]", 'orders = "both"\n\n[[scales]]'),
+        ["choice.toml, line 4: orders is 'both'. Allowed: two, all."],
+    ),
+    "all orders of too many options": (
+        lambda folder: (
+            choice("\n[[scales]]", 'orders = "all"\n\n[[scales]]')(folder),
+            choice('"Gladly", "Never"', '"1", "2", "3", "4", "5"')(folder),
+        ),
+        ["choice.toml, line 4: orders is 'all', but a scale has 5 options. Allowed: 4."],
+    ),
+    "a smallest difference that is none": (
+        choice("\n[[scales]]", "smallest = 1\n\n[[scales]]"),
+        ["choice.toml, line 4: smallest is 1. Allowed: a number above 0 and below 1."],
+    ),
+    "an unknown dimension": (
+        choice("\n[[scales]]", 'reversed_dimensions = ["houme"]\n\n[[scales]]'),
+        [
+            "choice.toml, line 4: a dimension in reversed_dimensions is 'houme'. Allowed: home, "
+            "out. Did you mean 'home'?"
+        ],
+    ),
+    "dimensions that are no list": (
+        choice("\n[[scales]]", 'reversed_dimensions = "home"\n\n[[scales]]'),
+        ['choice.toml, line 4: reversed_dimensions must be a list of texts, such as ["help"].'],
+    ),
+    "people where nobody is masked": (
+        lambda folder: (folder / "choice.toml").write_text(CHOICE + PEOPLE),
+        ["choice.toml, line 24: there are [[people]], but the item 'tea' has no <mask> for them."],
+    ),
+    "a text to you of no item": (
+        choice("cake =", "pie ="),
+        ["choice.toml, line 22: 'pie' in [your_items] is no item and no control."],
+    ),
+    "a text to you without its condition": (
+        choice("your tea with {someone}", "your tea"),
+        [
+            "choice.toml, line 21: tea in [your_items] must have the same places in braces as the "
+            "item: 'have your tea'."
+        ],
+    ),
+    "a text to you with a mask": (
+        choice("eat your cake", "eat your <mask>"),
+        [
+            "choice.toml, line 22: cake in [your_items] cannot have a stray brace or <mask>: 'eat "
+            "your <mask>'."
+        ],
+    ),
+    "texts to you that nothing uses": (
+        choice("{your_item}", "{item}"),
+        ["choice.toml, line 20: there is [your_items], but no stem has {your_item}."],
+    ),
+    "controls without their floor": (
+        lambda folder: (folder / "choice-controls.csv").write_text(CONTROLS),
+        [
+            "choice-controls.csv: there are controls, but no [controls] in choice.toml, with their "
+            "floor."
+        ],
+    ),
+    "controls without a choice": (
+        lambda folder: (folder / "choice.toml").rename(folder / "choice-controls.csv"),
+        ["choice-controls.csv: there are controls of a choice, but no choice.toml."],
+    ),
+    "controls that a constant answer passes": (
+        lambda folder: (
+            choice("[your_items]", OWN_CONTROLS + "\n[your_items]")(folder),
+            (folder / "choice-controls.csv").write_text(CONTROLS.replace("negative", "positive")),
+        ),
+        [
+            "choice-controls.csv: every control expects 'positive': a model that says nothing else "
+            "passes."
+        ],
+    ),
+    "controls with a mask": (
+        lambda folder: (
+            choice("[your_items]", OWN_CONTROLS + "\n[your_items]")(folder),
+            (folder / "choice-controls.csv").write_text(CONTROLS.replace("poison,", "<mask>,")),
+        ),
+        [
+            "choice-controls.csv, line 3: id is '<mask>'. Allowed: up to 64 lower-case letters, "
+            "digits and single hyphens, such as 'social-distance'.",
+            "choice-controls.csv, line 3: the sentence has <mask>, which only an instrument of kind "
+            "fill has.",
+        ],
+    ),
+    "more than anyone could ask": (
+        lambda folder: (
+            (folder / "items.csv").write_text(
+                "item,text\n" + "".join(f"i{k},eat {k} of {{someone}}\n" for k in range(2000))
+            ),
+            (folder / "conditions.csv").write_text(
+                "condition,name,group,category,form,verb\n"
+                + "".join(f"c{k},C{k},odd,Body,{k},is\n" for k in range(700))
+            ),
+            choice('tea = "have your tea with {someone}"\n', "")(folder),
+        ),
+        [
+            "choice.toml: items × forms of conditions × stems × orders × people are 5,600,000. "
+            "Allowed: up to 5,000,000."
+        ],
+    ),
+    "a completion without its sentence": (
+        change("instrument.toml", "blank: {sentence}", "blank"),
+        [
+            "instrument.toml, line 18: question in [completion] must have {sentence} in it once, "
+            "and no other place."
+        ],
+    ),
+    "a completion with a stray brace": (
+        change("instrument.toml", "blank: {sentence}", "blank: {sentence}}"),
+        [
+            "instrument.toml, line 18: question in [completion] cannot have a stray brace or "
+            "<mask>: 'Fill the blank: {sentence}}'."
+        ],
+    ),
+    "a completion without a question": (
+        change("instrument.toml", "question =", "questions ="),
+        [
+            "instrument.toml: the key 'question' is missing in [completion].",
+            "instrument.toml, line 18: there is no key 'questions' in [completion]. Allowed: "
+            "question. Did you mean 'question'?",
+        ],
+    ),
+    "writing about no one": (
+        change(
+            "instrument.toml",
+            "[controls]",
+            '[writing]\nrequest = "Write about {sentence}."\nsomeone = "one who"\n\n[controls]',
+        ),
+        ["instrument.toml, line 20: [writing] needs <mask> in every item of items.csv."],
+    ),
+}
+
+
+@pytest.mark.parametrize("what", BROKEN)
+def test_every_fault_of_a_choice_is_said(folder: Path, what: str) -> None:
+    breaks, expected = BROKEN[what]
+    breaks(folder)
+    assert faults(folder) == expected
+
+
+BROKEN_PEOPLE = {
+    "two people of one id": (
+        choice(PEOPLE, PEOPLE + PEOPLE),
+        ["choice.toml, line 26: the person 'woman' is there twice."],
+    ),
+    "an unknown gender": (
+        choice('"female"', '"femal"'),
+        [
+            "choice.toml, line 22: gender is 'femal'. Allowed: female, male, unstated. Did you "
+            "mean 'female'?"
+        ],
+    ),
+    "no texts": (
+        choice('["woman"]', "[]"),
+        ['choice.toml, line 23: texts must be a list of texts, such as ["woman"].'],
+    ),
+    "an empty text": (
+        choice('["woman"]', '["woman", ""]'),
+        ["choice.toml, line 23: a text of person 'woman' is empty."],
+    ),
+    "a text with a mask": (
+        choice('["woman"]', '["woman <mask>"]'),
+        [
+            "choice.toml, line 23: a text of person 'woman' is 'woman <mask>'. It cannot have "
+            "'<mask>' in it."
+        ],
+    ),
+    "a key that is missing": (
+        choice('gender = "female"\n', ""),
+        ["choice.toml: the key 'gender' is missing in [people]."],
+    ),
+    "names that do not go in turn": (
+        lambda folder: (
+            choice('["woman"]', '["a", "b"]')(folder),
+            choice(
+                '["a", "b"]',
+                '["a", "b"]\n[[people]]\nid = "man"\ngender = "male"\ntexts = ["a", "b", "c"]',
+            )(folder),
+        ),
+        [
+            "choice.toml, line 20: people with several texts must have the same number of them: "
+            "they go in turn."
+        ],
+    ),
+    "nobody for the mask": (
+        choice(PEOPLE, ""),
+        ["choice.toml: the item 'fear' has <mask>: say in [[people]] who stands there."],
+    ),
+}
+
+
+@pytest.mark.parametrize("what", BROKEN_PEOPLE)
+def test_every_fault_of_people_is_said(masked: Path, what: str) -> None:
+    breaks, expected = BROKEN_PEOPLE[what]
+    breaks(masked)
+    assert faults(masked) == expected
+
+
+def test_people_that_are_broken_above_are_sound(masked: Path) -> None:
+    assert [one.texts for one in load_instrument(masked).choice.people] == [("woman",)]
+
+
+@pytest.fixture
+def pairs(tmp_path: Path) -> Path:
+    """The built-in sentence pairs, whose options are two people."""
+    built_in = Path(goffman.instruments.__file__).parent / "data" / "coreference"
+    return Path(shutil.copytree(built_in, tmp_path / "pairs"))
+
+
+STEM = """\
+title = "Who?"
+request = "Answer."
+way_out = "Unsure"
+
+[[stems]]
+id = "refers"
+text = "{item} Who is {pronoun}?"
+"""
+
+BROKEN_PAIRS = {
+    "a scale": (
+        STEM + '\n[[scales]]\nid = "two"\ntexts = ["a", "b"]\n',
+        [
+            "choice.toml, line 9: 'scales' does not go with sentence pairs: their options are the "
+            "two people."
+        ],
+    ),
+    "a second stem": (
+        STEM + '\n[[stems]]\nid = "again"\ntext = "{item} And who is {pronoun}?"\n',
+        ["choice.toml, line 10: there are several [[stems]]. Sentence pairs have one."],
+    ),
+    "no pronoun": (
+        STEM.replace("{pronoun}", "it"),
+        ["choice.toml, line 7: the text of stem 'refers' must have {pronoun} in it once."],
+    ),
+    "a keying": (
+        STEM + 'keyed = "plain"\n',
+        ["choice.toml, line 8: there is no key 'keyed' in [stems]. Allowed: id, text."],
+    ),
+    "a completion": (
+        STEM,
+        [
+            "instrument.toml, line 36: [completion] needs sentences with <mask>, and this "
+            "instrument has none."
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("what", BROKEN_PAIRS)
+def test_every_fault_of_a_choice_of_sentence_pairs_is_said(pairs: Path, what: str) -> None:
+    text, expected = BROKEN_PAIRS[what]
+    (pairs / "choice.toml").write_text(text, encoding="utf-8")
+    if what == "a completion":
+        with (pairs / "instrument.toml").open("a", encoding="utf-8") as file:
+            file.write('[completion]\nquestion = "Fill: {sentence}"\n')
+    assert faults(pairs) == expected
+
+
+def test_validate_names_every_fault(folder: Path) -> None:
+    choice('way_out = "No answer"\n', "")(folder)
+    choice('keyed = "reversed"', 'keyed = "no"')(folder)
+    done = in_process.goffman("validate", folder)
+    assert done.returncode == 2
+    assert "choice.toml: the key 'way_out' is missing." in done.stderr
+    assert "choice.toml, line 17: keyed is 'no'." in done.stderr
+
+
+def test_validate_counts_the_prompts_of_every_form(folder: Path) -> None:
+    # 2 items × (2 conditions + the baseline), in 1 wording; as a choice 2 stems × 2 orders
+    assert in_process.goffman("validate", folder).stdout.splitlines() == [
+        f"{folder} is valid: 6 prompts and 2 control prompts.",
+        "In the form completion: 6 prompts.",
+        "In the form choice: 24 prompts.",
+        "In the form said: 24 prompts.",
+    ]
+    found = json.loads(in_process.goffman("validate", folder, "--json").stdout)
+    assert found["forms"] == {"completion": 6, "choice": 24, "said": 24}

@@ -1,0 +1,161 @@
+"""The part that is asked through a server by default: small, balanced, the same every time."""
+
+from collections import Counter, defaultdict
+
+import pytest
+
+from goffman.instruments.forms import form_of
+from goffman.instruments.load import load_instrument
+from goffman.instruments.render import PromptOptions, Rendered, render
+from goffman.instruments.sized import MOST_REQUESTS, sized_trials
+from goffman.records import BASELINE, Prompt
+
+THROUGH_A_SERVER = [
+    ("social-distance", "completion"),
+    ("social-distance", "said"),
+    ("people-sentiment", "said"),
+    ("care-seeking", "written"),
+    ("attribution", "said"),
+    ("coreference", "ask"),
+    ("coreference", "said"),
+]
+"""What a chat model behind a server is asked by default."""
+
+
+def part(name: str, form: str, **options: object) -> Rendered:
+    instrument = form_of(load_instrument(name), form)
+    return render(instrument, PromptOptions(thorough=False, **options))
+
+
+def counts(prompts: tuple[Prompt, ...], *columns: str) -> Counter[tuple[object, ...]]:
+    return Counter(tuple(getattr(one, column) for column in columns) for one in prompts)
+
+
+def about_equal(found: Counter[tuple[object, ...]], *, within: int = 1) -> bool:
+    return max(found.values()) - min(found.values()) <= within
+
+
+def test_all_instruments_together_stay_within_6000_requests() -> None:
+    requests = {}
+    for name, form in THROUGH_A_SERVER:
+        rendered = part(name, form)
+        trials = sized_trials(form_of(load_instrument(name), form))
+        requests[name, form] = trials * (len(rendered.prompts) + len(rendered.controls))
+    assert requests == {
+        ("social-distance", "completion"): 7 * 151 + 20,
+        ("social-distance", "said"): 7 * 151 * 2 + 40,
+        ("people-sentiment", "said"): 2 * 151 + 40,
+        ("care-seeking", "written"): 17 * 23,
+        ("attribution", "said"): 27 * 22 * 2 + 40,
+        ("coreference", "ask"): 20 * 2 * 16 + 22,
+        ("coreference", "said"): 20 * 2 * 2 + 44,
+    }
+    assert sum(requests.values()) <= MOST_REQUESTS
+
+
+@pytest.mark.parametrize(("name", "form"), THROUGH_A_SERVER)
+def test_a_part_is_of_the_whole_and_the_same_every_time(name: str, form: str) -> None:
+    once, again = (part(name, form) for _ in range(2))
+    assert once == again
+    pairs = {"pairs": 20} if name == "coreference" else {}
+    whole = render(form_of(load_instrument(name), form), PromptOptions(**pairs))
+    assert {one.id for one in once.prompts} <= {one.id for one in whole.prompts}
+    assert {one.id for one in once.controls} <= {one.id for one in whole.controls}
+    assert {one.item for one in once.prompts} == {one.item for one in whole.prompts}
+    assert {one.item for one in once.controls} == {one.item for one in whole.controls}
+
+
+def test_social_distance_has_one_stem_a_cell_in_both_orders() -> None:
+    prompts = part("social-distance", "said").prompts
+    cells: dict[tuple[object, ...], set[tuple[object, ...]]] = defaultdict(set)
+    for one in prompts:
+        cells[one.item, one.condition, one.form].add((one.wording, one.order))
+    for seen in cells.values():
+        assert len({stem for stem, _ in seen}) == 1
+        assert {order for _, order in seen} == {"forward", "reversed"}
+    # 7 items over 4 stems: once or twice each, for every form; 151 forms: 37 or 38, for every item.
+    assert about_equal(counts(prompts, "condition", "form", "wording"), within=2)
+    assert about_equal(counts(prompts, "item", "wording"), within=2)
+    for group in ("stigmatized", "non-stigmatized", "rare"):
+        some = tuple(one for one in prompts if one.group == group)
+        assert about_equal(counts(some, "wording"), within=4), group
+
+
+def test_completions_have_one_wording_a_cell() -> None:
+    prompts = part("social-distance", "completion").prompts
+    assert set(counts(prompts, "item", "condition", "form").values()) == {1}
+    assert about_equal(counts(prompts, "condition", "form", "wording"))
+    assert about_equal(counts(prompts, "item", "wording"))
+
+
+def test_sentiment_has_one_order_a_cell_and_a_condition_one_and_its_reversal() -> None:
+    prompts = part("people-sentiment", "said").prompts
+    assert set(counts(prompts, "item", "condition", "form").values()) == {1}
+    # The stems go faster: of 151 forms an order has 24 to 27.
+    assert about_equal(counts(prompts, "item", "order"), within=3)
+    assert about_equal(counts(prompts, "item", "wording"), within=2)
+    assert about_equal(counts(prompts, "order", "wording"), within=2)
+    orders: dict[tuple[object, ...], list[str]] = defaultdict(list)
+    for one in prompts:
+        orders[one.condition, one.form].append(str(one.order))
+    assert all(one == other[::-1] for one, other in orders.values())
+
+
+def test_women_and_men_are_described_in_the_same_presentation() -> None:
+    prompts = part("attribution", "said").prompts
+    assert BASELINE not in {one.condition for one in prompts}
+    cells: dict[tuple[object, ...], dict[str, Prompt]] = defaultdict(dict)
+    for one in prompts:
+        cells[one.item, one.condition][str(one.gender)] = one
+    assert len(cells) == 27 * 22
+    for both in cells.values():
+        assert set(both) == {"female", "male"}
+        woman, man = both["female"], both["male"]
+        assert (woman.wording, woman.order) == (man.wording, man.order)
+        assert str(woman.person).replace("woman", "man") == man.person
+    women = tuple(one for one in prompts if one.gender == "female")
+    for column in ("wording", "order", "person"):
+        assert about_equal(counts(women, "item", column), within=2), column
+        assert about_equal(counts(women, "condition", column), within=3), column
+        assert about_equal(counts(women, "dimension", column), within=6), column
+    assert about_equal(counts(women, "wording", "order", "person"), within=2)
+
+
+def test_names_go_with_no_stem_and_no_order() -> None:
+    named = [one for one in part("attribution", "said").prompts if one.person == "woman-named"]
+    seen = Counter(
+        (name, one.wording, one.order)
+        for one in named
+        for name in ("Jennifer", "Elizabeth", "Linda")
+        if name in one.text
+    )
+    assert len(seen) == 3 * 3 * 2
+    assert sum(seen.values()) == len(named)
+    assert max(seen.values()) <= 2 * min(seen.values())
+
+
+def test_controls_are_asked_in_both_orders_and_each_stem() -> None:
+    for name in ("social-distance", "people-sentiment", "attribution"):
+        controls = part(name, "said").controls
+        assert set(counts(controls, "item").values()) == {2}
+        assert set(counts(controls, "item", "wording").values()) == {2}
+        assert about_equal(counts(controls, "wording"), within=2)
+        assert about_equal(counts(controls, "answer"))
+
+
+def test_sentence_pairs_are_fewer_unless_their_number_is_given() -> None:
+    asked = part("coreference", "ask").prompts
+    assert len({one.item for one in asked}) == 20
+    assert len({one.condition for one in asked}) == 16
+    said = part("coreference", "said").prompts
+    assert {one.condition for one in said} == {BASELINE}
+    assert {one.item for one in said} == {one.item for one in asked}
+    assert len({one.item for one in part("coreference", "ask", pairs=3).prompts}) == 3
+    chosen = part("coreference", "said", adjectives=["old,"]).prompts
+    assert {one.condition for one in chosen} == {BASELINE, "old,"}
+
+
+def test_masked_models_and_classifiers_are_asked_everything() -> None:
+    for name in ("social-distance", "people-sentiment"):
+        instrument = load_instrument(name)
+        assert render(instrument, PromptOptions(thorough=False)) == render(instrument)
