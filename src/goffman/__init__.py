@@ -166,6 +166,7 @@ people are shown it.
       findings_choices.py  chosen options: how a model answers, then about whom
       findings_described.py  … about a woman and a man described alike
       findings_pair_choices.py  … about two people as options
+      findings_written.py  whom written sentences are about
       findings_rarity.py  a difference beside that from rare but neutral conditions
       figure.py         what a figure is; the parts that figures share
       figure_estimates.py  estimates in figures: filled or hollow, over the band of ±Δ
@@ -195,7 +196,7 @@ people are shown it.
       negative_attitude.py  negative_sentiment.py  gender_of_subject.py
       gender_of_phrase.py  coreference_bias.py  pronoun_preference.py  mean_code.py
       said_code.py  code_by_gender.py  said_code_by_gender.py
-      coreference_choice.py  coreference_said.py
+      coreference_choice.py  coreference_said.py  gender_of_writing.py
     reports/          WHAT PEOPLE READ
       run.py            a measured run, read back
       write.py          a run → report.html, figures/, tables/

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from goffman.choice_items import ChoiceForm
-from goffman.control_items import Controls
+from goffman.control_items import EXPECTED, Controls
 from goffman.errors import InputError, did_you_mean
 from goffman.instruments.coreference import without_a_chat
 from goffman.records import MASK, Instrument, InstrumentKind, Questionnaire, SentencePairs
@@ -96,7 +96,13 @@ def _choosable(instrument: Instrument) -> Controls | None:
     if controls is None or isinstance(instrument.content, SentencePairs):
         return controls
     masked = any(MASK in control.text for control in controls.items)
-    return None if masked or controls.score == "person" else controls
+    if masked or controls.score == "person":
+        return None
+    if controls.score == "separation":
+        return controls
+    # Options have codes, no labels: they must tell what is negative from what is positive.
+    apart = tuple(one for one in controls.items if one.expected in EXPECTED["separation"])
+    return replace(controls, score="separation", items=apart)
 
 
 def _writing(instrument: Instrument) -> Instrument:

@@ -16,6 +16,7 @@ from goffman.measures.coreference_choice import CoreferenceChoice
 from goffman.measures.coreference_said import CoreferenceSaid
 from goffman.measures.gender_of_phrase import GenderOfPhrase
 from goffman.measures.gender_of_subject import GenderOfSubject
+from goffman.measures.gender_of_writing import GenderOfWriting
 from goffman.measures.mean_code import MeanCode
 from goffman.measures.negative_attitude import NegativeAttitude
 from goffman.measures.negative_sentiment import NegativeSentiment
@@ -41,6 +42,7 @@ BUILT_IN: tuple[type[Measure], ...] = (
     SaidCodeByGender,
     CoreferenceChoice,
     CoreferenceSaid,
+    GenderOfWriting,
 )
 """In the order of the studies."""
 
