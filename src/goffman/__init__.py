@@ -114,6 +114,7 @@ people are shown it.
       desk.py           what lies before one person, and what a post does
       rate.py           the page's server, for this machine only
       page/             the page itself
+      set_apart.py      negations and words of probability, apart in completions
       words.py          the lexicons and the parser that answers are read with
       data/             the shipped ratings, and how they were made
     stats/            HOW FAR BY CHANCE
@@ -167,6 +168,7 @@ people are shown it.
       findings_described.py  … about a woman and a man described alike
       findings_pair_choices.py  … about two people as options
       findings_written.py  whom written sentences are about
+      findings_completions.py  begun replies: enough rated, and what is set apart
       findings_rarity.py  a difference beside that from rare but neutral conditions
       figure.py         what a figure is; the parts that figures share
       figure_estimates.py  estimates in figures: filled or hollow, over the band of ±Δ
@@ -179,6 +181,7 @@ people are shown it.
       table_text.py     a table as text in which nothing plays tricks
       evidence.py       answers as rows: what was said, how probable, what it counts as
       evidence_choices.py  options with their probabilities; replies as they were read
+      evidence_completions.py  words, with those marked that are set apart
       phrases.py        the phrases that recursive masking gave
     measures/         NUMBERS: one file a measure, with all that others must know of it
       base.py           what a measure is
@@ -190,6 +193,7 @@ people are shown it.
       presented.py      how a question with options is presented, and means over its orders
       described.py      a woman and a man in the same question
       pair_choices.py   two people as options: accuracies and bias
+      completions.py    begun replies: rated mass, and what is set apart
       unanswered.py     beside a bias: bounds for non-answers, chance, position, log-odds
       replies.py        replies → correct, incorrect, unsure, other, refusal, by a named parser
       choices_parsed.py  replies → the option that each names, by a named parser

@@ -30,6 +30,7 @@ TITLES = {
     "level": "Against zero",
     "groups": "Between groups",
     "groups-as-asked": "Between groups, sentences treated as fixed",
+    "set-apart": "Between groups, without negations and words of probability",
     "against-rare": "Against rare but neutral conditions",
     "rarity": "Rare but neutral conditions against the others",
     "genders": "Female against male",

@@ -55,6 +55,7 @@ WHAT = {
     "position": "position",
     "against-rare": "gap-to-rare",
     "rarity": "rarity",
+    "set-apart": "gap",
     "models": "models",
     "dimensions": "subscales",
     "wordings": "wordings",
