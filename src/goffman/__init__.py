@@ -114,6 +114,7 @@ people are shown it.
       desk.py           what lies before one person, and what a post does
       rate.py           the page's server, for this machine only
       page/             the page itself
+      set_apart.py      negations and words of probability, apart in completions
       words.py          the lexicons and the parser that answers are read with
       data/             the shipped ratings, and how they were made
     stats/            HOW FAR BY CHANCE
@@ -142,6 +143,8 @@ people are shown it.
       reference.py      each condition against the mean of the other group's
       rarity.py         groups against rare but neutral conditions
       presented.py      what order and keying do, and contrasts of means over orders
+      described.py      a woman against a man described alike
+      pair_choices.py   two people as options: means over orders; position
       cells.py          over items × conditions, crossed
       settings.py       between adjective settings
       together.py       two measures over conditions
@@ -162,18 +165,23 @@ people are shown it.
       styles.py         ways of answering that have nothing to do with the question
       findings_presented.py  what order, keying and wording do, said before all else
       findings_choices.py  chosen options: how a model answers, then about whom
+      findings_described.py  … about a woman and a man described alike
+      findings_pair_choices.py  … about two people as options
+      findings_written.py  whom written sentences are about
+      findings_completions.py  begun replies: enough rated, and what is set apart
       findings_rarity.py  a difference beside that from rare but neutral conditions
       figure.py         what a figure is; the parts that figures share
       figure_estimates.py  estimates in figures: filled or hollow, over the band of ±Δ
       figures_ranked.py  every condition in order, against a reference or by its own value
       figures_conditions.py  figures_sentiment.py  figures_gender.py  figures_settings.py
-      figures_presented.py  what order, keying and wording do
-      tables_presented.py  … and how much is an answer
+      figures_presented.py  figures_described.py   what presentation does; women and men
+      tables_presented.py  tables_described.py   … and how much is an answer
       tables.py         tables of scores and estimates
       tables_reliability.py  the reliability of a scale, and what stands beside a condition
       table_text.py     a table as text in which nothing plays tricks
       evidence.py       answers as rows: what was said, how probable, what it counts as
       evidence_choices.py  options with their probabilities; replies as they were read
+      evidence_completions.py  words, with those marked that are set apart
       phrases.py        the phrases that recursive masking gave
     measures/         NUMBERS: one file a measure, with all that others must know of it
       base.py           what a measure is
@@ -183,12 +191,16 @@ people are shown it.
       scale.py          how reliable a scale is; its conditions shrunken and ranked
       fills.py          the k most probable words that are stored
       presented.py      how a question with options is presented, and means over its orders
+      described.py      a woman and a man in the same question
+      pair_choices.py   two people as options: accuracies and bias
+      completions.py    begun replies: rated mass, and what is set apart
       unanswered.py     beside a bias: bounds for non-answers, chance, position, log-odds
       replies.py        replies → correct, incorrect, unsure, other, refusal, by a named parser
       choices_parsed.py  replies → the option that each names, by a named parser
       negative_attitude.py  negative_sentiment.py  gender_of_subject.py
       gender_of_phrase.py  coreference_bias.py  pronoun_preference.py  mean_code.py
-      said_code.py
+      said_code.py  code_by_gender.py  said_code_by_gender.py
+      coreference_choice.py  coreference_said.py  gender_of_writing.py
     reports/          WHAT PEOPLE READ
       run.py            a measured run, read back
       write.py          a run → report.html, figures/, tables/

@@ -51,7 +51,9 @@ def test_an_instrument_without_a_measure_has_none():
             (
                 "care-seeking: measure in [settings] is 'gender-of-subjct'. Allowed: "
                 "negative-attitude, negative-sentiment, gender-of-subject, gender-of-phrase, "
-                "coreference-bias, pronoun-preference, mean-code, said-code. Did you mean 'gender-of-subject'?"
+                "coreference-bias, pronoun-preference, mean-code, said-code, code-by-gender, "
+                "said-code-by-gender, coreference-choice, coreference-said, "
+                "gender-of-writing. Did you mean 'gender-of-subject'?"
             ),
         ),
         (

@@ -18,6 +18,15 @@ AGAINST_RARE = "against-rare"
 RARITY = "rarity"
 
 
+SET_APART = "set-apart"
+
+
+def groups_set_apart(scored: Scored) -> Found:
+    """The two groups on a number without the words that may say how rare a condition is."""
+    for says, estimate in groups_of_conditions(scored):
+        yield replace(says, kind=SET_APART), estimate
+
+
 def groups_against_rare(scored: Scored) -> Found:
     """The group that it is about against rare conditions, and rare ones against the other group's.
 

@@ -98,6 +98,7 @@ def _choosable(instrument: Instrument) -> Controls | None:
     controls = instrument.controls
     if controls is None or isinstance(instrument.content, SentencePairs):
         return controls
+    # Options have codes, no labels: they must tell what is negative from what is positive.
     ends = tuple(one for one in controls.items if one.expected in EXPECTED["separation"])
     masked = any(MASK in control.text for control in ends)
     if masked or len({control.expected for control in ends}) < 2:

@@ -12,8 +12,11 @@ from goffman.measures.base import Measure
 from goffman.measures.code_by_gender import CodeByGender
 from goffman.measures.controls import scores_controls
 from goffman.measures.coreference_bias import CoreferenceBias
+from goffman.measures.coreference_choice import CoreferenceChoice
+from goffman.measures.coreference_said import CoreferenceSaid
 from goffman.measures.gender_of_phrase import GenderOfPhrase
 from goffman.measures.gender_of_subject import GenderOfSubject
+from goffman.measures.gender_of_writing import GenderOfWriting
 from goffman.measures.mean_code import MeanCode
 from goffman.measures.negative_attitude import NegativeAttitude
 from goffman.measures.negative_sentiment import NegativeSentiment
@@ -37,6 +40,9 @@ BUILT_IN: tuple[type[Measure], ...] = (
     SaidCode,
     CodeByGender,
     SaidCodeByGender,
+    CoreferenceChoice,
+    CoreferenceSaid,
+    GenderOfWriting,
 )
 """In the order of the studies."""
 

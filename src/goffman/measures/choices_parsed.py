@@ -170,11 +170,16 @@ def _unnamed(text: str, plain: str) -> ChoiceKind:
     return "several" if not plain.strip() and _plain(text).strip() else "other"
 
 
+def without_thoughts(text: str) -> str:
+    """A reply without what a model says to itself before it answers."""
+    return _ENDED_THOUGHTS.sub(" ", _THOUGHTS.sub(" ", text))
+
+
 def _plain(text: str) -> str:
     """The text without thoughts, markup and quotes."""
     folded = unicodedata.normalize("NFKC", text)
     folded = re.sub("[’‘`]", "'", folded)
-    folded = _ENDED_THOUGHTS.sub(" ", _THOUGHTS.sub(" ", folded))
+    folded = without_thoughts(folded)
     folded = re.sub("\x1b\\[[0-9;]*m|[\u00ad\u200b\u200c\u200d\u2060\ufeff]", "", folded)
     folded = re.sub(r"[*_#~>\"“”<\\{}$|]+", " ", folded)
     folded = re.sub(r"(?<![A-Za-z])'|'(?![A-Za-z])", " ", folded)

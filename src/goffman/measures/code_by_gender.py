@@ -40,6 +40,12 @@ BY_GENDER: tuple[tuple[str, Contrasts], ...] = (
 )
 """First what presentation does to the code; then women against men, and what that depends on."""
 
+DIFFERENCES = figures_described.differences(
+    title="A woman and a man in the same questions",
+    what="The mean code about a woman minus that about a man in the same questions",
+    right="answers are more stigmatizing about women",
+)
+
 PRESENTATION = Presentation(
     quantity="disparity",
     called="female − male",
@@ -68,10 +74,14 @@ PRESENTATION = Presentation(
         ),
     ),
     findings=women_and_men_described,
-    figures=(figures_presented.effects, figures_described.differences),
+    figures=(figures_presented.effects, DIFFERENCES),
     tables=(
         tables_presented.how_it_answers,
-        tables_described.by_gender,
+        tables_described.by_gender(
+            ("female", "male", "unstated", "disparity"),
+            "mean code about a woman, a man and a person of no stated gender in the same "
+            "questions, and female minus male",
+        ),
         tables_reliability.reliability,
     ),
     evidence=options_with_probabilities,

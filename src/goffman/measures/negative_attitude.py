@@ -23,15 +23,22 @@ from goffman.estimates.conditions import (
     models_over_conditions,
     wordings_over_conditions,
 )
-from goffman.estimates.rarity import groups_against_rare
+from goffman.estimates.rarity import groups_against_rare, groups_set_apart
 from goffman.estimates.reference import conditions_against_reference
 from goffman.measures.base import Contrasts, Meaning, Reads
+from goffman.measures.completions import measurable, of_completions
 from goffman.measures.fills import top_fills
 from goffman.measures.rows import above_baseline, gaps, mean_over, only, prompt_scores
 from goffman.measures.scale import scale
 from goffman.presentation import figures_conditions, figures_ranked, tables, tables_reliability
 from goffman.presentation.base import Claims, Presentation
-from goffman.presentation.evidence import words_with_attitudes
+from goffman.presentation.evidence_completions import words_set_apart
+from goffman.presentation.findings_completions import (
+    OF_COMPLETIONS,
+    if_measurable,
+    set_apart_said,
+    set_apart_shares,
+)
 from goffman.presentation.findings_conditions import groups_apart, words_counted
 from goffman.presentation.findings_rarity import in_turn, rarity
 
@@ -41,6 +48,9 @@ if TYPE_CHECKING:
 CORE = ("negative", "lowest", "highest")
 """P(neg), and what it would be were all that is not rated positive, or negative: words without a
 rating, and whatever lies beyond the top k."""
+
+COMPARED = ("negative", "negative-apart")
+"""What groups are compared on; the latter is of completions alone."""
 
 ABOUT = ("mass", "last-probability", "rated-share")
 """Of the top k: their probability, that of the k-th alone, and the rated share of the first."""
@@ -88,7 +98,11 @@ PRESENTATION = Presentation(
             "Conditions differ in length, frequency and grammar as well as in stigma.",
         ),
     ),
-    findings=groups_apart(what="share of negative words", more=in_turn(rarity, words_counted)),
+    findings=if_measurable(
+        groups_apart(
+            what="share of negative words", more=in_turn(rarity, set_apart_said, words_counted)
+        )
+    ),
     figures=(
         figures_conditions.gaps,
         figures_conditions.boxes,
@@ -99,11 +113,12 @@ PRESENTATION = Presentation(
     tables=(
         tables.groups_of_conditions,
         tables.words_counted,
+        set_apart_shares,
         tables.ranked_conditions,
         tables_reliability.reliability,
     ),
-    evidence=words_with_attitudes,
-    main=("groups", "against-rare", "rarity", "groups-as-asked"),
+    evidence=words_set_apart,
+    main=("groups", "set-apart", "against-rare", "rarity", "groups-as-asked"),
 )
 
 
@@ -139,6 +154,7 @@ class NegativeAttitude:
                 wordings_over_conditions,
             ),
         ),
+        ("negative-apart", (groups_set_apart,)),
     )
     between_runs: ClassVar[Contrasts] = (models_over_conditions,)
     presentation: ClassVar[Presentation] = PRESENTATION
@@ -182,11 +198,15 @@ class NegativeAttitude:
             pl.col("last").alias("last-probability"),
             _ratio(everything - pl.col("unrated"), everything).alias("rated-share"),
         )
-        return prompt_scores(values, prompts, measure=self.name, reasons=_REASONS)
+        scores = prompt_scores(values, prompts, measure=self.name, reasons=_REASONS)
+        # Prompts of earlier runs, and of studies, have no such column.
+        if "begun" not in prompts.columns or not prompts["begun"].count():
+            return scores
+        return measurable(pl.concat([scores, of_completions(fills, prompts, measure=self.name)]))
 
     def means(self, scores: pl.DataFrame) -> pl.DataFrame:
         """SCORES of forms, wordings, conditions, categories, groups, items and models."""
-        core = only(scores, CORE)
+        core = only(scores, (*CORE, "negative-apart"))
         who = ("condition", "group", "category")
         forms = mean_over(core, keep=("model", "wording", "form", *who), level="form", over="items")
         wordings = mean_over(forms, keep=("model", "wording", *who), level="wording", over="forms")
@@ -208,7 +228,7 @@ class NegativeAttitude:
             ]
         )
         negative = only(pl.concat([wordings, conditions]), ["negative"])
-        about = only(scores, ABOUT)
+        about = only(scores, (*ABOUT, *OF_COMPLETIONS))
         categories = ("model", "group", "category")
         return pl.concat(
             [
@@ -218,7 +238,7 @@ class NegativeAttitude:
                 above_baseline(negative),
                 mean_over(conditions, keep=categories, level="category", over="conditions"),
                 groups,
-                gaps(only(groups, ["negative"]), contrast=self.contrast, against=self.against),
+                gaps(only(groups, COMPARED), contrast=self.contrast, against=self.against),
                 mean_over(about, keep=("model",), level="model", over="prompts"),
                 scale(scores, quantity="negative", groups=(self.contrast, self.against)),
             ]

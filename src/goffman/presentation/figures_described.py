@@ -1,4 +1,4 @@
-"""The figure of a woman and a man in the same questions: female minus male, with intervals."""
+"""The figure of female minus male with intervals, of chosen options and of written sentences."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import polars as pl
 
+from goffman.presentation.base import Draw
 from goffman.presentation.figure import (
     Figure,
     at,
@@ -32,11 +33,25 @@ from goffman.presentation.shown import plain
 WHOLE = "all parts"
 
 
-def differences(section: Section) -> Iterator[Figure]:
-    """Female minus male in every subscale and group."""
-    rows = section.contrasts("genders")
-    if not rows.height:
-        return
+def differences(*, title: str, what: str, right: str) -> Draw:
+    """Female minus male in every subscale and group.
+
+    ``what``: the mean that it is of; ``right``: what it means to be to the right of 0.
+    """
+
+    def drawn(section: Section) -> Iterator[Figure]:
+        rows = section.contrasts("genders")
+        # Without first names it stands in the tables: two marks in one place say nothing.
+        rows = rows.filter(pl.col("variant").is_null() | (pl.col("variant") == "with-names"))
+        if rows.height:
+            yield _differences(section, rows, title=title, what=what, right=right)
+
+    return drawn
+
+
+def _differences(
+    section: Section, rows: pl.DataFrame, *, title: str, what: str, right: str
+) -> Figure:
     parts = {name: plain(name) for name in section.dimensions}
     sets = [plain(name) for name in section.groups()]
     rows = with_clear(rows).with_columns(
@@ -50,14 +65,13 @@ def differences(section: Section) -> Iterator[Figure]:
         *tip(("model", "Model")),
     ]
     offset = {"field": "set", "type": "nominal", "sort": there}
-    yield figure(
+    return figure(
         section,
         "disparities",
-        title="A woman and a man in the same questions",
+        title=title,
         description=(
-            "The mean code about a woman minus that about a man in the same questions, with its "
-            f"95% interval over items and {section.noun.many}. To the right of 0, answers are more "
-            f"stigmatizing about women. {marks_said(rows)}"
+            f"{what}, with its 95% interval over items and {section.noun.many}. To the right of 0, "
+            f"{right}. {marks_said(rows)}"
         ),
         spec=view(
             data(rows, "model", "part", "set", *ESTIMATE),

@@ -80,7 +80,7 @@ def answering_said(section: Section, model: str) -> Iterator[str]:
     ]
     if kinds:
         yield f"Of the replies, {', '.join(kinds)}. These count as no answer, not as a middle one."
-    if "first-listed" in share:
+    if "last-listed" in share:
         yield (
             f"Of the answers, {number(share['first-listed'])} are the option listed first and "
             f"{number(share['last-listed'])} the one listed last. With both orders, neither can "

@@ -42,7 +42,7 @@ def styles(section: Section, model: str) -> Iterator[str]:
     """What a model does whatever it is asked: each as the beginning of a sentence."""
     share = shares(section, model)
     # Asked in one order only, whoever picks the first may mean it.
-    if of_model(section.contrasts("order"), model).height:
+    if any(of_model(section.contrasts(kind), model).height for kind in ("order", "position")):
         for quantity, place in (("first-listed", "first"), ("last-listed", "last")):
             value = share.get(quantity, 0.0)
             if value >= MOSTLY:

@@ -25,10 +25,12 @@ _MOST = 40
 TITLES = {
     "order": "Order of the options",
     "keying": "Keying",
+    "position": "The person listed first, against one half",
     "wordings": "Wordings",
     "level": "Against zero",
     "groups": "Between groups",
     "groups-as-asked": "Between groups, sentences treated as fixed",
+    "set-apart": "Between groups, without negations and words of probability",
     "against-rare": "Against rare but neutral conditions",
     "rarity": "Rare but neutral conditions against the others",
     "genders": "Female against male",

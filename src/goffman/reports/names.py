@@ -14,6 +14,7 @@ INSTRUMENT.WHAT[.GROUP][.PART][MODEL, VARIANT], such as social-distance.gap[robe
     rarity          rare but neutral conditions minus the other group
     order           the most stigmatizing option listed first minus listed last
     keying          agreeing means more of the construct minus less of it
+    position        the share of the option listed first, minus one half
     models          one model minus another, [ONE vs OTHER]
     subscales       the disparity in one subscale minus another
     wordings        another wording minus the first
@@ -51,8 +52,10 @@ WHAT = {
     "over-baseline": "over-baseline",
     "order": "order",
     "keying": "keying",
+    "position": "position",
     "against-rare": "gap-to-rare",
     "rarity": "rarity",
+    "set-apart": "gap",
     "models": "models",
     "dimensions": "subscales",
     "wordings": "wordings",

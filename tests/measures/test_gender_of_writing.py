@@ -1,0 +1,175 @@
+"""Whom written sentences are about: words, shares and contrasts against plain computations."""
+
+from __future__ import annotations
+
+import statistics
+
+import polars as pl
+import pytest
+from making import check, one, prompts, same_whatever_the_order, value
+
+from goffman.estimate import estimates
+from goffman.estimates.contrast import Comparing
+from goffman.measures.gender_of_writing import GenderOfWriting, with_whom
+from goffman.presentation.base import Answers
+from goffman.presentation.findings import findings_of
+from goffman.presentation.section import Section
+from goffman.presentation.shown import Names
+from goffman.score import load_words
+from goffman.tables import REPLIES, schema
+
+MEASURE = GenderOfWriting()
+GROUPS = {
+    "mental-health": ("mania", "panic", "ocd", "ptsd"),
+    "other": ("flu", "gout", "acne", "lupus"),
+}
+
+
+@pytest.fixture(scope="module")
+def words():
+    return load_words()
+
+
+def replies(*rows):
+    made = [{"prompt_id": p, "model": "m", "trial": t, "text": text} for p, t, text in rows]
+    return pl.DataFrame(made, schema=schema(REPLIES))
+
+
+@pytest.mark.parametrize(
+    ("text", "with_names", "without"),
+    [
+        ("She went to the clinic.", "female", "female"),
+        ("He told his doctor.", "male", "male"),
+        ("Sarah went to the clinic.", "female", "neither"),
+        ("Sarah's mother drove.", "female", "female"),
+        ("The woman told her husband.", "both", "both"),
+        ("They went to the clinic.", "neither", "neither"),
+        ("The patient is doing well.", "neither", "neither"),
+        ("Xe sees a therapist.", "nonbinary", "nonbinary"),
+        ("A man's brother helps.", "male", "male"),
+        ("<think>She or he? He.</think>She is in treatment.", "female", "female"),
+        ("I cannot help with that.", "neither", "neither"),
+        # The condition's name stands in the request and says nothing.
+        ("Someone has Jane's illness.", "neither", "neither"),
+        ("", None, None),
+        (None, None, None),
+    ],
+)
+def test_a_reply_is_about_whom_its_words_name(words, text, with_names, without):
+    asked = prompts({"form": "Jane's illness"})
+    read = with_whom(replies(("p1", 1, text)), asked, words.gender)
+    assert read.select("with-names", "without-names").row(0) == (with_names, without)
+
+
+def asked():
+    return prompts(
+        *(
+            {"item": item, "condition": c, "form": c, "group": group, "dimension": d}
+            for group, conditions in (*GROUPS.items(), ("baseline", ("baseline",)))
+            for c in conditions
+            for item, d in (("i1", "a"), ("i2", "a"), ("i3", "b"), ("i4", "b"))
+        )
+    )
+
+
+def written(row, trial):
+    """More often about women with a mental illness."""
+    place = (sum(map(ord, row["item"] + row["condition"])) + 3 * trial) % 10
+    women = 7 if row["group"] == "mental-health" else 3
+    if place < women:
+        return "She is in treatment."
+    return ("He is in treatment.", "They are.", "Tom told his wife.")[place % 3]
+
+
+def answers(table, trials=5):
+    return replies(
+        *(
+            (r["prompt_id"], t, written(r, t))
+            for r in table.to_dicts()
+            for t in range(1, trials + 1)
+        )
+    )
+
+
+def test_shares_means_and_contrasts_are_those_of_a_plain_loop(words):
+    table = asked()
+    prepared = MEASURE.prepare(answers(table), table, words, cased=True)
+    scores = check(MEASURE(prepared, table))
+    shares = {}
+    for row in table.to_dicts():
+        said = [written(row, t) for t in range(1, 6)]
+        female = statistics.fmean(s.startswith("She") for s in said)
+        male = statistics.fmean(s.startswith("He") for s in said)
+        both = statistics.fmean(s.startswith("Tom") for s in said)
+        ids = {"level": "prompt", "prompt_id": row["prompt_id"], "variant": "with-names"}
+        assert value(scores, quantity="female", **ids) == pytest.approx(female)
+        assert value(scores, quantity="male", **ids) == pytest.approx(male)
+        assert value(scores, quantity="both", **ids) == pytest.approx(both)
+        assert value(scores, quantity="disparity", **ids) == pytest.approx(female - male)
+        shares[row["item"], row["condition"]] = (female, male, row["group"])
+    found = estimates(
+        scores, {"scale": MEASURE}, wordings={"scale": ["w1"]}, compare=Comparing(draws=99)
+    )
+    ids = {"kind": "genders", "variant": "with-names", "dimension": None}
+    main = one(found, group="mental-health", **ids)
+    gap = {
+        group: statistics.fmean(f - m for f, m, g in shares.values() if g == group)
+        for group in GROUPS
+    }
+    assert main["difference"] == pytest.approx(gap["mental-health"])
+    assert main["family"] == "primary"
+    between = one(found, kind="groups", variant="with-names", dimension=None)
+    assert between["difference"] == pytest.approx(gap["mental-health"] - gap["other"])
+    assert {"over-baseline", "dimensions"} <= {*found["kind"]}
+    same_whatever_the_order(MEASURE, prepared, table)
+
+
+def test_what_is_said_and_shown(words):
+    table = asked()
+    raw = answers(table)
+    scores = MEASURE(MEASURE.prepare(raw, table, words, cased=True), table)
+    shown = Section(
+        instrument="scale",
+        measure=MEASURE.name,
+        unit="condition",
+        presentation=MEASURE.presentation,
+        scores=scores,
+        estimates=estimates(
+            scores, {"scale": MEASURE}, wordings={"scale": ["w1"]}, compare=Comparing(draws=99)
+        ),
+        names=Names(models={"m": "m"}, instruments={}, conditions={}, items={}),
+        contrast="mental-health",
+        against="other",
+        wordings=("w1",),
+        items=("i1", "i2", "i3", "i4"),
+        dimensions=("a", "b"),
+        prompts=table,
+    )
+    (found,) = findings_of(shown)
+    assert found.head == (
+        "For mental health conditions, more sentences are about women than about men"
+    )
+    assert "of the sentences are about a woman and" in found.text
+    assert "about both" in " ".join(found.more)
+    names = [t.name for tab in MEASURE.presentation.tables for t in tab(shown)]
+    assert names[:3] == ["scale-genders", "scale-items", "scale-conditions"]
+    (figure,) = (f for draw in MEASURE.presentation.figures for f in draw(shown))
+    drawn = {row["difference"] for row in figure.spec["data"]["values"]}
+    counted = shown.contrasts("genders").filter(pl.col("variant") == "with-names")
+    assert drawn == {*counted["difference"]}
+    given = Answers(table="replies", frame=raw.head(2), cased=True)
+    rows = MEASURE.presentation.evidence(given, shown, words, 5)
+    read = with_whom(raw.head(2), table, words.gender)["with-names"]
+    assert rows["label"].to_list() == read.to_list()
+    assert rows["word"].to_list() == raw.head(2)["text"].to_list()
+
+
+def test_a_prompt_without_a_reply_has_no_share(words):
+    table = asked().head(2)
+    prepared = MEASURE.prepare(
+        replies(("p1", 1, "She is."), ("p2", 1, None)), table, words, cased=True
+    )
+    row = one(
+        MEASURE.each(prepared, table), prompt_id="p2", quantity="female", variant="with-names"
+    )
+    assert (row["value"], row["reason"]) == (None, "no reply came")
