@@ -43,6 +43,7 @@ TOGETHER = {
     "tests/runs/test_killed.py": "warm",
     "tests/test_audit_chat.py": "warm",
     "tests/test_docs.py": "warm",
+    "tests/test_plugins.py": "warm",
 }
 """What shares more than the fixtures of a file: runs of several models; the server of warm.py."""
 

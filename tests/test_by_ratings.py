@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
+from few_conditions import with_few_conditions
 from goffman.errors import RunError
 from goffman.lexicons.attitudes import load_attitudes, no_word
 from goffman.lexicons.worklist import words_to_rate
@@ -30,18 +31,16 @@ BOTH = (
 
 @pytest.fixture(scope="module")
 def asked(tiny, tmp_path_factory):
-    """The folder of a run by the shipped ratings, its model, and what was printed."""
-    folder = tmp_path_factory.mktemp("rated") / "run"
-    model = str(tiny("bert"))
-    return folder, model, audited(folder, model)
+    """The folder of a run by the shipped ratings, what it asked, and what was printed."""
+    base = tmp_path_factory.mktemp("rated")
+    instrument = with_few_conditions("social-distance", base / "social-distance", each=8)
+    asking = (tiny("bert"), "--instrument", instrument)
+    return base / "run", asking, audited(base / "run", asking)
 
 
-def audited(folder, model, *options):
+def audited(folder, asking, *options):
     """What goffman audit prints of the same question again."""
-    done = goffman(
-        *("audit", model, "--instrument", "social-distance"),
-        *("--output", folder, *options),
-    )
+    done = goffman("audit", *asking, "--output", folder, *options)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -49,14 +48,14 @@ def audited(folder, model, *options):
 @pytest.fixture(scope="module")
 def rated(asked, tmp_path_factory):
     """A copy of the run, measured again with people's ratings; what was printed; their file."""
-    folder, model, _ = asked
+    folder, asking, _ = asked
     run = Path(shutil.copytree(folder, tmp_path_factory.mktemp("people") / "run"))
     words = [one.unit.word for one in words_to_rate(run, load_attitudes(shipped=False)).entries]
     people = run.parent / "people.csv"
     labels = ["negative", "positive", "neutral"]
     rows = [f"{word},{labels[place % 3]}\n" for place, word in enumerate(words[:12])]
     people.write_text("word,label\n" + "".join(rows))
-    return run, audited(run, model, "--ratings", people), people
+    return run, audited(run, asking, "--ratings", people), people
 
 
 def group_means(scores):
@@ -181,9 +180,9 @@ def test_the_page_shows_both_side_by_side(browser, asked, rated):
 
 
 def test_without_the_ratings_all_is_as_before(asked, rated, tmp_path):
-    folder, model, _ = asked
+    folder, asking, _ = asked
     run = Path(shutil.copytree(rated[0], tmp_path / "run"))
-    assert "a change of" not in audited(run, model)
+    assert "a change of" not in audited(run, asking)
     assert not (run / "scores-shipped.parquet").exists()
     assert not (run / "ratings-compared.parquet").exists()
     assert not [*(run / "tables").glob("*-ratings.*")]

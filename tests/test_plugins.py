@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-import goffman.instruments
+from few_conditions import with_few_conditions
 from goffman.instruments.load import builtin_names
 from goffman.measures.catalogue import WHOLE, measures
 from goffman.presentation.base import Claims, Presentation
+from warm import Command
 
 HERE = Path(__file__).parent
-DATA = Path(goffman.instruments.__file__).parent / "data"
-COMMAND = "from goffman.cli import main; main()"
 
 
 def package(folder: Path, name: str, files: dict[str, str], **doors: str) -> None:
@@ -35,44 +32,22 @@ def package(folder: Path, name: str, files: dict[str, str], **doors: str) -> Non
     (about / "entry_points.txt").write_text("\n".join(lines))
 
 
-def process_with(packages: Path, code: str, *arguments) -> subprocess.CompletedProcess[str]:
-    """Python where these packages are installed."""
-    path = os.pathsep.join([str(packages), *filter(None, [os.environ.get("PYTHONPATH")])])
-    return subprocess.run(
-        [sys.executable, "-c", code, *map(str, arguments)],
-        check=False,
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1", "COLUMNS": "200"},
-        timeout=300,
-    )
-
-
 def goffman_with(packages: Path, *arguments, code=0):
     """The real command where these packages are installed."""
-    done = process_with(packages, COMMAND, *arguments)
-    assert done.returncode == code, done.stderr
-    assert "Traceback" not in done.stderr
-    return done.stdout, done.stderr
-
-
-COMMANDS = f"""
-import json, sys
-sys.path.append({str(HERE)!r})
-from in_process import goffman
-for command in json.loads(sys.argv[1]):
-    done = goffman(*command)
-    print(json.dumps([done.returncode, done.stdout, done.stderr]))
-"""
+    ((ended, said, warned),) = all_with(packages, arguments)
+    assert ended == code, warned
+    return said, warned
 
 
 def all_with(packages: Path, *commands):
-    """Code, output and errors of each command, in one process: its imports take most of the time."""
-    given = json.dumps([[*map(str, command)] for command in commands])
-    done = process_with(packages, COMMANDS, given)
-    assert done.returncode == 0, done.stderr
-    assert "Traceback" not in done.stdout
-    return [json.loads(line) for line in done.stdout.splitlines()]
+    """Code, output and errors of each command."""
+    done = []
+    for words in commands:
+        with Command(*words, PYTHONPATH=str(packages), COLUMNS="200") as command:
+            said, warned = command.communicate(timeout=300)
+        assert "Traceback" not in warned
+        done.append((command.returncode, said, warned))
+    return done
 
 
 @pytest.fixture(scope="module")
@@ -81,27 +56,11 @@ def toy(tmp_path_factory):
     folder = tmp_path_factory.mktemp("toy")
     text = (HERE / "toy_measure.py").read_text(encoding="utf-8")
     package(folder, "toy", {"toy_measure.py": text}, measures="toy = toy_measure:Toy")
-    shutil.copytree(DATA / "social-distance", folder / "toy-distance")
+    with_few_conditions("social-distance", folder / "toy-distance", each=2)
     toml = folder / "toy-distance" / "instrument.toml"
     changed = toml.read_text().replace('"negative-attitude"', '"toy-likely"')
     toml.write_text(changed.replace('id = "social-distance"', 'id = "toy-distance"'))
-    keep_two_of_each_group(folder / "toy-distance" / "conditions.csv")
     return folder
-
-
-def keep_two_of_each_group(path: Path) -> None:
-    """The table of conditions, now with few of them: asking all would take most of the time."""
-    with path.open(newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    kept: dict[str, list[str]] = {}
-    for row in rows:
-        names = kept.setdefault(row["group"], [])
-        if row["condition"] not in names and len(names) < 2:
-            names.append(row["condition"])
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(row for row in rows if row["condition"] in kept[row["group"]])
 
 
 @pytest.fixture(scope="module")

@@ -95,6 +95,8 @@ def _main(arguments, environment, folder, *, output, errors):
     os.environ.clear()
     os.environ.update(environment)
     os.chdir(folder)
+    # What Python does when it starts: packages that are installed for this command alone.
+    sys.path[:0] = filter(None, environment.get("PYTHONPATH", "").split(os.pathsep))
     for file, place in ((output, 1), (errors, 2)):
         os.dup2(file.detach(), place)
     sys.stdout, sys.stderr = open(1, "w", closefd=False), open(2, "w", closefd=False)  # noqa: SIM115

@@ -270,6 +270,12 @@ def test_any_line_is_read_or_refused(
         assert len(read(folder, line, line.replace("[he]", "[she]")).pairs) == 1
 
 
+@pytest.mark.parametrize("behind", ["x", "()x", "(x)", "[x]", "[]()x"])
+def test_a_pronoun_that_goes_on_behind_its_mark_is_none(tmp_path: Path, behind: str) -> None:
+    line = f"[The guard] met the nurse and [him]{behind} left."
+    assert "no pronoun is marked with [ ] in pro." in refusal(tmp_path, line, line)
+
+
 def test_case_alone_is_no_difference(tmp_path: Path) -> None:
     assert not read(tmp_path, PRO.replace("guard", "CEO"), ANTI.replace("guard", "ceo")).remarks
 

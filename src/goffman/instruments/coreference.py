@@ -6,6 +6,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
@@ -17,9 +18,10 @@ from goffman.instruments.sentences import (
     Pair,
     Sentence,
     is_words,
+    masked,
     pronoun_as_written,
     with_adjectives,
-    with_masks,
+    with_holes,
 )
 from goffman.instruments.templates import places, stray_braces
 from goffman.records import (
@@ -52,9 +54,8 @@ def prompts_of(
     Each with the question; or, where the instrument asks for pronouns, with the pronoun masked;
     or, where there are options to choose from, the sentence alone.
     """
-    masked = instrument.kind == "prefer"
-    alone = instrument.kind in {"prefer", "choose", "say"}
-    put = with_masks if masked else with_adjectives
+    prefers = instrument.kind == "prefer"
+    alone = instrument.kind in {"choose", "say"}
     return [
         Prompt(
             instrument=instrument.id,
@@ -64,16 +65,34 @@ def prompts_of(
             condition=setting.id,
             group=setting.group,
             category=f"{pair.stereotype}-referent",
-            text=text if alone else f"{text} {_question(content, sentence)}",
+            text=_asked(text, content, sentence, prefers=prefers, alone=alone),
             answer=pair.referent,
             other=pair.other,
-            pronoun=pronoun_as_written(sentence) if masked else sentence.pronoun,
+            pronoun=pronoun_as_written(sentence) if prefers else sentence.pronoun,
         )
         for pair in pairs
+        for sides in [_sides(pair, prefers=prefers)]
         for setting in settings
-        for side, sentence in (("pro", pair.pro), ("anti", pair.anti))
-        for text in [put(sentence, setting, stereotype=pair.stereotype, placement=placement)]
+        for side, sentence, asked in sides
+        for text in [
+            with_adjectives(asked, setting, stereotype=pair.stereotype, placement=placement)
+        ]
     ]
+
+
+def _sides(pair: Pair, *, prefers: bool) -> list[tuple[str, Sentence, Sentence]]:
+    """Both sentences of a pair, each also as it is asked, to which adjectives come."""
+    both = (("pro", pair.pro), ("anti", pair.anti))
+    return [(side, one, with_holes(one) if prefers else one) for side, one in both]
+
+
+def _asked(
+    text: str, content: SentencePairs, sentence: Sentence, *, prefers: bool, alone: bool
+) -> str:
+    """The sentence as a prompt has it: masked, alone, or with the question."""
+    if prefers:
+        return masked(text)
+    return text if alone else f"{text} {_question(content, sentence)}"
 
 
 def _question(content: SentencePairs, sentence: Sentence) -> str:
@@ -108,29 +127,43 @@ def generate_pairs(content: SentencePairs, *, count: int, seed: int) -> list[Pai
     The draw ranks by a hash of the seed, so it is the same on every machine and version, and the
     first pairs of a larger draw are those of a smaller one.
     """
-    by_gender = {
-        gender: [job for job in content.occupations if job.gender == gender] for gender in _GENDERS
-    }
-    cast = [
-        order
-        for man in by_gender["male"]
-        for woman in by_gender["female"]
-        for order in ((man, woman), (woman, man))
-    ]
+    cast = _cast(content.occupations)
     possible = len(content.frames) * len(cast)
     if not 1 <= count <= possible:
         raise SentenceError(
             f"--sentence-pairs is {count}. Allowed: 1 to {possible:,}, which is "
             f"{len(content.frames)} frames with {len(cast)} casts of two occupations each."
         )
-    frames = sorted(content.frames, key=lambda frame: _rank(seed, frame.id))
-    rounds = -(-count // len(frames))
-    casts = {
-        frame.id: sorted(cast, key=lambda two: _rank(seed, frame.id, two[0].name, two[1].name))
-        for frame in frames
-    }
-    drawn = [_pair(frame, *casts[frame.id][turn]) for turn in range(rounds) for frame in frames]
+    ranked = _ranked(content.frames, content.occupations, seed)
+    rounds = -(-count // len(ranked))
+    drawn = [_pair(frame, *casts[turn]) for turn in range(rounds) for frame, casts in ranked]
     return drawn[:count]
+
+
+_Cast = tuple[Occupation, Occupation]
+
+
+def _cast(occupations: Sequence[Occupation]) -> list[_Cast]:
+    """Every two occupations of different gender, in both orders."""
+    men, women = ([job for job in occupations if job.gender == gender] for gender in _GENDERS)
+    return [two for man in men for woman in women for two in ((man, woman), (woman, man))]
+
+
+# An audit draws the same pairs twice where it asks a chat model and a masked one.
+@lru_cache(maxsize=4)
+def _ranked(
+    frames: tuple[Frame, ...], occupations: tuple[Occupation, ...], seed: int
+) -> list[tuple[Frame, list[_Cast]]]:
+    """The frames in the order of the draw, and the casts of each in theirs."""
+    # A hundred thousand ranks: what they have in common is put together and encoded once.
+    ends = [(f"\0{two[0].name}\0{two[1].name}".encode(), two) for two in _cast(occupations)]
+    sha256 = hashlib.sha256
+    ranked = []
+    for frame in sorted(frames, key=lambda frame: _rank(seed, frame.id)):
+        start = f"{seed}\0{frame.id}".encode()
+        ranks = {sha256(start + end).digest(): two for end, two in ends}
+        ranked.append((frame, [ranks[rank] for rank in sorted(ranks)]))
+    return ranked
 
 
 def draw(pairs: Sequence[Pair], *, count: int, seed: int) -> list[Pair]:

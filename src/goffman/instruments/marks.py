@@ -70,8 +70,7 @@ def unmark(line: str) -> Marked:
     text, end = "", 0
     in_brackets: list[Noun] = []
     in_parentheses: list[Noun] = []
-    pronouns: list[str] = []
-    pronouns_at: list[int] = []
+    marked: list[tuple[int, str, str]] = []
     for mark in _MARK.finditer(line):
         text += line[end : mark.start()]
         end = mark.end()
@@ -83,14 +82,24 @@ def unmark(line: str) -> Marked:
         if mark[1] is not None and (
             pronoun := _pronoun(text[-1:], content, _LETTERS.match(line, end))
         ):
-            pronouns.append(pronoun)
-            pronouns_at.append(len(text))
+            marked.append((len(text), pronoun, content))
         else:
             skip = article.end() if article else 0
             noun = Noun(len(text) + skip, content[skip:].removesuffix("'s"))
             (in_brackets if mark[1] is not None else in_parentheses).append(noun)
         text += content
-    return Marked(text + line[end:], in_brackets, in_parentheses, pronouns, pronouns_at)
+    # Another name: a text that a comprehension also sees is copied whenever it grows.
+    unmarked = text + line[end:]
+    whole = {at: word for at, word, _ in marked if _word_at(unmarked, at) == word}
+    # What another mark goes on with, as in [him](x), is no pronoun.
+    in_brackets += [Noun(at, what) for at, _, what in marked if at not in whole]
+    return Marked(unmarked, in_brackets, in_parentheses, [*whole.values()], [*whole])
+
+
+def _word_at(text: str, at: int) -> str:
+    """The word that begins there, in lower case."""
+    word = _LETTERS.match(text, at)
+    return word[0].casefold() if word else ""
 
 
 def _pronoun(before: str, content: str, after: re.Match[str] | None) -> str:

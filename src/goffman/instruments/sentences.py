@@ -80,19 +80,20 @@ def with_adjectives(
     return text
 
 
-def with_masks(
-    sentence: Sentence, setting: Setting, *, stereotype: Gender, placement: AdjectivePlacement
-) -> str:
-    """The sentence with the setting's adjectives and a mask for each marked pronoun."""
+def with_holes(sentence: Sentence) -> Sentence:
+    """The sentence with a hole for each marked pronoun, into which ``masked`` puts a mask."""
     text = sentence.text
     for at in sentence.pronouns_at:
         word = re.match(r"\w+", text[at:])
         length = len(word[0]) if word else 0
         # As long as the pronoun, so that everything else stays where it is.
         text = text[:at] + _HOLE * length + text[at + length :]
-    holed = replace(sentence, text=text)
-    placed = with_adjectives(holed, setting, stereotype=stereotype, placement=placement)
-    return re.sub(f"{_HOLE}+", MASK, placed)
+    return replace(sentence, text=text)
+
+
+def masked(text: str) -> str:
+    """The text with a mask in each hole."""
+    return re.sub(f"{_HOLE}+", MASK, text)
 
 
 def pronoun_as_written(sentence: Sentence) -> str:

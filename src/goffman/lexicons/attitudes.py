@@ -23,6 +23,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -127,26 +128,47 @@ def load_attitudes(extra: Sequence[Path] = (), *, shipped: bool = True) -> Attit
     """
     import polars as pl
 
-    strings = dict.fromkeys(("word", "item", "wording", "label"), pl.String)
-    columns_of = {**strings, "place": pl.Int64}
-    frames, sources = [pl.DataFrame(schema=columns_of)], []
-    files = [*([SHIPPED] if shipped else []), *extra]
-    for number, path in enumerate(files):
-        rows = read_ratings(path)
-        columns = {
-            "word": [fold(row["word"]) for row in rows],
-            "item": [row["item"] for row in rows],
-            "wording": [row["wording"] for row in rows],
-            "label": [row["label"] for row in rows],
-            "place": [len(LEVELS) * number + _specific(row) for row in rows],
-        }
-        frames.append(pl.DataFrame(columns, schema=columns_of))
-        name = "shipped" if path == SHIPPED else str(path)
-        digest = hashlib.sha256(read_plain(path)).hexdigest()
-        sources.append(Source(file=name, sha256=digest, ratings=len(rows)))
-    everything = pl.concat(frames).sort("place", descending=True)
+    files = [_shipped()] if shipped else []
+    files += [_file_of(path) for path in extra]
+    tables = [
+        table.with_columns(pl.col("place") + len(LEVELS) * number)
+        for number, (table, _) in enumerate(files)
+    ]
+    empty = pl.DataFrame(schema=_columns())
+    everything = pl.concat([empty, *tables]).sort("place", descending=True)
     strongest = everything.unique(["word", "item", "wording"], keep="first", maintain_order=True)
-    return Attitudes(table=strongest, sources=tuple(sources))
+    return Attitudes(table=strongest, sources=tuple(source for _, source in files))
+
+
+@cache
+def _shipped() -> tuple[pl.DataFrame, Source]:
+    """Read once: every audit of a process has the same ratings."""
+    return _file_of(SHIPPED)
+
+
+def _file_of(path: Path) -> tuple[pl.DataFrame, Source]:
+    """The ratings of a file, where ``place`` is how specific each is, and what they are from."""
+    import polars as pl
+
+    rows = read_ratings(path)
+    columns = {
+        "word": [fold(row["word"]) for row in rows],
+        "item": [row["item"] for row in rows],
+        "wording": [row["wording"] for row in rows],
+        "label": [row["label"] for row in rows],
+        "place": [_specific(row) for row in rows],
+    }
+    name = "shipped" if path == SHIPPED else str(path)
+    digest = hashlib.sha256(read_plain(path)).hexdigest()
+    source = Source(file=name, sha256=digest, ratings=len(rows))
+    return pl.DataFrame(columns, schema=_columns()), source
+
+
+def _columns() -> dict[str, Any]:
+    import polars as pl
+
+    strings = dict.fromkeys(("word", "item", "wording", "label"), pl.String)
+    return {**strings, "place": pl.Int64}
 
 
 def _specific(row: Row) -> int:

@@ -11,7 +11,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass, fields
+from functools import cache
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
@@ -46,6 +48,9 @@ class GenderWord:
     """The share of them that is of the group, 0 to 100; None: not a matter of shares."""
     common_word: bool = False
     """Whether the name is also an ordinary word, a place, a people or a month."""
+
+
+_FIELDS = attrgetter(*(field.name for field in fields(GenderWord)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,7 +89,8 @@ class GenderLexicon:
         """sha256 of the words and of which of them count: for the manifest."""
         # Neither the order of the kinds nor 95 for 95.0 is another lexicon.
         settings = [sorted(set(self.kinds)), self.common_words, float(self.percent)]
-        content = json.dumps([settings, [astuple(entry) for entry in self.words]])
+        # dataclasses.astuple would copy each of thousands of words, which takes most of the time.
+        content = json.dumps([settings, [*map(_FIELDS, self.words)]])
         return hashlib.sha256(content.encode()).hexdigest()
 
     def finder(self, *, cased: bool) -> Callable[[str], GenderWord | None]:
@@ -125,14 +131,25 @@ def load_gender(
     A file has the columns word, group and kind, and may have count, percent, common_word and
     note. It stands in the place of the shipped lexicon.
     """
-    paths = [_DATA / "gender-words.csv", _DATA / "first-names.csv"] if path is None else [path]
-    faults = Faults()
-    words = tuple(entry for each in paths for entry in _read_words(Path(each), faults))
-    if faults.found:
-        raise LexiconError(str(path if path is not None else _DATA), faults.found)
+    words = _shipped_words() if path is None else _words_of(str(path), [Path(path)])
     return GenderLexicon(
         words=words, kinds=tuple(kinds), common_words=common_words, percent=percent
     )
+
+
+@cache
+def _shipped_words() -> tuple[GenderWord, ...]:
+    """Read once: every audit of a process has the same ones."""
+    return _words_of(str(_DATA), [_DATA / "gender-words.csv", _DATA / "first-names.csv"])
+
+
+def _words_of(name: str, paths: Sequence[Path]) -> tuple[GenderWord, ...]:
+    """The words of all the files; LexiconError with every fault."""
+    faults = Faults()
+    words = tuple(entry for path in paths for entry in _read_words(path, faults))
+    if faults.found:
+        raise LexiconError(name, faults.found)
+    return words
 
 
 def with_gender(fills: pl.DataFrame, lexicon: GenderLexicon, *, cased: bool) -> pl.DataFrame:

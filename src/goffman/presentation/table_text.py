@@ -13,6 +13,7 @@ import csv
 import io
 import re
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from goffman.presentation.numbers import decimals, p_value
@@ -71,7 +72,7 @@ class Table:
         """The text as a paper has it: a model, or a side of a correlation, by its short name."""
         return self.names.get(text, text)
 
-    @property
+    @cached_property
     def kept(self) -> tuple[Shown, ...]:
         """What a paper shows: without columns that say nothing."""
         return tuple(one for one in self.shown if not self._dropped(one))

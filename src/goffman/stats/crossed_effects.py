@@ -49,8 +49,9 @@ def crossed_effects(
     level = tested.level or 0.95
     paired = shared == "both"
     cells = (in_pairs if paired else apart)(one.ravel(), other.ravel())
-    d = (paired_d_of if paired else d_of)(cells, level=level)
-    d_z = d_z_of(cells, level=level) if paired else None
+    # Their own intervals, which take rows and columns as fixed, are not used.
+    d = paired_d_of(cells, level=level) if paired else d_of(cells, level=level, interval=False)
+    d_z = d_z_of(cells, level=level, interval=False) if paired else None
     if tested.p is None:
         d = replace(d, low=None, high=None, reason=tested.reason)
         d_z = d_z and replace(d_z, low=None, high=None, reason=tested.reason)

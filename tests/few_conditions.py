@@ -1,0 +1,29 @@
+"""Instruments with few of their conditions: asking and comparing all would take most of the time."""
+
+from __future__ import annotations
+
+import csv
+import shutil
+from pathlib import Path
+
+import goffman.instruments
+
+DATA = Path(goffman.instruments.__file__).parent / "data"
+
+
+def with_few_conditions(name: str, folder: Path, *, each: int) -> Path:
+    """A copy of a built-in instrument, in ``folder``, with the first conditions of each group."""
+    shutil.copytree(DATA / name, folder)
+    path = folder / "conditions.csv"
+    with path.open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    kept: dict[str, list[str]] = {}
+    for row in rows:
+        names = kept.setdefault(row["group"], [])
+        if row["condition"] not in names and len(names) < each:
+            names.append(row["condition"])
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(row for row in rows if row["condition"] in kept[row["group"]])
+    return folder
