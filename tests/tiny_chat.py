@@ -64,7 +64,7 @@ def make_causal(
         "num_attention_heads": HEADS,
         "intermediate_size": INNER,
         "initializer_range": 0.25,
-        "max_position_embeddings": 160,
+        "max_position_embeddings": 640,
         "bos_token_id": tokenizer.bos_token_id,
         "eos_token_id": tokenizer.eos_token_id,
         "tie_word_embeddings": False,
