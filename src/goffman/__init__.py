@@ -168,6 +168,8 @@ people are shown it.
       fills.py          the k most probable words that are stored
       unanswered.py     beside a bias: bounds for non-answers, chance, position, log-odds
       replies.py        replies → correct, incorrect, unsure, other, refusal, by a named parser
+      reply_frames.py   … by v2: names count where a reply answers with them
+      reply_words.py    … the words of a reply: occupations, doubt, refusal
       negative_attitude.py  negative_sentiment.py  gender_of_subject.py
       gender_of_phrase.py  coreference_bias.py  pronoun_preference.py
     reports/          WHAT PEOPLE READ
