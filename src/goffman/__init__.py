@@ -77,6 +77,9 @@ people are shown it.
       chat_local.py     chat models on this machine
       address.py        "openai:NAME", "http://host/v1#NAME" → where a model is
       chat_remote.py    chat models behind servers
+      chat_talk.py      the asking itself: who waits, who asks again, when it ends
+      parameters.py     how replies are drawn, as a request says it, and what servers refuse
+      thoughts.py       what a reasoning model says to itself, kept apart from its answer
       chat_answers.py   a server's answer → the reply in it
       chat_failures.py  what can go wrong with a server, and what to tell
       rates.py          how fast a server may be asked, and how long to wait
@@ -88,7 +91,10 @@ people are shown it.
       ask.py            the loop that asks models on this machine, batch by batch
       voices.py         these models as the loop needs them: sentences in, rows out
       ask_replies.py    every question to a chat model, asked once, kept as answered
+      hearing.py        replies as they are heard: kept, checked, told of
       journal.py        replies as they come, each on the disk before it counts
+      useless.py        replies without an answer, noticed before all are paid for
+      remarks.py        what a user should know of a model's replies
       forecast.py       what asking a chat model will take, said before it begins
       pronouns.py       which pronouns are compared in which sentences
       rows.py           arrays → rows of the answer tables; pure
