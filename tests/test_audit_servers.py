@@ -160,7 +160,7 @@ def test_thoughts_stand_in_a_column_of_their_own_and_are_not_read(tmp_path):
     assert replies["reasoning"].str.starts_with("the ").all()
     assert not replies["text"].str.contains("think").any()
     assert answered(tmp_path).remarks == (
-        "12 of 12 replies came with thoughts, which are kept apart and not read as answers.",
+        "12 of 12 replies came with reasoning, which is stored apart and not read as an answer.",
     )
     scores = pl.read_parquet(tmp_path / "scores.parquet")
     right = scores.filter(pl.col("quantity") == "correct", pl.col("level") == "prompt")
@@ -178,8 +178,8 @@ def test_an_audit_that_gets_nothing_but_cut_thoughts_stops_and_says_what_to_do(t
             run(server, tmp_path, trials=20, max_tokens=32)
         assert 50 <= len(server.asked) <= 50 + 4
     assert str(told.value) == (
-        f"{server.url}#mini: 50 of the last 50 replies hold no answer (50 cut inside their "
-        "thoughts). The audit stopped, so that no more are paid for. Raise --max-tokens, now 32: a "
+        f"{server.url}#mini: 50 of the last 50 replies hold no answer (50 cut inside the "
+        "reasoning). The audit stopped, so that no more are paid for. Raise --max-tokens, now 32: a "
         "model that reasons needs some thousands. Give another folder with --output. Or switch its "
         "reasoning off on the server. What came so far is kept."
     )

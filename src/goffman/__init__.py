@@ -79,7 +79,7 @@ people are shown it.
       chat_remote.py    chat models behind servers
       chat_talk.py      the asking itself: who waits, who asks again, when it ends
       parameters.py     how replies are drawn, as a request says it, and what servers refuse
-      thoughts.py       what a reasoning model says to itself, kept apart from its answer
+      reasoning.py      what a model says to itself, kept apart from its answer
       chat_answers.py   a server's answer → the reply in it
       chat_failures.py  what can go wrong with a server, and what to tell
       rates.py          how fast a server may be asked, and how long to wait

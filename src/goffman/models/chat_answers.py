@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from goffman.models.base import Reply
 from goffman.models.chat_failures import LONGEST_ANSWER, Failed, badly_packed, too_long, words_of
-from goffman.models.thoughts import without_thoughts
+from goffman.models.reasoning import without_reasoning
 
 if TYPE_CHECKING:
     from goffman.models.address import Address
@@ -19,7 +19,7 @@ PACKINGS = frozenset({"gzip", "x-gzip", "deflate"})
 
 
 ANSWERS = frozenset({"text", "output_text", "refusal"})
-"""Types of parts of a message that are said to the user; others are thoughts."""
+"""Types of parts of a message that are said to the user; others are reasoning."""
 
 
 async def unpacked(
@@ -66,9 +66,9 @@ def reply_of(text: str, hidden: Callable[[str], str]) -> Reply:
 
     usage = body.get("usage")
     counts = usage if isinstance(usage, dict) else {}
-    said, thoughts = _content(message.get("content"))
+    said, in_parts = _content(message.get("content"))
     # Servers name it in one of two ways.
-    apart = [message.get("reasoning_content"), message.get("reasoning"), thoughts]
+    apart = [message.get("reasoning_content"), message.get("reasoning"), in_parts]
     reasoning = "\n\n".join(one for one in apart if isinstance(one, str) and one.strip())
     # A model that declines may say so in a field of its own.
     reply = Reply(
@@ -80,7 +80,7 @@ def reply_of(text: str, hidden: Callable[[str], str]) -> Reply:
         served_by=text_at(body, "model"),
         reasoning=hidden(reasoning) or None,
     )
-    return without_thoughts(reply)
+    return without_reasoning(reply)
 
 
 def _says(message: dict[str, Any]) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 
 from goffman.errors import AskingError
 from goffman.models.base import Reply, Serves, Turn
-from goffman.models.thoughts import without_thoughts
+from goffman.models.reasoning import without_reasoning
 from goffman.runs.ask import Progress
 from goffman.runs.journal import Journal, Line, key_of
 from goffman.runs.useless import Usefulness
@@ -57,8 +57,8 @@ class Hearing:
                 f"{self._model} answered one question twice: this is a fault of ours."
             )
         self._check_who(reply)
-        # Models on this machine think in their text.
-        reply = without_thoughts(reply)
+        # Models on this machine reason in their text.
+        reply = without_reasoning(reply)
         turn = self._turns[position]
         self._journal.add(Line(key_of(turn.text), turn.trial, reply, self._asker))
         self._open[position] = False

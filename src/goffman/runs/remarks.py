@@ -32,13 +32,13 @@ def remarks_on(
     cut = replies.filter(pl.col("finish_reason") == LIMIT).height
     if cut:
         yield f"{cut:,} {total} replies were cut at --max-tokens."
-    thinking = replies.filter(pl.col("reasoning").is_not_null())
-    if thinking.height:
-        inside = thinking.filter(pl.col("finish_reason") == LIMIT, _blank()).height
-        also = f"; {inside:,} were cut inside them" if inside else ""
+    reasoned = replies.filter(pl.col("reasoning").is_not_null())
+    if reasoned.height:
+        inside = reasoned.filter(pl.col("finish_reason") == LIMIT, _blank()).height
+        also = f"; {inside:,} were cut inside it" if inside else ""
         yield (
-            f"{thinking.height:,} {total} replies came with thoughts, which are kept apart and not "
-            f"read as answers{also}."
+            f"{reasoned.height:,} {total} replies came with reasoning, which is stored apart and "
+            f"not read as an answer{also}."
         )
     none = replies["text"].null_count()
     if none:

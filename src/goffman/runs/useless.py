@@ -17,8 +17,8 @@ LOOK = 50
 TOO_MANY = 45
 """So many useless ones of these end the asking."""
 
-CUT_THINKING = "cut inside their thoughts"
-ONLY_THOUGHTS = "thoughts without an answer"
+CUT_REASONING = "cut inside the reasoning"
+ONLY_REASONING = "reasoning without an answer"
 CUT_EMPTY = "cut before a word was said"
 EMPTY = "empty"
 
@@ -29,7 +29,7 @@ def why_useless(reply: Reply) -> str | None:
         return None
     cut = reply.finish_reason == LIMIT
     if reply.reasoning:
-        return CUT_THINKING if cut else ONLY_THOUGHTS
+        return CUT_REASONING if cut else ONLY_REASONING
     return CUT_EMPTY if cut else EMPTY
 
 
@@ -51,7 +51,7 @@ class Usefulness:
     def _said(self, reasons: Counter[str]) -> str:
         saw = ", ".join(f"{count} {why}" for why, count in reasons.most_common())
         todo = "Look at what the server sends, and whether it serves a chat model."
-        if CUT_THINKING in reasons or CUT_EMPTY in reasons:
+        if CUT_REASONING in reasons or CUT_EMPTY in reasons:
             limit = "" if self._max_tokens is None else f", now {self._max_tokens:,}"
             todo = (
                 f"Raise --max-tokens{limit}: a model that reasons needs some thousands. Give "

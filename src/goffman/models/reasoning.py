@@ -12,8 +12,8 @@ _OPEN = re.compile(rf"\s*(?:<{_NAMES}>|\[THINK\])", re.IGNORECASE)
 _CLOSE = re.compile(rf"(?:</{_NAMES}>|\[/THINK\])", re.IGNORECASE)
 
 
-def split_thoughts(text: str) -> tuple[str, str | None]:
-    """The answer in a text, and the thoughts before it; None: there are none.
+def split_reasoning(text: str) -> tuple[str, str | None]:
+    """The answer in a text, and the reasoning before it; None: there is none.
 
     A block may be opened and never closed, where the reply was cut, or closed and never opened,
     where the chat template opens it.
@@ -21,19 +21,19 @@ def split_thoughts(text: str) -> tuple[str, str | None]:
     opened, closed = _OPEN.match(text), list(_CLOSE.finditer(text))
     if closed:
         close = closed[-1]
-        thoughts = text[opened.end() if opened else 0 : close.start()]
-        return text[close.end() :].lstrip(), thoughts.strip()
+        reasoning = text[opened.end() if opened else 0 : close.start()]
+        return text[close.end() :].lstrip(), reasoning.strip()
     if opened:
         return "", text[opened.end() :].strip()
     return text, None
 
 
-def without_thoughts(reply: Reply) -> Reply:
-    """The reply with its thoughts in their own field."""
+def without_reasoning(reply: Reply) -> Reply:
+    """The reply with its reasoning in the field of its own."""
     if reply.text is None:
         return reply
-    text, thoughts = split_thoughts(reply.text)
-    if thoughts is None:
+    text, found = split_reasoning(reply.text)
+    if found is None:
         return reply
-    known = [one for one in (reply.reasoning, thoughts) if one]
+    known = [one for one in (reply.reasoning, found) if one]
     return replace(reply, text=text, reasoning="\n\n".join(known))
