@@ -94,9 +94,10 @@ def as_published(replies: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
 
 def by_answering(replies: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
     """The replies with the column KIND, read by v2; rows as given."""
+    asked_once = cache(asked_in)
 
     def read(text: str, answer: str, other: str, asked: str, pronoun: str | None) -> ReplyKind:
-        key = asked_in(asked, answer, other, pronoun=pronoun)
+        key = asked_once(asked, answer, other, pronoun=pronoun)
         return cast("ReplyKind", read_framed(text, key))
 
     return _read_each(replies, prompts, read)

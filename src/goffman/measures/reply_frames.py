@@ -140,7 +140,7 @@ class Asked:
     other: str
     """The two whom the pronoun may mean; the first is right."""
     echo: Sequence[str] = ()
-    """Sentences of the prompt, which say nothing where a reply repeats them."""
+    """Sentences of the prompt as plain text, which say nothing where a reply repeats them."""
     before: str = ""
     after: str = ""
     """The words around the pronoun in the sentence, as plain text."""
@@ -160,7 +160,8 @@ def asked_in(prompt: str, answer: str, other: str, *, pronoun: str | None) -> As
     if places:
         before = " ".join(plain[: places[-1].start()].split()[-3:])
         after = " ".join(plain[places[-1].end() :].strip(" .!?").split()[:3])
-    return Asked(answer=answer, other=other, echo=sentences, before=before, after=after)
+    echo = [re.sub(r"\s+", " ", plain_text(one)).strip(" .?!") for one in sentences]
+    return Asked(answer=answer, other=other, echo=echo, before=before, after=after)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -202,8 +203,7 @@ def _sentences(text: str, asked: Asked) -> Iterator[_Sentence]:
     """The reply's sentences as plain text, without those of the prompt."""
     plain = re.sub(r"[^\S\n]+", " ", plain_text(_TAGS.sub(" ", _THOUGHTS.sub(" ", text))))
     for said in asked.echo:
-        repeated = re.sub(r"\s+", " ", plain_text(said)).strip(" .?!")
-        plain = plain.replace(repeated, "\n")
+        plain = plain.replace(said, "\n")
     start, first, line = 0, True, True
     for end in [*_SENTENCE_END.finditer(plain), None]:
         sentence = plain[start : end.start() if end else len(plain)]
