@@ -74,7 +74,8 @@ _FUNCTION = frozenset(
 """Words that stand in no short noun phrase before its noun."""
 
 _TAIL = re.compile(
-    r"\s*(?:'s?|himself|herself|themselves|here|only|indeed|alone)?\s*(?:"
+    rf"\s*(?:'s?|here|only|indeed|alone|{_PRONOUNS})?\s*(?:"
+    r"(?:with|without|has|had|having) (?:no |any |a |further )*description\b.*|"
     r"(?:in|from|of|within) (?:this|the|that|your) (?:\w+ )?(?:sentence|context|case|question|"
     r"example|scenario|statement|text)\b.*|"
     r"(?:because|since|as|who|that|which|whose|whom|for|due to)\b.*)?\s*",
@@ -112,7 +113,8 @@ _IS_MEANT = re.compile(
     rf"\s*{_BE}\s+{_SURELY}(?:"
     rf"(?:the )?(?:pronoun |word |referent of |antecedent of )*(?:{_PRONOUNS})\b"
     r"(?!\s+(?!in\b|here\b|because\b|as\b|since\b)[a-z])|"
-    r"(?:the )?(?:\w+ ){0,3}(?:one|person|individual|answer|referent|antecedent)\b|"
+    r"the (?:\w+ ){0,3}(?:one|person|individual|answer|referent|antecedent)\b|"
+    r"(?:the |an? )(?:\w+ )?noun\b|"
     r"who\b|(?:being |what is being )?(?:referred to|meant|referenced)\b)|"
     r"\s*(?:refers|referred|is referring|was referring) to (?:the )?(?:pronoun )?"
     rf"(?:{_PRONOUNS})\b(?!\s+[a-z])"
