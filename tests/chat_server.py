@@ -224,6 +224,10 @@ class _Lean(asyncio.Protocol):
             head, found, rest = self.data.partition(b"\r\n\r\n")
             if not found:
                 return
+            if head.startswith(b"GET"):
+                self.data = rest
+                self.transport.write(b"HTTP/1.1 404 X\r\ncontent-length: 0\r\n\r\n")
+                continue
             length = int(head.lower().partition(b"content-length: ")[2].partition(b"\r\n")[0])
             if len(rest) < length:
                 return
