@@ -84,6 +84,9 @@ people are shown it.
       chat_local.py     chat models on this machine
       address.py        "openai:NAME", "http://host/v1#NAME" → where a model is
       chat_remote.py    chat models behind servers
+      chat_talk.py      the asking itself: who waits, who asks again, when it ends
+      parameters.py     how replies are drawn, as a request says it, and what servers refuse
+      reasoning.py      what a model says to itself, kept apart from its answer
       chat_answers.py   a server's answer → the reply in it
       chat_failures.py  what can go wrong with a server, and what to tell
       rates.py          how fast a server may be asked, and how long to wait
@@ -95,7 +98,10 @@ people are shown it.
       ask.py            the loop that asks models on this machine, batch by batch
       voices.py         these models as the loop needs them: sentences in, rows out
       ask_replies.py    every question to a chat model, asked once, kept as answered
+      hearing.py        replies as they are heard: kept, checked, told of
       journal.py        replies as they come, each on the disk before it counts
+      useless.py        replies without an answer, noticed before all are paid for
+      remarks.py        what a user should know of a model's replies
       forecast.py       what asking a chat model will take, said before it begins
       pronouns.py       which pronouns are compared in which sentences
       rows.py           arrays → rows of the answer tables; pure
@@ -196,6 +202,8 @@ people are shown it.
       completions.py    begun replies: rated mass, and what is set apart
       unanswered.py     beside a bias: bounds for non-answers, chance, position, log-odds
       replies.py        replies → correct, incorrect, unsure, other, refusal, by a named parser
+      reply_frames.py   … by v2: names count where a reply answers with them
+      reply_words.py    … the words of a reply: occupations, doubt, refusal
       choices_parsed.py  replies → the option that each names, by a named parser
       negative_attitude.py  negative_sentiment.py  gender_of_subject.py
       gender_of_phrase.py  coreference_bias.py  pronoun_preference.py  mean_code.py

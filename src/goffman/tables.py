@@ -99,14 +99,18 @@ REPLIES = (
     Column("prompt_id", "text", "the prompt that was asked"),
     Column("model", "text", "the model's name, as the user gave it"),
     Column("trial", "int", "1, 2 …: the prompt was asked anew, in a fresh chat, so many times"),
-    Column("text", "text", "the whole reply, as it came; null: none came", nullable=True),
+    Column("text", "text", "the reply, less what is reasoning; null: none came", nullable=True),
     Column("finish_reason", "text", "why the reply ended: stop, length …", nullable=True),
     Column("prompt_tokens", "int", "of the question, as the model counts them", nullable=True),
     Column("completion_tokens", "int", "of the reply, as the model counts them", nullable=True),
     Column("fingerprint", "text", "what the server says of itself", nullable=True),
     Column("served_by", "text", "the model's name in the server's answer", nullable=True),
+    Column("reasoning", "text", "what the model said to itself before the reply", nullable=True),
 )
 """One row a prompt, chat model and trial."""
+
+LATER = ("reasoning",)
+"""Columns of answers that an earlier goffman did not write: null where they are missing."""
 
 LIKELIHOODS = (
     Column("prompt_id", "text", "the prompt that was asked, its mask a place for a word"),

@@ -391,7 +391,7 @@ def test_another_parser_and_another_goffman_are_marked(tmp_path):
     (comparison,) = compare([one, replace(other, manifest=changed)])
     assert comparison.verdict.refusals == ()
     assert comparison.verdict.marks == (
-        f"replies were read by the parser v1 in {tmp_path / 'a'} and by as-published in "
+        f"replies were read by the parser v2 in {tmp_path / 'a'} and by as-published in "
         f"{tmp_path / 'b'}: part of the difference may come from that",
         "the runs were made with goffman 0.1.0 and 0.2.0",
     )

@@ -17,7 +17,7 @@ from goffman.terminal import printable
 if TYPE_CHECKING:
     from goffman.presentation.section import Section
     from goffman.reports.run import MeasuredRun
-    from goffman.runs.entries import Lexicons, Model
+    from goffman.runs.entries import Answered, Lexicons, Model
 
 _MOST = 40
 """More rows than these are left to the files."""
@@ -64,8 +64,8 @@ def about_run(run: MeasuredRun) -> dict[str, Any]:
         {
             "shown": names.model(name),
             "name": printable(name),
-            "facts": _model_facts(entry),
-            "notes": [printable(note) for note in entry.notes],
+            "facts": [*_model_facts(entry), *_served(manifest.answers.get(name, {}))],
+            "notes": [printable(note) for note in _remarks(entry, manifest.answers.get(name, {}))],
             "deviation": entry.deviation,
         }
         for name, entry in manifest.models.items()
@@ -117,6 +117,22 @@ def _model_facts(entry: Model) -> list[tuple[str, str]]:
         if value is not None:
             facts.append((plain(key.replace("_", "-")), printable(str(value))))
     return facts
+
+
+def _served(answers: Mapping[str, Answered]) -> list[tuple[str, str]]:
+    """The name that the server answered under, as a fact."""
+    names = dict.fromkeys(name for one in answers.values() for name in one.served_by or ())
+    return [("answered as", printable(", ".join(names)))] if names else []
+
+
+def _remarks(entry: Model, answers: Mapping[str, Answered]) -> list[str]:
+    """What was said of the model when it was loaded, and of its replies when they were there."""
+    of_replies = [
+        f"{instrument}: {remark}"
+        for instrument, one in answers.items()
+        for remark in one.remarks or ()
+    ]
+    return [*entry.notes, *of_replies]
 
 
 def _has_replies(run: MeasuredRun) -> bool:
