@@ -15,7 +15,7 @@ from goffman.presentation.ratings import whose_ratings
 from goffman.presentation.section import Section
 from goffman.presentation.shown import names_of
 from goffman.score import measures_of, without_controls
-from goffman.tables import RATINGS_COMPARED, schema
+from goffman.tables import RATINGS_COMPARED, ROBUSTNESS, schema
 from goffman.terminal import printable
 
 if TYPE_CHECKING:
@@ -32,13 +32,17 @@ def sections_of(
     scores: pl.DataFrame,
     estimates: pl.DataFrame,
     compared: pl.DataFrame | None = None,
+    robustness: pl.DataFrame | None = None,
 ) -> dict[str, Section]:
     """By instrument, in the order in which they were asked: those that have scores.
 
-    ``compared``: RATINGS_COMPARED, where a user's ratings stand over the shipped ones.
+    ``compared``: RATINGS_COMPARED, where a user's ratings stand over the shipped ones;
+    ``robustness``: ROBUSTNESS, where it was computed.
     """
     if compared is None:
         compared = pl.DataFrame(schema=schema(RATINGS_COMPARED))
+    if robustness is None:
+        robustness = pl.DataFrame(schema=schema(ROBUSTNESS))
     names = names_of(manifest)
     measures = measures_of(manifest)
     scored = {*scores["instrument"]}
@@ -69,6 +73,7 @@ def sections_of(
             competence=competence,
             ratings=whose_ratings(manifest.lexicons) if measure.words == "attitudes" else "",
             compared=compared.filter(pl.col("instrument") == instrument),
+            robustness=robustness.filter(pl.col("instrument") == instrument),
         )
     return sections
 

@@ -12,6 +12,7 @@ from goffman.estimates.clear import clear, points, side_of_zero
 from goffman.presentation.base import Finding
 from goffman.presentation.competence import not_measurable
 from goffman.presentation.numbers import ends, number
+from goffman.presentation.findings_robustness import with_robustness
 from goffman.presentation.ratings import ratings_said
 
 if TYPE_CHECKING:
@@ -176,7 +177,7 @@ def findings_of(section: Section) -> list[Finding]:
     found += [_nothing(section, model) for model in silent]
     order = section.models()
     return [
-        replace(one, more=(*one.more, *ratings_said(section, one.model)))
+        with_robustness(replace(one, more=(*one.more, *ratings_said(section, one.model))), section)
         for one in sorted(found, key=lambda one: order.index(one.model))
     ]
 

@@ -10,7 +10,7 @@ import polars as pl
 
 from goffman.presentation.shown import setting_name
 from goffman.records import BASELINE, Noun
-from goffman.tables import RATINGS_COMPARED, schema
+from goffman.tables import RATINGS_COMPARED, ROBUSTNESS, schema
 from goffman.terminal import printable
 
 if TYPE_CHECKING:
@@ -49,6 +49,10 @@ class Section:
         default_factory=lambda: pl.DataFrame(schema=schema(RATINGS_COMPARED))
     )
     """The columns RATINGS_COMPARED; no rows: there are no other ratings to compare with."""
+    robustness: pl.DataFrame = field(
+        default_factory=lambda: pl.DataFrame(schema=schema(ROBUSTNESS))
+    )
+    """The columns ROBUSTNESS: the headlines with one thing left out, or a parameter otherwise."""
 
     def models(self) -> list[str]:
         """The models as they are shown, in the order in which they were asked."""
