@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from goffman.estimates.contrast import Comparing, Contrast
-from goffman.estimates.reference import KIND
+from goffman.estimates.reference import KIND, OWN_KIND
 from goffman.estimates.scored import Scored
 from goffman.estimates.sharing import Sharing
 from goffman.estimates.together import measures_together
@@ -28,7 +28,7 @@ PRIMARY = "primary"
 MAIN_VARIANT = "with-names"
 
 
-OF_COUNTS: Mapping[str, Correction] = {KIND: "benjamini-hochberg"}
+OF_COUNTS: Mapping[str, Correction] = dict.fromkeys((KIND, OWN_KIND), "benjamini-hochberg")
 """Kinds of contrasts that are counted, not read one by one: there the share of false ones is held,
 whatever the correction of the others."""
 

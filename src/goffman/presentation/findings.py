@@ -11,8 +11,8 @@ import polars as pl
 from goffman.estimates.clear import clear, points, side_of_zero
 from goffman.presentation.base import Finding
 from goffman.presentation.competence import not_measurable
-from goffman.presentation.numbers import ends, number
 from goffman.presentation.findings_robustness import with_robustness
+from goffman.presentation.numbers import ends, number
 from goffman.presentation.ratings import ratings_said
 
 if TYPE_CHECKING:
