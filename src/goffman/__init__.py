@@ -121,6 +121,7 @@ people are shown it.
       clustered.py      values that share what they are made from
       crossed_effects.py  d and d_z of such tables, with intervals
       resample.py       bootstrap intervals over units, pairs, crossed factors
+      shares.py         intervals of shares, means and areas under the ROC curve
       correct.py        p-values corrected over a declared family
       agreement.py      κ, weighted κ, α
       reliability.py    how far a scale's numbers would come out again: G, Φ, α, split halves

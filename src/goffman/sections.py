@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 import polars as pl
 
 from goffman.control_items import CONTROL
-from goffman.measures.controls import CALLED
+from goffman.measures.controls import CALLED, HIGH, LOW
 from goffman.presentation.competence import Competence, marked
 from goffman.presentation.ratings import whose_ratings
 from goffman.presentation.section import Section
@@ -84,6 +84,10 @@ def _competence(
     """How each model did on the control items."""
     if controls is None:
         return {}
+    of_controls = scores.filter(pl.col("level") == CONTROL)
+    ends = {
+        (row["model"], row["quantity"]): row["value"] for row in of_controls.iter_rows(named=True)
+    }
     return {
         row["model"]: Competence(
             name=row["model"],
@@ -91,12 +95,14 @@ def _competence(
             task=printable(controls.task),
             score=CALLED[cast("ControlScore", controls.score)],
             value=row["value"],
+            low=ends.get((row["model"], LOW)),
+            high=ends.get((row["model"], HIGH)),
             floor=controls.floor,
             n=row["n"],
             missing=row["missing"],
             reason=row["reason"],
         )
-        for row in scores.filter(pl.col("level") == CONTROL).iter_rows(named=True)
+        for row in of_controls.filter(pl.col("quantity") == CONTROL).iter_rows(named=True)
     }
 
 

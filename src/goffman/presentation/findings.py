@@ -128,7 +128,10 @@ def tested_said(row: Row, **called: str) -> str:
     said = []
     if row["effect"] is not None:
         name, _, how = row["effect_name"].partition(", ")
-        said.append(f"{name} = {number(row['effect'])}" + (f" ({how})" if how else ""))
+        said.append(
+            f"{name} = {number(row['effect'])}"
+            + (f" ({how}{_whose(row, **called)})" if how else "")
+        )
     if row["p"] is not None:
         said.append(_test(row, **called))
     if untested(row):
@@ -136,6 +139,11 @@ def tested_said(row: Row, **called: str) -> str:
     elif row["reason"]:
         said.append(row["reason"])
     return "; ".join(said)
+
+
+def _whose(row: Row, many: str = "conditions") -> str:
+    """What the SD of an effect is of: values of another kind have another one."""
+    return f" of {row['unit'].replace('conditions', many)}" if row["unit"] else ""
 
 
 def _test(row: Row, many: str = "conditions") -> str:

@@ -90,6 +90,11 @@ def _shrunken(section: Section, rows: pl.DataFrame) -> list[str] | None:
     return named
 
 
+def shortened(section: Section) -> str:
+    """What the baseline is."""
+    return f"the sentences shortened so that they name no {section.noun.one}"
+
+
 def confound(section: Section, model: str | None = None) -> str:
     """That the baseline lacks more than a condition: how many of the other group are above it.
 
