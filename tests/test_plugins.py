@@ -15,6 +15,7 @@ from few_conditions import with_few_conditions
 from goffman.instruments.load import builtin_names
 from goffman.measures.catalogue import WHOLE, measures
 from goffman.presentation.base import Claims, Presentation
+from goffman.reports.names import WHAT
 from warm import Command
 
 HERE = Path(__file__).parent
@@ -85,15 +86,7 @@ def test_every_measure_has_a_whole_presentation():
         assert all([claims.measured, claims.may, claims.may_not, claims.beware, shown.called])
         assert shown.figures
         assert shown.tables
-        assert set(shown.main) <= {
-            "groups",
-            "groups-as-asked",
-            "genders",
-            "level",
-            "baseline",
-            "trials",
-            "over-baseline",
-        }
+        assert set(shown.main) <= {*WHAT}, name
         assert measure.quantity in {quantity for quantity, _ in measure.contrasts}
 
 

@@ -177,6 +177,7 @@ people are shown it.
       findings_described.py  … about a woman and a man described alike
       findings_pair_choices.py  … about two people as options
       findings_written.py  whom written sentences are about
+      findings_agreement.py  whether text and probabilities agree
       findings_completions.py  begun replies: enough rated, and what is set apart
       findings_rarity.py  a difference beside that from rare but neutral conditions
       figure.py         what a figure is; the parts that figures share
@@ -202,6 +203,7 @@ people are shown it.
       presented.py      how a question with options is presented, and means over its orders
       described.py      a woman and a man in the same question
       pair_choices.py   two people as options: accuracies and bias
+      agreement.py      whether the text names the most probable option
       completions.py    begun replies: rated mass, and what is set apart
       unanswered.py     beside a bias: bounds for non-answers, chance, position, log-odds
       replies.py        replies → correct, incorrect, unsure, other, refusal, by a named parser

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from goffman.estimates.clear import points
-from goffman.estimates.together import Side, sides
+from goffman.estimates.together import Side, forms_together, sides
 from goffman.presentation.numbers import corrected_said, ends, number
 from goffman.presentation.shown import plain
 
@@ -90,7 +90,8 @@ def _sides(sections: Mapping[str, Section], measures: Mapping[str, Measure]) -> 
     # A pair has a model on either side; who it is paired with does not matter here.
     whose: list[tuple[str | None, str | None]] = [(None, None)]
     whose += [(model, model) for model in sorted(models)]
-    pairs = sides({name: measures[name] for name in sections}, whose)
+    known = {name: measures[name] for name in sections}
+    pairs = [*sides(known, whose), *forms_together(known, whose)]
     return {side.text(): side for pair in pairs for side in pair}
 
 

@@ -246,9 +246,7 @@ def _settings(
     return settings_of(instrument, top_k=options.top_k, targets=targets)
 
 
-def _chosen_prompts(
-    instrument: Instrument, options: AskOptions, *, served: bool
-) -> PromptOptions:
+def _chosen_prompts(instrument: Instrument, options: AskOptions, *, served: bool) -> PromptOptions:
     """What is asked of an instrument, of the choices that it leaves.
 
     A probability costs a forward pass, a reply a request: of what is answered in text, and of what

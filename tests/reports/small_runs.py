@@ -63,7 +63,9 @@ def _few_conditions(groups, each):
     kept = {group: [] for group in groups}
 
     def keep(row, seen):
-        of = kept[row["group"]]
+        of = kept.get(row["group"])
+        if of is None:
+            return False
         if row["condition"] not in of and len(of) < each:
             of.append(row["condition"])
         return row["condition"] in of

@@ -13,6 +13,11 @@ from goffman.estimates.contrast import Comparing, Contrast
 from goffman.estimates.scored import Found
 from goffman.records import BASELINE
 
+MAIN_VARIANT = "with-names"
+
+FORMS = ("-completion", "-choice", "-said", "-written")
+"""How the ids of an instrument's forms end that measure one construct."""
+
 
 class Correlated(Protocol):
     """What must be known of a measure here."""
@@ -60,7 +65,8 @@ class Side:
             pl.col("quantity") == self.quantity,
             pl.col("condition") != BASELINE,
             pl.col("model").eq_missing(pl.lit(self.model)),
-        )
+            pl.col("variant").is_null() | (pl.col("variant") == MAIN_VARIANT),
+        ).unique("condition", keep="first", maintain_order=True)
 
 
 def sides(
@@ -100,6 +106,36 @@ def _correlated(measure: Correlated) -> str:
     return str(getattr(measure, "correlated", measure.quantity))
 
 
+def forms_together(
+    measures: Mapping[str, Correlated], models: Iterable[tuple[str | None, str | None]]
+) -> Iterator[tuple[Side, Side]]:
+    """Every two forms of one instrument: they share its conditions, and are never one number.
+
+    ``models``: of whom on either side; over all models would be to pool them.
+    """
+    by_base: dict[str, list[str]] = {}
+    for instrument in measures:
+        base = instrument
+        for ending in FORMS:
+            base = base.removesuffix(ending)
+        by_base.setdefault(base, []).append(instrument)
+    names = [measure.name for measure in measures.values()]
+    pairs = [two for forms in by_base.values() for two in itertools.combinations(forms, 2)]
+    for asked, whose in itertools.product(pairs, [one for one in models if None not in one]):
+        one, other = (
+            Side(
+                instrument=instrument,
+                measure=measures[instrument].name,
+                quantity=_correlated(measures[instrument]),
+                finer=_correlated(measures[instrument]) != measures[instrument].quantity,
+                model=model,
+                only=names.count(measures[instrument].name) == 1,
+            )
+            for instrument, model in zip(asked, whose, strict=True)
+        )
+        yield one, other
+
+
 def measures_together(
     scores: pl.DataFrame,
     measures: Mapping[str, Correlated],
@@ -111,7 +147,8 @@ def measures_together(
     Two groups that are far apart on both make a correlation by themselves; within a group it is of
     conditions. Where one model answered each of the two, all models are that pair, tested once.
     """
-    for one, other in sides(measures, [(None, None), *pairs]):
+    forms = _of_forms(scores, measures)
+    for one, other in [*sides(measures, [(None, None), *pairs]), *forms]:
         if one.model is None and pairs and _alone(scores, one) and _alone(scores, other):
             continue
         values = other.values(scores).select("condition", other="value")
@@ -129,6 +166,18 @@ def measures_together(
             )
             of = both if group is None else both.filter(pl.col("group") == group)
             yield says, compare.correlated(says, of["value"].to_list(), of["other"].to_list())
+
+
+def _of_forms(
+    scores: pl.DataFrame, measures: Mapping[str, Correlated]
+) -> Iterator[tuple[Side, Side]]:
+    """Every two forms of an instrument, of each model that answered one with each of the other."""
+    answered = {*scores.select("instrument", "model").drop_nulls().unique().rows()}
+    models = sorted({model for _, model in answered})
+    for one, other in forms_together(measures, itertools.product(models, models)):
+        there = (one.instrument, one.model) in answered
+        if there and (other.instrument, other.model) in answered:
+            yield one, other
 
 
 def _alone(scores: pl.DataFrame, side: Side) -> bool:

@@ -67,7 +67,7 @@ class CoreferenceSaid:
     quantity: ClassVar[str] = "bias"
     of_prompts: ClassVar[str] = "correct"
     unit: ClassVar[str] = "setting"
-    beside: ClassVar[str | None] = "coreference-choice"
+    beside: ClassVar[str | None] = None
     headline: ClassVar[tuple[str, str]] = ("level", "bias")
     contrasts: ClassVar[tuple[tuple[str, Contrasts], ...]] = OF_PAIRS
     between_runs: ClassVar[Contrasts] = (pairs_over_orders(models_in_each_setting),)

@@ -172,7 +172,7 @@ class GenderOfWriting:
     quantity: ClassVar[str] = "disparity"
     of_prompts: ClassVar[str] = "disparity"
     unit: ClassVar[str] = "condition"
-    beside: ClassVar[str | None] = "gender-of-subject"
+    beside: ClassVar[str | None] = None
     headline: ClassVar[tuple[str, str]] = ("genders", "probability")
     contrasts: ClassVar[tuple[tuple[str, Contrasts], ...]] = (
         (

@@ -95,7 +95,7 @@ class SaidCode:
     quantity: ClassVar[str] = "code"
     of_prompts: ClassVar[str] = "code"
     unit: ClassVar[str] = "condition"
-    beside: ClassVar[str | None] = "mean-code"
+    beside: ClassVar[str | None] = None
     headline: ClassVar[tuple[str, str]] = ("groups", "code")
     contrasts: ClassVar[tuple[tuple[str, Contrasts], ...]] = CODE_CONTRASTS
     between_runs: ClassVar[Contrasts] = (over_orders(models_over_conditions),)

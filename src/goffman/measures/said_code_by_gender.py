@@ -43,7 +43,7 @@ class SaidCodeByGender:
     quantity: ClassVar[str] = "disparity"
     of_prompts: ClassVar[str] = "code"
     unit: ClassVar[str] = "condition"
-    beside: ClassVar[str | None] = "code-by-gender"
+    beside: ClassVar[str | None] = None
     headline: ClassVar[tuple[str, str]] = ("genders", "code")
     contrasts: ClassVar[tuple[tuple[str, Contrasts], ...]] = BY_GENDER
     between_runs: ClassVar[Contrasts] = (over_wordings(models_over_cells),)

@@ -1,0 +1,146 @@
+"""Text and probabilities of one model, and the forms of one instrument side by side."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+from choosing import asked, choices, listed, replied, section
+
+from goffman.correlations import correlations, correlations_said
+from goffman.estimate import estimates
+from goffman.estimates.contrast import Comparing
+from goffman.measures.agreement import AGREEMENT, agreement
+from goffman.measures.choices_parsed import read_choices
+from goffman.measures.mean_code import MeanCode
+from goffman.measures.said_code import SaidCode
+from goffman.presentation.findings_agreement import agreement_said, agreement_table
+
+
+def both_forms():
+    """The same questions as a choice and in text."""
+    table = asked(items=("i1", "i2"))
+    return [
+        table.with_columns(
+            instrument=pl.lit(f"scale{ending}"),
+            prompt_id=pl.format("{}" + ending, "prompt_id"),
+        )
+        for ending in ("-choice", "-said")
+    ]
+
+
+def likely(row):
+    """One option is the most probable one, by item and order."""
+    place = (len(row["condition"]) + (row["order"] == "forward")) % 5
+    return [0.5 if at == place else 0.1 for at in range(5)]
+
+
+def written(row, trial):
+    """Every third question is answered with A, every seventh not at all."""
+    number = int(row["prompt_id"][1:].split("-")[0])
+    if number % 7 == 0:
+        return "I cannot answer."
+    if number % 3 == 0 or trial == 2:
+        return "A"
+    given = likely(row)
+    return listed(row)[given.index(max(given))].label
+
+
+def test_agreement_is_that_of_a_plain_loop():
+    chosen, said = both_forms()
+    answers = choices(chosen, likely)
+    read = read_choices(replied(said, written, trials=2), said)
+    table = agreement(answers, read, pl.concat([chosen, said]))
+    assert table.schema == AGREEMENT
+    same = named = silent = 0
+    tops, texts = [], []
+    for row in said.to_dicts():
+        top = listed(row)[likely(row).index(max(likely(row)))].label
+        for trial in (1, 2):
+            text = written(row, trial)
+            if text.startswith("I cannot"):
+                silent += 1
+                continue
+            named += 1
+            same += text == top
+            tops.append(top)
+            texts.append(text)
+    (row,) = table.to_dicts()
+    assert (row["model"], row["instrument"]) == ("m", "scale")
+    assert (row["prompts"], row["replies"], row["unread"]) == (said.height, named, silent)
+    assert row["share"] == pytest.approx(same / named)
+    chance = sum((texts.count(label) / named) * (tops.count(label) / named) for label in "ABCDE")
+    assert row["by_chance"] == pytest.approx(chance)
+    (sentence,) = agreement_said(table)
+    assert sentence.startswith(f"scale, m: {same / named:.2f} of {named} replies name the option")
+    (made,) = agreement_table(table)
+    assert made.name == "text-and-probabilities"
+
+
+def test_models_that_were_asked_one_way_have_no_agreement():
+    chosen, said = both_forms()
+    answers = choices(chosen, likely)
+    read = read_choices(replied(said, written, model="other"), said)
+    assert agreement(answers, read, pl.concat([chosen, said])).height == 0
+
+
+def test_forms_are_correlated_over_conditions_model_by_model_and_never_pooled():
+    chosen, said = both_forms()
+    measures = {"scale-choice": MeanCode(), "scale-said": SaidCode()}
+    lean = {c: 0.1 + 0.05 * (sum(map(ord, c)) % 11) for c in chosen["condition"].unique()}
+
+    def leaning(row):
+        by_code = {0.0: 1 - lean[row["condition"]], 1.0: lean[row["condition"]]}
+        return [0.9 * by_code.get(o.code, 0.0) for o in listed(row)[:4]] + [0.05]
+
+    def text(row, trial):
+        up = lean[row["condition"]] * 4 > (trial + len(row["item"] + row["wording"])) % 4
+        return next(o.text for o in listed(row) if o.code == float(up))
+
+    parts = [
+        measures["scale-choice"](
+            pl.concat(
+                [
+                    choices(chosen, leaning, model="one"),
+                    choices(chosen, lambda row: [*leaning(row)[::-1][1:], 0.05], model="two"),
+                ]
+            ),
+            chosen,
+        ),
+        measures["scale-said"](
+            read_choices(replied(said, text, model="one", trials=4), said), said
+        ),
+    ]
+    scores = pl.concat(parts)
+    wordings = {name: ["willing", "shun", "want"] for name in measures}
+    found = estimates(scores, measures, wordings=wordings, compare=Comparing(draws=99))
+    rows = found.filter(pl.col("kind") == "measures")
+    assert sorted(rows.select("first", "second").rows()) == [
+        ("mean-code of one", "said-code of one"),
+        ("mean-code of two", "said-code of one"),
+    ]
+
+    def profile(instrument, model):
+        of = scores.filter(
+            pl.col("level") == "condition",
+            pl.col("quantity") == "code",
+            pl.col("instrument") == instrument,
+            pl.col("model") == model,
+            pl.col("condition") != "baseline",
+        ).sort("condition")
+        return of["value"].to_numpy()
+
+    for row in rows.to_dicts():
+        model = row["first"].removeprefix("mean-code of ")
+        pair = profile("scale-choice", model), profile("scale-said", "one")
+        assert row["effect"] == pytest.approx(np.corrcoef(*pair)[0, 1])
+    sections = {
+        name: section(measure, scores.filter(pl.col("instrument") == name), chosen)
+        for name, measure in measures.items()
+    }
+    sections = {
+        name: type(one)(**{**vars(one), "instrument": name}) for name, one in sections.items()
+    }
+    spoken = correlations_said(correlations(found, sections, measures))
+    assert len(spoken) == 2
+    assert "mean code of one" in spoken[0]
