@@ -74,7 +74,8 @@ Thorough = Annotated[
     bool,
     typer.Option(
         "--thorough",
-        help="Ask chat models for every reply, not only a balanced part of at most 6,000.",
+        help="Ask every presentation of every question. Default: servers, and chat and causal "
+        "models on a CPU, are asked a balanced part of at most 6,000 prompts.",
         rich_help_panel=ASKED,
     ),
 ]

@@ -96,14 +96,18 @@ def who_is_asked(
     }
     _check(ways, described, chosen, listener=listener, named=bool(instruments))
     # What no one is asked is not rendered: coreference has 12,640 prompts.
-    served = {
-        way.instrument.id for model in chosen if behind_server(model) for way in chosen[model]
+    slowly = {
+        way.instrument.id
+        for model in chosen
+        for way in chosen[model]
+        if answers_to(way.instrument.kind) == "replies"
+        or (way.instrument.kind in SIZED_KINDS and _is_slow(model, loading))
     }
     questions = _questions(
         [way for way in ways if any(way in of_model for of_model in chosen.values())],
         options,
         listener,
-        served=served,
+        slowly=slowly,
     )
     return [
         Asking(
@@ -188,15 +192,27 @@ def _needed(kind: InstrumentKind) -> str:
     return " or ".join(able) + (PRONOUNS if kind == "ask" else "")
 
 
+def _is_slow(model: str, loading: LoadOptions) -> bool:
+    """Whether each answer takes a model that goes on with texts long: a request, or a CPU's time.
+
+    All choices of all instruments are 58,000: hours for the smallest models on a CPU.
+    """
+    if behind_server(model) or loading.device == "cpu":
+        return True
+    from goffman.models.forward import choose_device
+
+    return choose_device(loading.device).type == "cpu"
+
+
 def _questions(
-    ways: Sequence[Askable], options: AskOptions, listener: Listener, *, served: Collection[str]
+    ways: Sequence[Askable], options: AskOptions, listener: Listener, *, slowly: Collection[str]
 ) -> dict[str, Question]:
-    """By id: the instruments as they are asked; ``served``: those that servers are asked."""
+    """By id: the instruments as they are asked; ``slowly``: those that some model is slow with."""
     found: dict[str, Question] = {}
     told: set[str] = set()
     for way in ways:
         instrument = way.instrument
-        chosen = _chosen_prompts(instrument, options, served=instrument.id in served)
+        chosen = _chosen_prompts(instrument, options, slowly=instrument.id in slowly)
         rendered = render(instrument, chosen)
         if way.of not in told:
             # Said once, also where sentence pairs are asked in two ways.
@@ -246,13 +262,12 @@ def _settings(
     return settings_of(instrument, top_k=options.top_k, targets=targets)
 
 
-def _chosen_prompts(instrument: Instrument, options: AskOptions, *, served: bool) -> PromptOptions:
+def _chosen_prompts(instrument: Instrument, options: AskOptions, *, slowly: bool) -> PromptOptions:
     """What is asked of an instrument, of the choices that it leaves.
 
-    A probability costs a forward pass, a reply a request: of what is answered in text, and of what
-    a server is asked, only a part is asked, unless the user wants all.
+    Of what some model would take too long for, a balanced part, unless the user wants all.
     """
-    thorough = options.thorough or not (served or answers_to(instrument.kind) == "replies")
+    thorough = options.thorough or not slowly
     if isinstance(instrument.content, Questionnaire):
         wordings = ["all"] if options.all_wordings else None
         return PromptOptions(wordings=wordings, thorough=thorough)
