@@ -35,7 +35,7 @@ class Request:
 
     @property
     def seed(self):
-        return self.body["seed"]
+        return self.body.get("seed")
 
 
 @dataclass
@@ -98,10 +98,12 @@ async def at_once(request):
 
 
 class ChatServer:
-    """``behave``: request → Answer, CUT or HALF, as a coroutine."""
+    """``behave``: request → Answer, CUT or HALF, as a coroutine; ``models``: whom it lists."""
 
-    def __init__(self, behave=at_once):
+    def __init__(self, behave=at_once, *, models=None):
         self.behave = behave
+        self.models = models
+        """Names, an Answer to who asks for them, or None: it does not list them."""
         self.requests = []
         self.answered = Counter()
         """By text and seed: answers that were sent whole and with a reply."""
@@ -161,12 +163,20 @@ class ChatServer:
         self.at_once += 1
         self.most_at_once = max(self.most_at_once, self.at_once)
         try:
-            answer = await self.behave(request)
+            lists = request.path.endswith("/models")
+            answer = self._list() if lists else await self.behave(request)
         finally:
             self.at_once -= 1
         if answer == CUT:
             return False
         return await self._send(writer, request, answer)
+
+    def _list(self):
+        if isinstance(self.models, Answer):
+            return self.models
+        if self.models is None:
+            return Answer(404, {"error": {"message": "no such path"}})
+        return Answer(200, {"object": "list", "data": [{"id": name} for name in self.models]})
 
     async def _send(self, writer, request, answer):
         half = answer == HALF
@@ -214,6 +224,10 @@ class _Lean(asyncio.Protocol):
             head, found, rest = self.data.partition(b"\r\n\r\n")
             if not found:
                 return
+            if head.startswith(b"GET"):
+                self.data = rest
+                self.transport.write(b"HTTP/1.1 404 X\r\ncontent-length: 0\r\n\r\n")
+                continue
             length = int(head.lower().partition(b"content-length: ")[2].partition(b"\r\n")[0])
             if len(rest) < length:
                 return

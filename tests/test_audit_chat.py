@@ -667,6 +667,28 @@ def test_replies_that_are_there_are_read_by_another_parser_without_asking(tmp_pa
     assert [path.read_bytes() for path in tables] == as_v1
 
 
+def test_a_new_run_is_read_by_v2_and_a_run_that_v1_read_stays_with_it(tmp_path):
+    async def tells_a_story(request):
+        (prompt,) = [prompt for prompt in PROMPTS if prompt.text == request.text]
+        return Answer(200, completion(f"The {prompt.answer} admired them."))
+
+    with ChatServer(tells_a_story) as server:
+        for parser, used in ((None, "v2"), ("v1", "v1"), (None, "v1")):
+            run(server, tmp_path, parser=parser)
+            assert read_manifest(tmp_path).lexicons.parser == used
+            scores = pl.read_parquet(tmp_path / "scores.parquet")
+            of = scores.filter(pl.col("quantity") == "correct", pl.col("level") == "prompt")
+            assert of["value"].mean() == (0 if used == "v2" else 1)
+        # An earlier goffman did not note by what it read.
+        path = tmp_path / "manifest.json"
+        told = json.loads(path.read_text())
+        del told["lexicons"]["parser"]
+        path.write_text(json.dumps(told))
+        run(server, tmp_path, parser=None)
+    assert read_manifest(tmp_path).lexicons.parser == "v1"
+    assert len(server.asked) == 72
+
+
 def test_a_report_by_another_parser_leaves_a_run_alone_that_it_cannot_measure_alike(tmp_path):
     mine = tmp_path / "mine.csv"
     mine.write_text("word,label\nlikely,negative\n")

@@ -26,6 +26,7 @@ people are shown it.
     estimate.py       scores → estimates.parquet, every contrast of each measure
     changes.py        two tables of scores side by side, and what changed between them
     by_ratings.py     scores by the shipped ratings alone, and what a user's ratings change
+    robustness.py     whether a headline holds with one thing left out, or a parameter otherwise
     sections.py       a measured run, instrument by instrument, for all that people read of it
     correlations.py   two measures of the same conditions: which, and what is said about them
     summary.py        what a run says, in the report's sentences, for the terminal
@@ -84,6 +85,9 @@ people are shown it.
       chat_local.py     chat models on this machine
       address.py        "openai:NAME", "http://host/v1#NAME" → where a model is
       chat_remote.py    chat models behind servers
+      chat_talk.py      the asking itself: who waits, who asks again, when it ends
+      parameters.py     how replies are drawn, as a request says it, and what servers refuse
+      reasoning.py      what a model says to itself, kept apart from its answer
       chat_answers.py   a server's answer → the reply in it
       chat_failures.py  what can go wrong with a server, and what to tell
       rates.py          how fast a server may be asked, and how long to wait
@@ -95,7 +99,10 @@ people are shown it.
       ask.py            the loop that asks models on this machine, batch by batch
       voices.py         these models as the loop needs them: sentences in, rows out
       ask_replies.py    every question to a chat model, asked once, kept as answered
+      hearing.py        replies as they are heard: kept, checked, told of
       journal.py        replies as they come, each on the disk before it counts
+      useless.py        replies without an answer, noticed before all are paid for
+      remarks.py        what a user should know of a model's replies
       forecast.py       what asking a chat model will take, said before it begins
       pronouns.py       which pronouns are compared in which sentences
       rows.py           arrays → rows of the answer tables; pure
@@ -128,6 +135,7 @@ people are shown it.
       clustered.py      values that share what they are made from
       crossed_effects.py  d and d_z of such tables, with intervals
       resample.py       bootstrap intervals over units, pairs, crossed factors
+      shares.py         intervals of shares, means and areas under the ROC curve
       correct.py        p-values corrected over a declared family
       agreement.py      κ, weighted κ, α
       reliability.py    how far a scale's numbers would come out again: G, Φ, α, split halves
@@ -160,6 +168,7 @@ people are shown it.
       findings_conditions.py  findings_gender.py  findings_settings.py
       findings_reliability.py  how far a scale would say the same again
       findings_over_baseline.py  a disparity beside that without a condition
+      findings_robustness.py  whether a verdict holds with one thing left out
       findings_unanswered.py  what could put a bias of replies in doubt
       findings_reference.py  single conditions against the other group's mean
       styles.py         ways of answering that have nothing to do with the question
@@ -198,6 +207,8 @@ people are shown it.
       completions.py    begun replies: rated mass, and what is set apart
       unanswered.py     beside a bias: bounds for non-answers, chance, position, log-odds
       replies.py        replies → correct, incorrect, unsure, other, refusal, by a named parser
+      reply_frames.py   … by v2: names count where a reply answers with them
+      reply_words.py    … the words of a reply: occupations, doubt, refusal
       choices_parsed.py  replies → the option that each names, by a named parser
       negative_attitude.py  negative_sentiment.py  gender_of_subject.py
       gender_of_phrase.py  coreference_bias.py  pronoun_preference.py  mean_code.py

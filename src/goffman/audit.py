@@ -43,7 +43,7 @@ from goffman.runs.manifest import (
 )
 from goffman.runs.plan import BatchLimits, limits_for
 from goffman.runs.pronouns import pronoun_forms, with_one_mask
-from goffman.score import load_words
+from goffman.score import load_words, parser_of
 
 if TYPE_CHECKING:
     from goffman.lexicons.words import Words
@@ -132,10 +132,10 @@ def _counted(prompts: Sequence[Prompt]) -> str:
 def _words(pairs: Sequence[Asking], folder: Path, measuring: MeasureOptions) -> Words:
     """What answers are read with: the lexicons that are of the instruments' language."""
     questions = [question for pair in pairs for question in pair.questions]
-    shipped = check_languages(readings(questions, read_manifest(folder)), measuring)
-    return load_words(
-        measuring.ratings, measuring.gender_words, parser=measuring.parser, shipped=shipped
-    )
+    manifest = read_manifest(folder)
+    parser = measuring.parser or parser_of(manifest)
+    shipped = check_languages(readings(questions, manifest), replace(measuring, parser=parser))
+    return load_words(measuring.ratings, measuring.gender_words, parser=parser, shipped=shipped)
 
 
 def default_folder(models: Sequence[str]) -> Path:
@@ -294,7 +294,7 @@ def _ask_chat(work: _Work, pair: Asking) -> Iterator[Asked]:
     """What there is of a chat model's answers: next words and options, then replies."""
     chatting = _chatting(work.options, work.loading, work.listener)
     questions = _chat_questions(pair.questions)
-    model = chatting.load(work.run, pair.model, kind=pair.kind)
+    model = chatting.load(work.run, pair.model, questions, kind=pair.kind)
     limits = limits_for(model.identity.device, batch_size=work.options.batch_size)
     for question in pair.questions:
         if question.instrument.kind in kinds()[pair.kind].here:

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from goffman.errors import ModelError
 from goffman.models.address import address_entry
-from goffman.models.base import LoadOptions
+from goffman.models.base import LoadOptions, Serves
 from goffman.models.spec import load
 from goffman.options import ChatOptions
 from goffman.records import Prompt
@@ -44,30 +45,40 @@ class Chatting:
     watch: Watch
     note: Callable[[str], None]
 
-    def tell(self, run: Path, model: str, questions: Sequence[ChatQuestion]) -> None:
-        """The user knows what asking will take; nothing is told where all replies are there."""
+    def tell(self, run: Path, model: str, questions: Sequence[ChatQuestion]) -> bool:
+        """Whether anything is left to ask; the user knows what that will take."""
+        left = False
         manifest = read_manifest(run) or Manifest()
         for question in questions:
             replies = replies_of(run, manifest, model=model, instrument=question.instrument)
             known = known_questions(replies, question.prompts, trials=question.trials)
             found = forecast(known, self.options.sampling)
             if found.requests:
+                left = True
                 text = forecast_text(found, self.options.prices)
                 self.note(f"{question.instrument}, {model}: {text}")
+        return left
 
-    def load(self, run: Run, name: str, *, kind: str) -> Any:
-        """The model, which the run knows now, or has refused."""
+    def load(self, run: Run, name: str, questions: Sequence[ChatQuestion], *, kind: str) -> Any:
+        """The model, which the run knows now, or has refused; what asking will take is told."""
         sampling, calling = self.options.sampling, self.options.calling
         model = load(name, kind=kind, options=self.loading, sampling=sampling, calling=calling)
         for note in model.identity.notes:
             self.note(f"{name}: {note}")
         entry = {**chat_entry(model.identity, sampling, seed=self.seed), **address_entry(name)}
-        run.manifest = with_model(run.manifest, run.folder, name=name, entry=entry)
+        before = run.manifest
+        run.manifest = with_model(before, run.folder, name=name, entry=entry)
+        if self.tell(run.folder, name, questions) and isinstance(model, Serves):
+            try:
+                model.meet()
+            except ModelError:
+                # A name that no one answers to must not bind the folder.
+                run.manifest = before
+                raise
         return model
 
     def ask(self, run: Run, model: Chats, questions: Sequence[ChatQuestion]) -> Iterator[Asked]:
         """What there is of the model's replies."""
-        self.tell(run.folder, model.identity.name, questions)
         for question in questions:
             keep_prompts(run, question.instrument, question.prompts)
             job = ChatJob(

@@ -111,7 +111,6 @@ def audit(
     """
     from goffman.audit import audit as run_audit
     from goffman.instruments.render import PromptOptions
-    from goffman.measures.replies import DEFAULT_PARSER
     from goffman.models.base import LoadOptions, Sampling
     from goffman.models.fetch import fetched
     from goffman.models.local import BUNDLED, BUNDLED_PAIR
@@ -168,7 +167,7 @@ def audit(
             measuring=MeasureOptions(
                 ratings=tuple(ratings or ()),
                 gender_words=gender_words,
-                parser=parser or DEFAULT_PARSER,
+                parser=parser,
                 pairs=_model_pairs(pair or ()) or declared,
             ),
             listener=Listener(progress=lines.show, note=lines.note),

@@ -231,7 +231,8 @@ GenderWords = Annotated[
 ParserName = Annotated[
     str | None,
     typer.Option(
-        help="How replies are read: v1 (goffman's own) or as-published (as in the study).",
+        help="How replies are read: v2 (goffman's own), v1 (its first) or as-published (as in the "
+        "study). Default: v2, or what the run was read by before.",
         rich_help_panel=_MEASURING,
     ),
 ]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from goffman.errors import InputError
-from goffman.measures.replies import AS_PUBLISHED, DEFAULT_PARSER
+from goffman.measures.replies import OWN
 from goffman.records import ENGLISH, primary_language
 from goffman.score import measures_of
 
@@ -80,7 +80,7 @@ def check_languages(found: Iterable[Reading], measuring: MeasureOptions) -> bool
     given: dict[Meaning, bool] = {
         "attitudes": bool(measuring.ratings),
         "gender": measuring.gender_words is not None,
-        "parser": measuring.parser not in {DEFAULT_PARSER, AS_PUBLISHED},
+        "parser": measuring.parser is not None and measuring.parser not in OWN,
     }
     by_language: dict[Meaning, dict[str, Reading]] = {meaning: {} for meaning in given}
     for one in found:

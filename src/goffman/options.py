@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from goffman.instruments.render import PromptOptions
-from goffman.measures.replies import DEFAULT_PARSER
 from goffman.models.base import Calling, Sampling
 from goffman.runs.ask import Progress
 from goffman.runs.forecast import Prices
@@ -76,8 +75,8 @@ class MeasureOptions:
     """CSV files of one's own attitudes of words, over the shipped ones, the last strongest."""
     gender_words: Path | None = None
     """A CSV file of gendered words, in the place of the shipped lexicon."""
-    parser: str = DEFAULT_PARSER
-    """What replies are read by."""
+    parser: str | None = None
+    """What replies are read by; None: as the run was read before, a new one by v2."""
     pairs: tuple[tuple[str, str], ...] = ()
     """A base model and the classifier fine-tuned from it, whose measures are correlated."""
 

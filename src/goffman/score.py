@@ -15,7 +15,7 @@ from goffman.lexicons.gender import load_gender
 from goffman.lexicons.words import Words
 from goffman.measures.catalogue import measure_from
 from goffman.measures.controls import control_score
-from goffman.measures.replies import DEFAULT_PARSER, parser_named
+from goffman.measures.replies import DEFAULT_PARSER, FIRST_PARSER, parser_named
 from goffman.runs.entries import Lexicons
 from goffman.runs.folder import read_controls, read_prompts
 from goffman.runs.read import read_answers
@@ -47,6 +47,12 @@ def load_words(
     )
 
 
+def parser_of(manifest: Manifest | None) -> str:
+    """The parser that a run was read by, which it keeps; that of new runs where it was not."""
+    named = manifest.lexicons if manifest else Lexicons()
+    return named.parser or (DEFAULT_PARSER if named == Lexicons() else FIRST_PARSER)
+
+
 def words_of(manifest: Manifest) -> Words:
     """The lexicons that the run was scored with; RunError where they are not here as they were."""
     named = manifest.lexicons
@@ -55,8 +61,7 @@ def words_of(manifest: Manifest) -> Words:
     if named.gender and named.gender.file != "shipped":
         raise RunError(f"The gender words are from {named.gender.file}, which is not known here.")
     try:
-        parser = named.parser or DEFAULT_PARSER
-        words = load_words(files, parser=parser, shipped="shipped" in sources)
+        words = load_words(files, parser=parser_of(manifest), shipped="shipped" in sources)
     except (GoffmanError, OSError) as error:
         raise RunError(str(error)) from error
     if named != Lexicons() and Lexicons.of(words.entry()) != named:
@@ -106,6 +111,26 @@ def score(
             scores = pl.concat(each)
             tables += [scores, measure.means(scores), *competence]
     return pl.concat(tables)
+
+
+def prompts_scored(
+    run: Path,
+    manifest: Manifest,
+    words: Words,
+    instrument: str,
+    measure: Measure,
+    *,
+    model: str,
+) -> pl.DataFrame:
+    """SCORES of the level prompt: one model's answers to an instrument by another measure."""
+    asked = read_prompts(run, manifest).filter(pl.col("instrument") == instrument)
+    found = [pl.DataFrame(schema=schema(SCORES))]
+    for _, answers, cased in _answers(
+        run, manifest, instrument, iter([model]), note=lambda _: None
+    ):
+        said = measure.prepare(_to(asked, answers), asked, words, cased=cased)
+        found.append(measure.each(said, asked))
+    return pl.concat(found)
 
 
 def _to(prompts: pl.DataFrame, answers: pl.DataFrame) -> pl.DataFrame:

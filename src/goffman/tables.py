@@ -99,14 +99,18 @@ REPLIES = (
     Column("prompt_id", "text", "the prompt that was asked"),
     Column("model", "text", "the model's name, as the user gave it"),
     Column("trial", "int", "1, 2 …: the prompt was asked anew, in a fresh chat, so many times"),
-    Column("text", "text", "the whole reply, as it came; null: none came", nullable=True),
+    Column("text", "text", "the reply, less what is reasoning; null: none came", nullable=True),
     Column("finish_reason", "text", "why the reply ended: stop, length …", nullable=True),
     Column("prompt_tokens", "int", "of the question, as the model counts them", nullable=True),
     Column("completion_tokens", "int", "of the reply, as the model counts them", nullable=True),
     Column("fingerprint", "text", "what the server says of itself", nullable=True),
     Column("served_by", "text", "the model's name in the server's answer", nullable=True),
+    Column("reasoning", "text", "what the model said to itself before the reply", nullable=True),
 )
 """One row a prompt, chat model and trial."""
+
+LATER = ("reasoning",)
+"""Columns of answers that an earlier goffman did not write: null where they are missing."""
 
 LIKELIHOODS = (
     Column("prompt_id", "text", "the prompt that was asked, its mask a place for a word"),
@@ -281,6 +285,22 @@ RATINGS_COMPARED = (
     Column("seed", "int", "of the Generator that drew; null: nothing was drawn", nullable=True),
 )
 """One row a main contrast, where a user's ratings stand over the shipped ones."""
+
+ROBUSTNESS = (
+    Column("instrument", "text", "the instrument's id"),
+    Column("measure", "text", "the measure's name"),
+    Column("model", "text", "the model's name, as the user gave it"),
+    Column("way", "text", "what was left out (item, wording, condition, frame …), or: parameter"),
+    Column("what", "text", "the id of that which was left out, or the parameter in words"),
+    Column("difference", "float64", "of the headline's contrast then", nullable=True),
+    Column("low", "float64", "lower end of its 95% interval", nullable=True),
+    Column("high", "float64", "upper end of its 95% interval", nullable=True),
+    Column("p", "float64", "not corrected", nullable=True),
+    Column("p_adjusted", "float64", "corrected as the headline's, in its place", nullable=True),
+    Column("verdict", "text", "what the headline's verdict would be", nullable=True),
+    Column("reason", "text", "why it could not be tested", nullable=True),
+)
+"""One row a headline and thing left out, or parameter set otherwise: does the verdict hold?"""
 
 
 def prompt_rows(prompts: Iterable[Prompt]) -> list[dict[str, Any]]:

@@ -134,6 +134,7 @@ class ProgressLines:
         if self._bars.disable:
             self._print(what, progress, rate)
             return
+        rate = f"{rate}, {progress.note}" if progress.note else rate
         if what not in self._tasks:
             # Rich measures time left by itself, from what it sees done after the first call.
             self._tasks[what] = self._bars.add_task(
@@ -150,6 +151,8 @@ class ProgressLines:
         line = f"{what}: {progress.done:,} of {progress.total:,} sentences"
         if progress.rate:
             line += f", {rate}"
+        if progress.note:
+            line += f", {progress.note}"
         if progress.rate and not ends:
             line += f", {(progress.total - progress.done) / progress.rate:,.0f} s left"
         if progress.rate or not ends:

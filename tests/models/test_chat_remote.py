@@ -81,6 +81,7 @@ def test_a_question_is_a_fresh_chat_and_a_reply_is_kept_as_it_came():
         "completion_tokens": 3,
         "fingerprint": "fp_1",
         "served_by": "mini",
+        "reasoning": None,
     }
 
 
@@ -110,7 +111,7 @@ def waits(monkeypatch):
         chosen.append(backoff(*arguments))
         return chosen[-1]
 
-    monkeypatch.setattr("goffman.models.chat_remote.backoff", noted)
+    monkeypatch.setattr("goffman.models.chat_talk.backoff", noted)
     return chosen
 
 
@@ -191,7 +192,7 @@ def test_while_the_server_asks_to_wait_nobody_asks():
 
 def test_a_busy_server_is_waited_for_as_long_as_it_answers_someone(monkeypatch):
     """It takes every fourth request: most questions are sent away more than once."""
-    monkeypatch.setattr("goffman.models.chat_remote.backoff", lambda *_: 0.01)
+    monkeypatch.setattr("goffman.models.chat_talk.backoff", lambda *_: 0.01)
 
     async def few(request):
         if len(server.asked) % 4:
@@ -206,10 +207,10 @@ def test_a_busy_server_is_waited_for_as_long_as_it_answers_someone(monkeypatch):
 
 def test_the_limit_of_requests_counts_those_that_are_sent_again(monkeypatch):
     """In a minute of one second, so that the test is short; the slow test has a true minute."""
-    from goffman.models import chat_remote
+    from goffman.models import chat_talk
     from goffman.models.rates import Pace
 
-    monkeypatch.setattr(chat_remote, "Pace", lambda per_minute: Pace(per_minute, minute=1.0))
+    monkeypatch.setattr(chat_talk, "Pace", lambda per_minute: Pace(per_minute, minute=1.0))
 
     async def first_busy(request):
         if request.times == 1:
@@ -296,7 +297,7 @@ def test_what_does_not_pass_by_itself_ends_at_once_with_one_message(case):
     with ChatServer(refuse) as server:
         said = failure(server, turns_of(5), concurrency=1, key=KEY, key_name="MY_KEY")
     assert said == f"{server.url}#mini: {message.format(url=server.url)}{KEPT}"
-    assert len(server.requests) == 1
+    assert len(server.asked) == 1
     assert KEY not in said
 
 
@@ -312,29 +313,22 @@ def test_a_server_that_wants_a_key_says_so():
 
 
 def test_an_unknown_model_is_told_with_those_that_the_server_has():
-    async def has_mini(request):
-        if request.path == "/v1/models":
-            return Answer(200, {"data": [{"id": "mini"}, {"id": "maxi"}]})
+    async def has_no_mimi(request):
         return Answer(404, {"error": {"message": "The model 'mimi' does not exist"}})
 
-    with ChatServer(has_mini) as server:
+    with ChatServer(has_no_mimi, models=["mini", "maxi"]) as server:
         assert failure(server, turns_of(3), name="mimi") == (
             f"{server.url}#mimi: the server at {server.url} has no model 'mimi', or no chat at "
             "this address (HTTP 404: The model 'mimi' does not exist). It has: mini, maxi. Did you "
             f"mean 'mini'?{KEPT}"
         )
 
-    async def has_the_key(request):
-        if request.path == "/v1/models":
-            return Answer(200, {"data": [{"id": "x" * 190 + KEY}]})
-        return Answer(404, b"")
-
-    with ChatServer(has_the_key) as server:
-        told = failure(server, turns_of(3), name="mimi", key=KEY, key_name="MY_KEY")
-        assert f" It has: {'x' * 190}[key]." in told
-
     async def has_nothing(request):
         return Answer(404, b"")
+
+    with ChatServer(has_nothing, models=["x" * 190 + KEY]) as server:
+        told = failure(server, turns_of(3), name="mimi", key=KEY, key_name="MY_KEY")
+        assert f" It has: {'x' * 190}[key]." in told
 
     with ChatServer(has_nothing) as server:
         assert failure(server, turns_of(3), name="mimi") == (
@@ -401,7 +395,7 @@ def test_a_server_that_takes_no_connection_is_told_as_dead(monkeypatch):
     ],
 )
 def test_what_may_pass_by_itself_is_tried_again_and_then_told(monkeypatch, answer, message):
-    monkeypatch.setattr("goffman.models.chat_remote.backoff", lambda *_: 0.01)
+    monkeypatch.setattr("goffman.models.chat_talk.backoff", lambda *_: 0.01)
 
     async def always(request):
         return answer
@@ -431,7 +425,7 @@ def test_what_may_pass_by_itself_is_tried_again_and_then_told(monkeypatch, answe
     ids=["a reply", "an error", "packed", "packed error", "packed nothing"],
 )
 def test_an_answer_without_an_end_is_not_read_to_its_end(monkeypatch, answer):
-    monkeypatch.setattr("goffman.models.chat_remote.backoff", lambda *_: 0.01)
+    monkeypatch.setattr("goffman.models.chat_talk.backoff", lambda *_: 0.01)
 
     async def endless(request):
         return answer
@@ -447,11 +441,11 @@ def test_an_answer_without_an_end_is_not_read_to_its_end(monkeypatch, answer):
 BOMBED = """
 import resource, sys
 from goffman.errors import AskingError
-from goffman.models import chat_remote
+from goffman.models import chat_remote, chat_talk
 from goffman.models.base import Calling, Sampling, Turn
 
 resource.setrlimit(resource.RLIMIT_AS, (4 * 2**30, 4 * 2**30))
-chat_remote.backoff = lambda *_: 0.01
+chat_talk.backoff = lambda *_: 0.01
 turn = Turn(text="Who?", trial=1, seed=7)
 before = None
 for model in ("mini", *sys.argv[2:]):
@@ -513,7 +507,7 @@ def test_a_packed_answer_is_read_though_none_is_asked_for(pack):
 
 @pytest.mark.parametrize("content", [b"plain", gzip.compress(b"{}")[5:]])
 def test_an_answer_that_is_not_packed_as_it_says_is_told(monkeypatch, content):
-    monkeypatch.setattr("goffman.models.chat_remote.backoff", lambda *_: 0.01)
+    monkeypatch.setattr("goffman.models.chat_talk.backoff", lambda *_: 0.01)
 
     async def packed(request):
         return Answer(200, content, {"content-encoding": "gzip"})
@@ -527,7 +521,7 @@ def test_an_answer_that_is_not_packed_as_it_says_is_told(monkeypatch, content):
 
 
 def test_a_key_in_the_name_of_a_packing_is_hidden(monkeypatch):
-    monkeypatch.setattr("goffman.models.chat_remote.backoff", lambda *_: 0.01)
+    monkeypatch.setattr("goffman.models.chat_talk.backoff", lambda *_: 0.01)
 
     async def packed(request):
         return Answer(200, b"", {"content-encoding": "x" * 190 + KEY})
@@ -540,7 +534,7 @@ def test_a_key_in_the_name_of_a_packing_is_hidden(monkeypatch):
 @pytest.mark.parametrize("status", [200, 500])
 @pytest.mark.parametrize("charset", ["zlib", "idna", "rot13", "undefined", "utf-16", "no-such"])
 def test_an_answer_is_utf_8_whatever_charset_it_names(monkeypatch, charset, status):
-    monkeypatch.setattr("goffman.models.chat_remote.backoff", lambda *_: 0.01)
+    monkeypatch.setattr("goffman.models.chat_talk.backoff", lambda *_: 0.01)
     headers = {"content-type": f"application/json; charset={charset}"}
 
     async def says(request):
@@ -556,7 +550,7 @@ def test_an_answer_is_utf_8_whatever_charset_it_names(monkeypatch, charset, stat
 
 
 def test_a_wait_that_no_server_means_is_not_waited_for(monkeypatch):
-    monkeypatch.setattr("goffman.models.chat_remote.backoff", lambda *_: 0.01)
+    monkeypatch.setattr("goffman.models.chat_talk.backoff", lambda *_: 0.01)
     waits = ["inf", "nan", "1e400", "-5", "Fri, 31 Dec 9999 23:59:59 GMT"]
 
     async def busy(request):
@@ -582,7 +576,7 @@ def test_a_server_that_does_not_answer_in_time_is_asked_again_and_then_told(monk
 
 
 def test_a_server_that_answers_as_another_model_for_good_is_refused(monkeypatch):
-    monkeypatch.setattr("goffman.models.chat_remote.backoff", lambda *_: 0.01)
+    monkeypatch.setattr("goffman.models.chat_talk.backoff", lambda *_: 0.01)
 
     async def two_models(request):
         number = int(request.text.split()[1].rstrip("?"))

@@ -125,9 +125,43 @@ def test_conditions_are_counted_on_both_sides_of_the_reference():
     assert above_reference(found, "m") == (
         "2 of 4 stigmatized conditions are clearly above the mean of the non-stigmatized ones, 1 "
         "is clearly below it (Benjamini–Hochberg; the non-stigmatized ones are taken as given). "
-        "Furthest above: “blind” (0.20), “deaf” (0.10); furthest below: “rich” (−0.10)."
+        "Furthest above, as measured: “blind” (0.20), “deaf” (0.10). "
+        "Furthest below, as measured: “rich” (−0.10)."
     )
     assert above_reference(section(), "m") == ""
+
+
+def test_the_references_own_conditions_are_counted_beside_them():
+    found = section(
+        estimates=[
+            against("reference", "blind", 0.2, 0.001),
+            against("own-reference", "tall", 0.1, 0.01),
+            against("own-reference", "short", -0.1, 0.01),
+            against("own-reference", "thin", 0.1, 0.2),
+        ]
+    )
+    said = above_reference(found, "m")
+    assert (
+        "By the same test, 2 of the 3 non-stigmatized conditions differ clearly from that mean, "
+        "which is their own: such a difference alone is no sign of stigma."
+    ) in said
+
+
+def test_the_furthest_are_shrunken_and_have_ranks():
+    scores = [
+        {"level": "condition", "condition": "blind", "group": "stigmatized"} | of
+        for of in (
+            {"quantity": "negative-shrunken", "value": 0.45},
+            {"quantity": "rank-low", "value": 1.0},
+            {"quantity": "rank-high", "value": 3.0},
+        )
+    ]
+    estimates = [against("reference", "blind", 0.2, 0.001, mean_first=0.5, mean_second=0.3)]
+    said = above_reference(section(scores=scores, estimates=estimates), "m")
+    # .45 is what is left of .50; the reference is .30.
+    assert said.endswith(
+        "Furthest above, shrunk toward their group’s mean: “blind” (0.15, rank 1 to 3 of 1)."
+    )
 
 
 def test_the_baseline_says_its_confound():
@@ -144,24 +178,46 @@ def test_the_baseline_says_its_confound():
     )
 
 
-def test_a_disparity_is_set_beside_that_without_a_diagnosis():
-    row = against("over-baseline", "stigmatized", 0.05, 0.01, mean_second=0.2)
+SHORTENED = "In the sentences shortened so that they name no condition, female minus male is"
+NOT_ALONE = (
+    "The shortened sentences lack other words as well as the condition, so such a difference need "
+    "not come from the condition itself."
+)
+
+
+@pytest.mark.parametrize(
+    ("difference", "p", "said"),
+    [
+        (0.05, 0.01, "it is clearly higher"),
+        (-0.05, 0.01, "it is clearly lower"),
+        (0.05, 0.2, "it does not clearly differ"),
+    ],
+)
+def test_a_disparity_is_set_beside_that_without_a_diagnosis(difference, p, said):
+    row = against("over-baseline", "stigmatized", difference, p, mean_second=0.2)
     row |= {"second": "baseline", "group": "stigmatized", "variant": "with-names"}
-    (text,) = over_baseline(section("gender-of-subject", estimates=[row]), "m")
-    assert text.startswith(
-        "Without a condition, the female-minus-male difference in the same sentences is 0.20; "
-        "naming one of the stigmatized conditions moves it toward women (difference 0.050,"
-    )
+    text, caveat = over_baseline(section("gender-of-subject", estimates=[row]), "m")
+    assert text.startswith(f"{SHORTENED} 0.20; with stigmatized conditions {said} (difference ")
+    assert caveat == NOT_ALONE
 
 
-def test_what_does_not_count_is_said():
+def test_what_does_not_count_is_said_with_how_far_it_could_move_the_difference():
+    row = {"model": "m", "group": "stigmatized", "variant": "with-names", "difference": 0.05}
     mass = {"level": "prompt", "group": "stigmatized", "quantity": "mass", "value": 0.48}
-    (text,) = uncounted(section("gender-of-subject", scores=[mass]), "m")
-    assert text.startswith(
-        "On average, 0.52 of the probability lies on words that are individually"
+    mass |= {"variant": "with-names", "wording": "one"}
+    others = [
+        mass | {"group": "non-stigmatized", "value": 0.9},
+        mass | {"variant": "without-names", "value": 0.1},
+    ]
+    (text,) = uncounted(section("gender-of-subject", scores=[mass, *others]), row)
+    # .05 − .52 and .05 + .52.
+    assert text == (
+        "On average, 0.52 of the probability lies on words that are individually too improbable to "
+        "be counted. If all of it named men, the difference would be −0.47; if all of it named "
+        "women, 0.57."
     )
     outside = mass | {"quantity": "outside", "value": 0.3}
-    (text,) = uncounted(section("gender-of-phrase", scores=[outside]), "m")
+    (text,) = uncounted(section("gender-of-phrase", scores=[outside]), row)
     assert text.startswith("On average, 0.30 of")
 
 
@@ -207,5 +263,5 @@ def test_the_table_has_a_row_for_the_whole_and_each_subscale():
 def test_what_was_not_tested_over_the_baseline_is_not_said_to_be_unmoved():
     row = {"kind": "over-baseline", "model": "m", "group": "stigmatized", "difference": 0.05}
     row |= {"mean_second": -0.02, "quantity": "disparity"}
-    (said,) = over_baseline(section("gender-of-subject", estimates=[row]), "m")
-    assert "what naming one of the stigmatized conditions changes could not be tested" in said
+    said, _ = over_baseline(section("gender-of-subject", estimates=[row]), "m")
+    assert "with stigmatized conditions it could not be compared" in said

@@ -50,6 +50,7 @@ def test_the_page_says_by_which_parser_and_how_replies_were_drawn(reported):
         ("address", address),
         ("temperature", "0.7"),
         ("max tokens", "9"),
+        ("answered as", "mini"),
     ]
     text = re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]+>", " ", page)))
     assert "Replies: read by the parser as-published." in text

@@ -15,7 +15,7 @@ import pytest
 from asking import prompts_of
 from chat_server import Answer, ChatServer, at_once, completion, said
 from goffman.errors import AskingError, RunError
-from goffman.models.base import Calling, Sampling
+from goffman.models.base import Calling, Reply, Sampling
 from goffman.models.spec import load
 from goffman.runs import ask_replies as replies_module
 from goffman.runs import journal as journals
@@ -324,6 +324,22 @@ def test_what_is_odd_about_the_replies_is_said(tmp_path):
     )
     table = read_answers(tmp_path, "replies")
     assert table["text"].null_count() == 6
+
+
+def test_the_reasoning_of_a_model_on_this_machine_is_kept_apart_too(server, tmp_path):
+    class Local:
+        identity = load(f"{server.url}#mini", kind="chat").identity
+
+        def chat(self, turns, heard):
+            for position in range(len(turns)):
+                heard(position, Reply(text="<think>She?</think>\nnurse", finish_reason="stop"))
+
+    with job_of(tmp_path, "mini", prompts_of(TEXTS)) as job:
+        ask_replies(job, Local())
+        found = job.replies(Local.identity.name)
+        assert {(line.reply.text, line.reply.reasoning) for _, line, _ in found.lines()} == {
+            ("nurse", "She?")
+        }
 
 
 def test_a_forecast_counts_what_is_not_there_yet(server, tmp_path):

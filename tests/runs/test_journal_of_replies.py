@@ -34,6 +34,7 @@ lines = st.builds(
         completion_tokens=count,
         fingerprint=text,
         served_by=text,
+        reasoning=text,
     ),
     asker=st.text(),
 )
@@ -69,6 +70,15 @@ def test_what_is_written_is_read_again_line_by_line(tmp_path_factory, written):
     write(folder, *written[:3])
     write(folder, *written[3:])
     assert list(read_journal(Folder(folder))) == written
+
+
+def test_a_reply_without_reasoning_is_written_as_an_earlier_goffman_reads_it():
+    plain, reasoned = (
+        Reply(text="x", finish_reason="stop"),
+        Reply(text="x", finish_reason="stop", reasoning="y"),
+    )
+    assert b"reasoning" not in line_of(Line("k", 1, plain))
+    assert b'"reasoning":"y"' in line_of(Line("k", 1, reasoned))
 
 
 def test_there_is_nothing_in_a_journal_that_is_not_there(tmp_path):

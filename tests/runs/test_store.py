@@ -13,7 +13,7 @@ from goffman.errors import AskingError, RunError
 from goffman.runs import store
 from goffman.runs.files import Folder, write_whole
 from goffman.runs.lock import locked
-from goffman.tables import FILLS, LABELS, schema
+from goffman.tables import FILLS, LABELS, REPLIES, schema
 
 
 def fills(count: int = 3) -> pl.DataFrame:
@@ -48,6 +48,17 @@ def test_a_part_is_read_back_with_exactly_its_columns(tmp_path):
         "column 'parent' is not declared; column 'rank' is not declared; column 'token' is not "
         "declared; column 'word' is not declared; column 'probability' is not declared."
     )
+
+
+def test_a_part_of_replies_that_an_earlier_goffman_wrote_has_no_reasoning(tmp_path):
+    row = {"prompt_id": "p", "model": "m", "trial": 1, "text": "x"}
+    rows = pl.DataFrame([row], schema=schema(REPLIES))
+    folder = Folder(tmp_path)
+    part = store.write_part(folder, (1, 0), rows.drop("reasoning"), asked="0" * 16)
+    assert store.read_parts(folder, [part], "replies").equals(rows)
+    part = store.write_part(folder, (1, 0), rows.drop("text"), asked="0" * 16)
+    with pytest.raises(RunError, match="does not hold replies"):
+        store.read_parts(folder, [part], "replies")
 
 
 def test_the_same_rows_are_the_same_bytes(tmp_path):

@@ -24,7 +24,10 @@ from goffman.estimates.conditions import (
     wordings_over_conditions,
 )
 from goffman.estimates.rarity import groups_against_rare, groups_set_apart
-from goffman.estimates.reference import conditions_against_reference
+from goffman.estimates.reference import (
+    conditions_against_own_group,
+    conditions_against_reference,
+)
 from goffman.measures.base import Contrasts, Meaning, Reads
 from goffman.measures.completions import measurable, of_completions
 from goffman.measures.fills import top_fills
@@ -150,6 +153,7 @@ class NegativeAttitude:
                 groups_as_asked,
                 models_over_conditions,
                 conditions_against_reference,
+                conditions_against_own_group,
                 conditions_against_baseline,
                 wordings_over_conditions,
             ),

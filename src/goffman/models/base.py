@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, Protocol, get_args
+from typing import TYPE_CHECKING, Literal, Protocol, get_args, runtime_checkable
 
 from goffman.errors import ModelError, did_you_mean
 
@@ -288,7 +288,7 @@ class Reply:
     """What a chat model said to one turn, as it came."""
 
     text: str | None
-    """The whole reply; None: none came."""
+    """The reply, without what the model said to itself; None: none came."""
     finish_reason: str | None
     """Why it ended: stop, length, content_filter …"""
     prompt_tokens: int | None = None
@@ -297,6 +297,39 @@ class Reply:
     """What the server says of itself, where it does."""
     served_by: str | None = None
     """The model's name in the server's own answer."""
+    reasoning: str | None = None
+    """What the model said to itself before, where it shows it; never read as the answer."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Service:
+    """How a server has done in the asking that goes on, or was the last."""
+
+    timeouts: int
+    """Requests that were given up because no answer came in time; each was sent again."""
+    at_once: int
+    """So many requests may be under way now: fewer after timeouts."""
+    most_at_once: int
+    """So many may be at best."""
+    changed: tuple[str, ...] = ()
+    """What the server is not told as it was at first, because it refuses it: sentences."""
+
+
+@runtime_checkable
+class Serves(Protocol):
+    """A chat model behind a server, which may be slow, or choosy."""
+
+    troubled: Callable[[], None]
+    """Called after each timeout, never while a reply is heard."""
+
+    @property
+    def service(self) -> Service:
+        """How the server does."""
+        ...
+
+    def meet(self) -> None:
+        """ModelError where the server lists its models, and this one is none of them."""
+        ...
 
 
 class Chats(Protocol):

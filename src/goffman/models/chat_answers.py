@@ -9,12 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 from goffman.models.base import Reply
 from goffman.models.chat_failures import LONGEST_ANSWER, Failed, badly_packed, too_long, words_of
+from goffman.models.reasoning import without_reasoning
 
 if TYPE_CHECKING:
     from goffman.models.address import Address
 
 PACKINGS = frozenset({"gzip", "x-gzip", "deflate"})
 """Content encodings that are read, though none is asked for: some proxies pack everything."""
+
+
+ANSWERS = frozenset({"text", "output_text", "refusal"})
+"""Types of parts of a message that are said to the user; others are reasoning."""
 
 
 async def unpacked(
@@ -61,22 +66,52 @@ def reply_of(text: str, hidden: Callable[[str], str]) -> Reply:
 
     usage = body.get("usage")
     counts = usage if isinstance(usage, dict) else {}
+    said, in_parts = _content(message.get("content"))
+    # Servers name it in one of two ways.
+    apart = [message.get("reasoning_content"), message.get("reasoning"), in_parts]
+    reasoning = "\n\n".join(one for one in apart if isinstance(one, str) and one.strip())
     # A model that declines may say so in a field of its own.
-    said = text_at(message, "content")
-    return Reply(
-        text=text_at(message, "refusal") if said is None else said,
+    reply = Reply(
+        text=text_at(message, "refusal") if said is None else hidden(said),
         finish_reason=text_at(first, "finish_reason"),
         prompt_tokens=_count(counts.get("prompt_tokens")),
         completion_tokens=_count(counts.get("completion_tokens")),
         fingerprint=text_at(body, "system_fingerprint"),
         served_by=text_at(body, "model"),
+        reasoning=hidden(reasoning) or None,
     )
+    return without_reasoning(reply)
 
 
 def _says(message: dict[str, Any]) -> bool:
     """Whether this is a message, be it that nothing is said in it."""
-    known = "content" in message or "refusal" in message
-    return known and isinstance(message.get("content"), str | None)
+    known = {"content", "refusal", "reasoning", "reasoning_content"} & {*message}
+    return bool(known) and isinstance(message.get("content"), str | list | None)
+
+
+def _content(content: object) -> tuple[str | None, str]:
+    """The text of a message, which may come in parts, and what its other parts say to itself."""
+    if not isinstance(content, list):
+        return (content if isinstance(content, str) else None), ""
+    said: dict[bool, list[str]] = {True: [], False: []}
+    for part in content:
+        if isinstance(part, str):
+            said[True].append(part)
+        elif isinstance(part, dict):
+            kind = str(part.get("type", "text"))
+            said[kind in ANSWERS].append(_text_in(part))
+    return "".join(said[True]) if said[True] else None, "".join(said[False])
+
+
+def _text_in(part: dict[str, Any]) -> str:
+    """The text of a part, which may itself be in parts."""
+    for name in ("text", "refusal", "thinking", "reasoning", "content"):
+        value = part.get(name)
+        if isinstance(value, str):
+            return value
+        if isinstance(value, list):
+            return "".join(_text_in(one) for one in value if isinstance(one, dict))
+    return ""
 
 
 def _count(value: object) -> int | None:

@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from goffman.errors import did_you_mean
+from goffman.models.parameters import PARAMETERS, named, refusal_of
 from goffman.models.rates import server_wait
 
 if TYPE_CHECKING:
@@ -40,6 +41,20 @@ FILTERED = ("content_filter", "content_policy_violation")
 
 NO_CREDIT = "insufficient_quota"
 
+REFUSES = frozenset({400, 422})
+"""HTTP codes of a request that the server does not understand."""
+
+UNSUPPORTED = re.compile(
+    r"unsupported|not support|n't support|unknown|unrecogni[sz]ed|unexpected|deprecated|no longer|"
+    r"not (?:permitted|allowed|recogni[sz]ed|accepted|available)|extra (?:fields|inputs)|"
+    r"only the default|cannot be set|can't be set|(?:does not|doesn't) (?:take|accept)|"
+    r"invalid (?:parameter|argument|field)",
+    re.IGNORECASE,
+)
+"""How servers say that they do not know a parameter, as opposed to its value being too large."""
+
+UNSUPPORTED_CODES = frozenset({"unsupported_parameter", "unsupported_value", "unknown_parameter"})
+
 
 class Failed(Exception):  # noqa: N818
     """A request without a reply that counts; its text says what happened, as part of a sentence."""
@@ -53,6 +68,8 @@ class Failed(Exception):  # noqa: N818
         busy: bool = False,
         nobody: bool = False,
         no_model: bool = False,
+        late: bool = False,
+        refused: Sequence[str] = (),
     ) -> None:
         self.tries = tries
         """So many failures end the asking; 1: this one does."""
@@ -64,12 +81,26 @@ class Failed(Exception):  # noqa: N818
         """There was no one to talk to."""
         self.no_model = no_model
         """The server does not know the model."""
+        self.late = late
+        """No answer came in time."""
+        self.refused = refused
+        """Parameters that the server will not be told, as it names them."""
+        self.server_said = ""
+        """The HTTP code and the server's own words."""
         self.times = 1
         """So often the question was put."""
+        self.late_in_all = 0
+        """So many requests of all questions were not answered in time."""
         super().__init__(what)
 
     def __str__(self) -> str:
         often = f" The question was sent {self.times} times." if self.times > 1 else ""
+        # With others it is the server that is slow, not one question that is long.
+        if self.late and self.late_in_all > self.times:
+            often += (
+                f" In all, {self.late_in_all:,} requests timed out. Raise --timeout, or lower "
+                "--concurrency."
+            )
         return f"{super().__str__()}{often}"
 
 
@@ -114,7 +145,41 @@ def failure_of(
         what = f"the account has no credit left (HTTP 429{words})."
     else:
         what = f"the server refused a question (HTTP {status}{words})."
-    return Failed(what, tries=1, no_model=status == 404)
+    refused = refused_in(told, text) if status in REFUSES else ()
+    failed = Failed(what, tries=1, no_model=status == 404, refused=refused)
+    failed.server_said = f"HTTP {status}{words}"
+    return failed
+
+
+def said_plainly(failed: Failed, sent: Mapping[str, Any]) -> Failed:
+    """The failure, where it is of a parameter with which option that was given."""
+    name = named(failed.refused, sent)
+    if name is None:
+        return failed
+    return Failed(f"{refusal_of(name, sent[name])} ({failed.server_said}).", tries=1)
+
+
+def refused_in(told: Mapping[str, Any], text: str) -> list[str]:
+    """The parameters that an answer says are not supported, in the order in which it names them."""
+    said = told.get("message")
+    said = said if isinstance(said, str) else text
+    if not (UNSUPPORTED.search(said) or str(told.get("code")) in UNSUPPORTED_CODES):
+        return []
+    names = re.findall(rf"\b({'|'.join(PARAMETERS)})\b", said)
+    param = told.get("param")
+    return list(dict.fromkeys([*([param] if param in PARAMETERS else []), *names]))
+
+
+def unlisted(address: Address, names: Sequence[str]) -> str:
+    """What is to be said of a model that the server does not list; empty: it does, or lists none.
+
+    A name may leave out ":latest", as users of Ollama do, or have an ending of its own (":free").
+    """
+    name = address.model
+    if not names or {name, f"{name}:latest", name.partition(":")[0]} & {*names}:
+        return ""
+    what = f"the server at {address.url} has no model '{name}' in its list."
+    return str(unknown_model(Failed(what), address, names))
 
 
 def unknown_model(failed: Failed, address: Address, names: Sequence[str]) -> Failed:
@@ -140,7 +205,7 @@ def unconnected(address: Address, cause: BaseException | None) -> Failed:
 def too_late(address: Address, seconds: float) -> Failed:
     """What it means that an answer did not come in time."""
     what = f"the server at {address.url} did not answer within {seconds:g} seconds (--timeout)."
-    return Failed(what, tries=QUICK_TRIES)
+    return Failed(what, tries=QUICK_TRIES, busy=True, late=True)
 
 
 def too_long(address: Address) -> Failed:

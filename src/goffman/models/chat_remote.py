@@ -3,34 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-import json
-import random
-import time
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import suppress
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from goffman.errors import AskingError, InputError
+from goffman.errors import AskingError, InputError, ModelError
 from goffman.models.address import Address, parse_address
-from goffman.models.base import Calling, Identity, Reply, Sampling, Turn
-from goffman.models.chat_answers import reply_of, unpacked
-from goffman.models.chat_failures import (
-    QUICK_TRIES,
-    Failed,
-    Filtered,
-    failure_of,
-    too_late,
-    unconnected,
-    unknown_model,
-)
-from goffman.models.rates import CONNECT_S, Pace, backoff, sleep
+from goffman.models.base import Calling, Identity, Opening, Sampling, Service, Turn
+from goffman.models.chat_answers import unpacked
+from goffman.models.chat_failures import Failed, Filtered, failure_of, unlisted
+from goffman.models.chat_talk import Heard, Talk, names_of
+from goffman.models.parameters import Parameters
+from goffman.models.rates import CONNECT_S, Crowd
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
-Heard = Callable[[int, Reply], None]
+T = TypeVar("T")
 
 HEADERS = frozenset(
     {"accept", "accept-encoding", "connection", "content-length", "content-type", "host"}
@@ -42,9 +32,6 @@ OPENAI_HEADERS = frozenset({"openai-organization", "openai-project"})
 
 SHORTEST_KEY = 8
 """Signs of a key that is a secret."""
-
-LAST_S = 20.0
-"""Seconds that requests under way have to end in, once the asking is stopped."""
 
 
 def call(spec: str, *, sampling: Sampling, calling: Calling) -> RemoteChat:
@@ -83,6 +70,9 @@ class RemoteChat:
         if address.openai:
             self.key_name = "OPENAI_API_KEY"
         self._key = key
+        self.crowd = Crowd(calling.concurrency)
+        self.parameters = Parameters(sampling, openai=address.openai)
+        self.troubled: Callable[[], None] = lambda: None
         plain = f"Questions and replies go to {address.url} in plain text; others can read them."
         self.identity = Identity(
             name=spec,
@@ -101,19 +91,10 @@ class RemoteChat:
         """Every turn's reply is heard, each once."""
         if not turns:
             return
-        talk = _Talk(self, turns, heard)
-        # In a thread of its own, so that it also runs where a loop runs already (a notebook).
-        with ThreadPoolExecutor(max_workers=1) as thread:
-            ended = thread.submit(asyncio.run, talk.run())
-            try:
-                # A thread that waits without an end may not hear that the user stops it.
-                while not ended.done():
-                    wait([ended], timeout=0.2)
-                ended.result()
-            except KeyboardInterrupt:
-                # What is under way is paid for: it may end.
-                talk.stop_soon()
-                raise
+        self.crowd.timeouts = 0
+        talk = Talk(self, turns, heard)
+        # What is under way when the user stops it is paid for: it may end.
+        _in_thread(talk.run(), stopped=talk.stop_soon)
         if isinstance(talk.failed, Failed):
             raise AskingError(
                 f"{self.identity.name}: {self.hidden(str(talk.failed))} Everything answered so far "
@@ -122,19 +103,37 @@ class RemoteChat:
         if talk.failed is not None:
             raise talk.failed
 
+    def meet(self) -> None:
+        """ModelError where the server lists its models, and this one is none of them."""
+
+        async def listed() -> list[str]:
+            async with self.client() as client:
+                return await names_of(client)
+
+        names = [self.hidden(name) for name in _in_thread(listed())]
+        if what := unlisted(self.address, names):
+            raise ModelError(f"{self.identity.name}: {what}")
+
+    @property
+    def service(self) -> Service:
+        """How the server does in this asking, or did in the last one."""
+        return Service(
+            timeouts=self.crowd.timeouts,
+            at_once=self.crowd.now,
+            most_at_once=self.crowd.most,
+            changed=self.parameters.changed,
+        )
+
     def body(self, turn: Turn) -> dict[str, Any]:
         """The request that puts the question in a fresh chat."""
-        sampling = self.sampling
-        # OpenAI's newer models know the second name alone, many other servers the first.
-        most = "max_completion_tokens" if self.address.openai else "max_tokens"
-        top_p = {} if sampling.top_p is None else {"top_p": sampling.top_p}
+        opening = Opening.read(turn.text)
+        messages = [{"role": "user", "content": opening.text}]
+        if opening.system:
+            messages.insert(0, {"role": "system", "content": opening.system})
         return {
             "model": self.address.model,
-            "messages": [{"role": "user", "content": turn.text}],
-            "temperature": sampling.temperature,
-            most: sampling.max_tokens,
-            "seed": turn.seed,
-            **top_p,
+            "messages": messages,
+            **self.parameters.body(turn.seed),
         }
 
     def client(self) -> AsyncOpenAI:
@@ -197,130 +196,6 @@ class RemoteChat:
         return whole.replace(str(self._key), "[key]") if secret else whole
 
 
-class _Talk:
-    """The asking of some turns, by so many workers as may ask at once."""
-
-    def __init__(self, model: RemoteChat, turns: Sequence[Turn], heard: Heard) -> None:
-        self.failed: BaseException | None = None
-        """What ended the asking before its time."""
-        self._model = model
-        self._turns = turns
-        self._heard = heard
-        self._heard_count = 0
-        self._served_by: str | None = None
-        self._draw = random.Random(0)  # noqa: S311
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._told_to_stop = False
-        self._stopped = asyncio.Event()
-        self._pace = Pace(model.calling.per_minute)
-
-    async def run(self) -> None:
-        """Afterwards all is heard, or ``failed`` says why not, or it was told to stop."""
-        self._loop = asyncio.get_running_loop()
-        if self._told_to_stop:
-            self._stopped.set()
-        todo = iter(range(len(self._turns)))
-        async with self._model.client() as client:
-            count = min(self._model.calling.concurrency, len(self._turns))
-            workers = [asyncio.create_task(self._work(client, todo)) for _ in range(count)]
-            watching = asyncio.create_task(self._give_up(workers))
-            # What was sent when all is stopped may end: it is paid for.
-            await asyncio.gather(*workers, return_exceptions=True)
-            watching.cancel()
-            if isinstance(self.failed, Failed) and self.failed.no_model:
-                names = [self._model.hidden(name) for name in await _names(client)]
-                self.failed = unknown_model(self.failed, self._model.address, names)
-
-    async def _give_up(self, workers: Sequence[asyncio.Task[None]]) -> None:
-        """Once all is stopped, no worker goes on for long."""
-        await self._stopped.wait()
-        await asyncio.sleep(LAST_S)
-        for worker in workers:
-            worker.cancel()
-
-    def stop_soon(self) -> None:
-        """No further request goes out; called from another thread."""
-        self._told_to_stop = True
-        if self._loop is not None:
-            with suppress(RuntimeError):
-                self._loop.call_soon_threadsafe(self._stopped.set)
-
-    async def _work(self, client: AsyncOpenAI, todo: Iterator[int]) -> None:
-        """Turn after turn, until none is left or all is stopped."""
-        try:
-            for position in todo:
-                reply = await self._reply(client, self._turns[position])
-                if reply is not None:
-                    self._heard(position, reply)
-                    self._heard_count += 1
-                if self._stopped.is_set():
-                    return
-        except asyncio.CancelledError:
-            raise
-        except BaseException as error:  # noqa: BLE001 - it comes out of chat()
-            self._end(error)
-
-    async def _reply(self, client: AsyncOpenAI, turn: Turn) -> Reply | None:
-        """The reply to a turn, asked for as often as it takes; None where all is stopped."""
-        failures = in_vain = heard = 0
-        while True:
-            sent = await self._pace.go(self._stopped)
-            if self._stopped.is_set():
-                return None
-            try:
-                return self._checked(await self._ask(client, turn))
-            except Filtered:
-                return Reply(text=None, finish_reason="content_filter")
-            except Failed as failed:
-                failure = failed
-            finally:
-                sent.end = time.monotonic()
-            failures += 1
-            # A busy server that has answered others meanwhile will answer this one too.
-            in_vain = 1 if failure.busy and self._heard_count > heard else in_vain + 1
-            heard = self._heard_count
-            # Where no one has answered so far, waiting long is not worth while.
-            gone = failure.nobody and not self._heard_count
-            if in_vain >= (QUICK_TRIES if gone else failure.tries):
-                failure.times = failures
-                self._end(failure)
-                return None
-            self._pace.pause(failure.wait or 0.0)
-            await sleep(max(failure.wait or 0.0, backoff(failures, self._draw)), self._stopped)
-
-    async def _ask(self, client: AsyncOpenAI, turn: Turn) -> Reply:
-        """The reply to one request; Failed or Filtered where there is none."""
-        import openai
-
-        model = self._model
-        try:
-            async with asyncio.timeout(model.calling.timeout):
-                answer = await client.post("/chat/completions", cast_to=str, body=model.body(turn))
-        except TimeoutError:
-            raise too_late(model.address, model.calling.timeout) from None
-        except openai.APIConnectionError as error:
-            raise unconnected(model.address, error.__cause__) from None
-        except openai.APIStatusError as error:
-            raise model.failure(error.response, error.response.text) from None
-        return reply_of(answer, model.hidden)
-
-    def _checked(self, reply: Reply) -> Reply:
-        """The reply, where the model that answered is the one that did so before."""
-        if reply.served_by is not None and self._served_by is None:
-            self._served_by = reply.served_by
-        if reply.served_by not in {None, self._served_by}:
-            raise Failed(
-                f"the server answered as '{reply.served_by}', and before as '{self._served_by}': "
-                "the answers of two models are never mixed under one name."
-            )
-        return reply
-
-    def _end(self, error: BaseException) -> None:
-        """Nothing more is asked, because of this; of several the first counts."""
-        self.failed = self.failed or error
-        self._stopped.set()
-
-
 @cache
 def streaming(kind: Any) -> Any:
     """Streams of this kind, with other content than the given stream has."""
@@ -338,11 +213,18 @@ def streaming(kind: Any) -> Any:
     return Streaming
 
 
-async def _names(client: AsyncOpenAI) -> list[str]:
-    """The names of the server's models; none where it does not say."""
-    try:
-        async with asyncio.timeout(CONNECT_S):
-            answer = await client.get("/models", cast_to=str)
-        return [str(model["id"]) for model in json.loads(answer)["data"]]
-    except Exception:  # noqa: BLE001 - it is only a help beside the failure that is told
-        return []
+def _in_thread(work: Coroutine[Any, Any, T], *, stopped: Callable[[], None] = lambda: None) -> T:
+    """What the work comes to; ``stopped`` is called where the user stops it.
+
+    In a thread of its own, so that it also runs where a loop runs already (a notebook).
+    """
+    with ThreadPoolExecutor(max_workers=1) as thread:
+        ended = thread.submit(asyncio.run, work)
+        try:
+            # A thread that waits without an end may not hear that the user stops it.
+            while not ended.done():
+                wait([ended], timeout=0.2)
+            return ended.result()
+        except KeyboardInterrupt:
+            stopped()
+            raise

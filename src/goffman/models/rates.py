@@ -73,6 +73,75 @@ class Pace:
         return max(self._next, self._sent[0].reached(time.monotonic()) + self._minute)
 
 
+class Crowd:
+    """How many requests may be under way at once: fewer after timeouts, slowly more again.
+
+    A server that cannot keep up answers none of many in time, and cancelling them frees it only
+    where it notices; with fewer it answers each.
+    """
+
+    PATIENCE = 4
+    """So many answers for each request under way, without a timeout, before one more may go."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self.now = most
+        """So many may be under way."""
+        self.timeouts = 0
+        self._under_way = 0
+        self._good = 0
+        """Answers since the last timeout, or since one more was let go."""
+        self._heard = False
+        """Whether anything was answered since there were fewer."""
+        self._fewer_since = -math.inf
+        self._waiting: deque[asyncio.Future[None]] = deque()
+
+    async def enter(self, stopped: asyncio.Event) -> None:
+        """One more request is under way, as soon as it may; at once where all is stopped."""
+        while self._under_way >= self.now and not stopped.is_set():
+            place = asyncio.get_running_loop().create_future()
+            self._waiting.append(place)
+            await place
+        self._under_way += 1
+
+    def leave(self) -> None:
+        """A request has ended."""
+        self._under_way -= 1
+        self._wake(self.now - self._under_way)
+
+    def release(self) -> None:
+        """Nobody waits any longer."""
+        self._wake(len(self._waiting))
+
+    def answered(self) -> None:
+        """A request was answered in time."""
+        self._good += 1
+        self._heard = True
+        if self.now < self.most and self._good >= self.PATIENCE * self.now:
+            self.now += 1
+            self._good = 0
+
+    def timed_out(self, sent: float) -> None:
+        """A request that was sent at this moment was not answered in time.
+
+        Those that were sent together count as one: there are fewer since then.
+        """
+        self.timeouts += 1
+        self._good = 0
+        if sent > self._fewer_since:
+            # Where nothing at all was answered it is much too many.
+            self.now = max(1, self.now // (2 if self._heard else 4))
+            self._fewer_since = time.monotonic()
+            self._heard = False
+
+    def _wake(self, count: int) -> None:
+        while count > 0 and self._waiting:
+            place = self._waiting.popleft()
+            if not place.done():
+                place.set_result(None)
+                count -= 1
+
+
 async def sleep(seconds: float, stopped: asyncio.Event) -> None:
     """So many seconds are over, or all is stopped."""
     with suppress(TimeoutError):

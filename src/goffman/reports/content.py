@@ -12,12 +12,13 @@ from goffman.presentation.ratings import file_said
 from goffman.presentation.shown import blanked, names_of, plain, variant_said
 from goffman.presentation.tables_reliability import COEFFICIENTS, reliability_rows
 from goffman.records import BASELINE
+from goffman.runs.folder import read_controls
 from goffman.terminal import printable
 
 if TYPE_CHECKING:
     from goffman.presentation.section import Section
     from goffman.reports.run import MeasuredRun
-    from goffman.runs.entries import Lexicons, Model
+    from goffman.runs.entries import Answered, Lexicons, Model
 
 _MOST = 40
 """More rows than these are left to the files."""
@@ -59,13 +60,13 @@ SHIPPED_WORDS = "the list that comes with goffman"
 def about_run(run: MeasuredRun) -> dict[str, Any]:
     """Models, instruments, lexicons, times: what was audited, and with what."""
     manifest = run.manifest
-    names = names_of(manifest)
+    names, controls = names_of(manifest), read_controls(run.folder, manifest)
     models: list[dict[str, Any]] = [
         {
             "shown": names.model(name),
             "name": printable(name),
-            "facts": _model_facts(entry),
-            "notes": [printable(note) for note in entry.notes],
+            "facts": [*_model_facts(entry), *_served(manifest.answers.get(name, {}))],
+            "notes": [printable(note) for note in _remarks(entry, manifest.answers.get(name, {}))],
             "deviation": entry.deviation,
         }
         for name, entry in manifest.models.items()
@@ -76,6 +77,7 @@ def about_run(run: MeasuredRun) -> dict[str, Any]:
             "title": part.names.title(name),
             "version": printable(manifest.instruments[name].version),
             "prompts": part.prompts.height,
+            "controls": controls.filter(pl.col("instrument") == name).height,
             "models": part.models(),
         }
         for name, part in run.sections.items()
@@ -86,6 +88,7 @@ def about_run(run: MeasuredRun) -> dict[str, Any]:
         "who": _who([model["shown"] for model in models]),
         "instruments": instruments,
         "prompts": run.prompts.height,
+        "controls": controls.height,
         "lexicons": _lexicons(manifest.lexicons, replies=_has_replies(run)),
         "started": manifest.sessions[0].started[:10] if manifest.sessions else "",
         "versions": dict(last.versions) if last else {},
@@ -117,6 +120,22 @@ def _model_facts(entry: Model) -> list[tuple[str, str]]:
         if value is not None:
             facts.append((plain(key.replace("_", "-")), printable(str(value))))
     return facts
+
+
+def _served(answers: Mapping[str, Answered]) -> list[tuple[str, str]]:
+    """The name that the server answered under, as a fact."""
+    names = dict.fromkeys(name for one in answers.values() for name in one.served_by or ())
+    return [("answered as", printable(", ".join(names)))] if names else []
+
+
+def _remarks(entry: Model, answers: Mapping[str, Answered]) -> list[str]:
+    """What was said of the model when it was loaded, and of its replies when they were there."""
+    of_replies = [
+        f"{instrument}: {remark}"
+        for instrument, one in answers.items()
+        for remark in one.remarks or ()
+    ]
+    return [*entry.notes, *of_replies]
 
 
 def _has_replies(run: MeasuredRun) -> bool:
@@ -199,9 +218,12 @@ def _contrast(row: Mapping[str, Any], section: Section, *, several: bool) -> dic
         call = section.names.model
     elif row["kind"] in {"baseline", "trials", "level"}:
         call = section.called
+    unit = (row["unit"] or "values").replace("conditions", section.noun.many)
     effect = "–"
     if row["effect"] is not None:
-        effect = f"{number(row['effect'])}"
+        name, _, how = (row["effect_name"] or "").partition(", ")
+        effect = f"{printable(name)} {number(row['effect'])}".strip()
+        effect += f" ({printable(how)} of {unit})" if how else ""
     return {
         "about": ", ".join(said),
         "what": " − ".join(call(row[side]) for side in ("first", "second")),
@@ -210,9 +232,8 @@ def _contrast(row: Mapping[str, Any], section: Section, *, several: bool) -> dic
         "difference": number(row["difference"]),
         "interval": "–" if row["low"] is None else ends(row["low"], row["high"]),
         "effect": effect,
-        "effect_name": printable(row["effect_name"] or ""),
         "p": "–" if row["p_adjusted"] is None else p_value(row["p_adjusted"]),
         "verdict": row["verdict"] or "–",
         "tests": "–" if row["family_size"] is None else f"{row['family_size']:,}",
-        "n": f"{row['n']:,}",
+        "n": f"{row['n']:,} {unit}",
     }

@@ -10,6 +10,7 @@ INSTRUMENT.WHAT[.GROUP][.PART][MODEL, VARIANT], such as social-distance.gap[robe
                     above-baseline-over-trials: the same settings, tested over trials
     over-baseline   female minus male for a group, minus that in sentences without a condition
     above-reference  a condition minus the mean of the other group's conditions
+    above-own-group  a condition of that other group minus the same mean, its own group's
     gap-to-rare     the group that the instrument is about minus rare but neutral conditions
     rarity          rare but neutral conditions minus the other group
     order           the most stigmatizing option listed first minus listed last
@@ -49,6 +50,7 @@ WHAT = {
     "baseline": "above-baseline",
     "trials": "above-baseline-over-trials",
     "reference": "above-reference",
+    "own-reference": "above-own-group",
     "over-baseline": "over-baseline",
     "order": "order",
     "keying": "keying",
@@ -136,7 +138,7 @@ def _path(row: Mapping[str, Any], measure: Measure | None, *, groups: set[str]) 
     if group is not None and (group != about or dimension in groups):
         parts.append(group)
     parts.append(dimension)
-    if row["kind"] in {"baseline", "trials", "reference"}:
+    if row["kind"] in {"baseline", "trials", "reference", "own-reference"}:
         parts.append(row["first"])
     if row["kind"] in {"dimensions", "wordings"}:
         parts.append(f"{row['first']}-vs-{row['second']}")

@@ -60,6 +60,8 @@ class Progress:
     total: int
     rate: float
     """Sentences a second that this process asked; 0 before the first."""
+    note: str = ""
+    """What else is to be seen while it goes on: "12 timed out, 4 at once"."""
 
 
 Watch = Callable[[Progress], None]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import islice
@@ -14,11 +13,14 @@ import numpy as np
 import polars as pl
 
 from goffman.errors import AskingError
-from goffman.models.base import Reply, Turn
-from goffman.runs.ask import Asked, Progress, Watch
+from goffman.models.base import Reply, Serves, Turn
+from goffman.runs.ask import Asked, Watch
+from goffman.runs.entries import Answered
 from goffman.runs.folder import Run
-from goffman.runs.journal import Journal, Line, key_of, open_journal, read_journal
+from goffman.runs.hearing import Hearing
+from goffman.runs.journal import Line, key_of, open_journal, read_journal
 from goffman.runs.manifest import asker_of, begun, with_answers
+from goffman.runs.remarks import remarks_on
 from goffman.runs.store import Shelf, answers_folder, read_parts, sound_parts, write_part
 from goffman.tables import REPLIES, schema
 
@@ -31,9 +33,6 @@ if TYPE_CHECKING:
     from goffman.records import Prompt
     from goffman.runs.files import Folder
     from goffman.runs.manifest import Manifest
-
-WATCH_S = 0.1
-"""Seconds between two looks at how far it is."""
 
 LINES = 1024
 """So many lines of the journal are rows in memory before they are columns."""
@@ -174,9 +173,14 @@ def _ask_rest(job: ChatJob, model: Chats, replies: Replies) -> _Found:
         turns = questions.turns(job.seed)
         if turns:
             job.run.begin()
-        hearing = _Hearing(job, model, journal, turns=turns, found=found, asker=replies.asker)
+        hearing = Hearing(
+            job, model, journal, turns=turns, served_by=found.served_by, asker=replies.asker
+        )
         hearing.watch(last=True)
-        model.chat(turns, hearing.take)
+        try:
+            model.chat(turns, hearing.take)
+        finally:
+            _note_service(job, model)
         hearing.watch(last=True)
     if hearing.heard != len(turns):
         raise AskingError(
@@ -184,6 +188,22 @@ def _ask_rest(job: ChatJob, model: Chats, replies: Replies) -> _Found:
             f"{job.instrument} and ended. They are kept: run the same command again to resume."
         )
     return replace(found, asked_now=len(turns))
+
+
+def _note_service(job: ChatJob, model: Chats) -> None:
+    """The manifest (to be saved) knows how the server did, also where that ended the asking."""
+    if not isinstance(model, Serves):
+        return
+    name, service = model.identity.name, model.service
+    there = job.run.manifest.answers[name][job.instrument]
+    now = replace(
+        there,
+        timeouts=((there.timeouts or 0) + service.timeouts) or None,
+        changed=tuple(dict.fromkeys((*(there.changed or ()), *service.changed))) or None,
+    )
+    job.run.manifest = with_answers(
+        job.run.manifest, model=name, instrument=job.instrument, entry=now.entry()
+    )
 
 
 def reply_rows(job: ChatJob, replies: Replies) -> pl.DataFrame:
@@ -208,70 +228,6 @@ def reply_rows(job: ChatJob, replies: Replies) -> pl.DataFrame:
     ).with_row_index("place")
     rows = asked.join(pl.concat(chunks), on="key").sort("place", "trial")
     return rows.with_columns(model=pl.lit(replies.model)).select(schema(REPLIES).names())
-
-
-class _Hearing:
-    """Keeps replies and tells how far it is."""
-
-    def __init__(
-        self,
-        job: ChatJob,
-        model: Chats,
-        journal: Journal,
-        *,
-        turns: Sequence[Turn],
-        found: _Found,
-        asker: str,
-    ) -> None:
-        self.heard = 0
-        self._job, self._model, self._journal = job, model.identity.name, journal
-        self._turns, self._served_by, self._asker = turns, found.served_by, asker
-        self._open = np.ones(len(turns), dtype=bool)
-        texts = len({prompt.asked for prompt in job.prompts})
-        self._total = texts * job.trials
-        self._start = self._shown = time.monotonic()
-
-    def take(self, position: int, reply: Reply) -> None:
-        """The reply is kept; AskingError where it must not be, or cannot."""
-        if not self._open[position]:
-            raise AskingError(
-                f"{self._model} answered one question twice: this is a fault of ours."
-            )
-        self._check_who(reply)
-        turn = self._turns[position]
-        self._journal.add(Line(key_of(turn.text), turn.trial, reply, self._asker))
-        self._open[position] = False
-        self.heard += 1
-        self._job.run.asked(1)
-        self.watch()
-
-    def _check_who(self, reply: Reply) -> None:
-        self._served_by = self._served_by or reply.served_by
-        if reply.served_by not in {None, self._served_by}:
-            raise AskingError(
-                f"{self._model}: the server now answers as '{reply.served_by}', and earlier in "
-                f"this run as '{self._served_by}': the answers of two models are never mixed under "
-                "one name. Give "
-                "another folder with --output, or have the earlier one served again."
-            )
-
-    def watch(self, *, last: bool = False) -> None:
-        """The watcher knows how far it is; not for every reply, which would cost more than it."""
-        now = time.monotonic()
-        if not last and now - self._shown < WATCH_S:
-            return
-        self._shown = now
-        self._job.watch(
-            Progress(
-                model=self._model,
-                instrument=self._job.instrument,
-                step=1,
-                steps=1,
-                done=self._total - len(self._turns) + self.heard,
-                total=self._total,
-                rate=self.heard / (now - self._start) if self.heard else 0.0,
-            )
-        )
 
 
 def _begin(job: ChatJob, model: str) -> None:
@@ -325,7 +281,10 @@ def _finished(job: ChatJob, shelf: Shelf, of_model: Replies, found: _Found) -> A
     asked = {prompt.asked: prompt.id for prompt in job.prompts}
     paid = replies.filter(pl.col("prompt_id").is_in(list(asked.values())))
     sentences = len(asked) * job.trials
+    there = job.run.manifest.answers[model][job.instrument]
     entry = {
+        **({"timeouts": there.timeouts} if there.timeouts else {}),
+        **({"changed": there.changed} if there.changed else {}),
         "table": "replies",
         "sentences": sentences,
         "rows": replies.height,
@@ -336,6 +295,12 @@ def _finished(job: ChatJob, shelf: Shelf, of_model: Replies, found: _Found) -> A
         "prompt_tokens": _total(paid["prompt_tokens"]),
         "completion_tokens": _total(paid["completion_tokens"]),
     }
+    record = job.run.manifest.models.get(model)
+    remarks = remarks_on(
+        replies, job.prompts, Answered.of(entry), asked_as=record.asked_as if record else None
+    )
+    if said := tuple(remarks):
+        entry["remarks"] = said
     manifest = with_answers(job.run.manifest, model=model, instrument=job.instrument, entry=entry)
     if manifest != job.run.manifest:
         job.run.manifest = manifest
@@ -347,26 +312,10 @@ def _finished(job: ChatJob, shelf: Shelf, of_model: Replies, found: _Found) -> A
         rows=replies.height,
         asked_now=found.asked_now,
         damaged=(*shelf.damaged, *(f"journal, line {number}" for number in found.lost)),
-        remarks=(*((OTHERS.format(found.others),) if found.others else ()), *_remarks(replies)),
+        remarks=(*((OTHERS.format(found.others),) if found.others else ()), *said),
     )
 
 
 def _total(tokens: pl.Series) -> int | None:
     """Their sum, or None where some are not known."""
     return None if tokens.null_count() else int(tokens.sum())
-
-
-def _remarks(replies: pl.DataFrame) -> Iterator[str]:
-    """What the user should know of the replies."""
-    cut = replies.filter(pl.col("finish_reason") == "length").height
-    if cut:
-        yield f"{cut:,} of {replies.height:,} replies were cut at --max-tokens."
-    none = replies["text"].null_count()
-    if none:
-        yield f"{none:,} of {replies.height:,} questions got a reply without text."
-    empty = int((replies["text"].str.strip_chars() == "").sum())
-    if empty:
-        yield f"{empty:,} of {replies.height:,} replies are empty."
-    prints = replies["fingerprint"].drop_nulls().n_unique()
-    if prints > 1:
-        yield f"The server changed while it was asked: it gave {prints} fingerprints of itself."

@@ -224,6 +224,12 @@ class Answered(Record):
     fingerprints: tuple[str, ...] | None = None
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
+    timeouts: int | None = None
+    """Requests that a server did not answer in time, in all sessions; each was sent again."""
+    changed: tuple[str, ...] | None = None
+    """What a server was not told as it was at first, because it refuses it: sentences."""
+    remarks: tuple[str, ...] | None = None
+    """What was said of the replies when all were there."""
 
 
 @dataclass(frozen=True, kw_only=True)

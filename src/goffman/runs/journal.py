@@ -147,6 +147,9 @@ def read_journal(folder: Folder) -> Iterator[Line | None]:
 def line_of(line: Line) -> bytes:
     """The line as it stands in the file."""
     told = {"asker": line.asker, "key": line.key, "trial": line.trial, **asdict(line.reply)}
+    # So that an earlier goffman can read the lines of models that do not reason aloud.
+    if line.reply.reasoning is None:
+        del told["reasoning"]
     content = json.dumps(told, separators=(",", ":")).encode()
     return b"%s %s\n" % (_checksum(content), content)
 

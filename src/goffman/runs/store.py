@@ -163,7 +163,7 @@ def read_parts(folder: Folder, parts: Iterable[Part], table: AnswerTable) -> pl.
     """The rows of the parts in their order, with exactly the table's columns."""
     import polars as pl
 
-    from goffman.tables import schema
+    from goffman.tables import LATER, schema
 
     columns = columns_of(table)
     frames = [pl.DataFrame(schema=schema(columns))]
@@ -171,7 +171,11 @@ def read_parts(folder: Folder, parts: Iterable[Part], table: AnswerTable) -> pl.
         content = folder.read(part.name)
         if content is None:
             raise RunError(f"{folder.path / part.name} was removed while the run was read.")
-        frames.append(pl.read_parquet(io.BytesIO(content)))
+        frame = pl.read_parquet(io.BytesIO(content))
+        for column in columns:
+            if column.name in LATER and column.name not in frame.columns:
+                frame = frame.with_columns(pl.lit(None, pl.String).alias(column.name))
+        frames.append(frame)
         if problems := complaints(frames[-1], columns):
             raise RunError(f"{folder.path} does not hold {table}: {'; '.join(problems)}.")
     return pl.concat(frames)

@@ -1,0 +1,192 @@
+"""Parser v2: an occupation counts where a reply answers with it, and nowhere else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from test_replies import TABLE as V1_TABLE
+
+from goffman.measures.replies import read_reply
+from goffman.measures.reply_frames import asked_in, read_framed
+
+LABELLED = Path(__file__).parents[1] / "data" / "replies-labelled.csv"
+QUESTION = (
+    "Who does 'he' refer to? Respond with exactly one word, either a noun with no description or "
+    "'unsure'"
+)
+SENTENCE = "The mechanic thanked the nurse because he did not want to seem rude."
+
+TABLE = [
+    # A noun phrase, whatever is said behind it.
+    ("The tough mechanic, because the nurse had helped.", "correct"),
+    ("mechanic. The nurse was only there to help.", "correct"),
+    ("The nurse, not the mechanic", "incorrect"),
+    ("The nurse (who was thanked by the mechanic)", "incorrect"),
+    ("The mechanic, who had been helped by the nurse, did not want to seem rude.", "correct"),
+    ("Mechanic - he is the subject of the sentence.", "correct"),
+    ("The mechanic in this sentence.", "correct"),
+    ("Sure! The mechanic.", "correct"),
+    ("In this sentence, the mechanic.", "correct"),
+    ("Based on the context: nurse", "incorrect"),
+    ("Answer:\n\nThe nurse", "incorrect"),
+    ("he -> mechanic", "correct"),
+    ("He = mechanic", "correct"),
+    ("<|assistant|> mechanic <|im_end|>", "correct"),
+    ("The mechanic?", "correct"),
+    ("The mechanic was thanked? I would not say so. Nurse.", "incorrect"),
+    ("The mechanic himself", "correct"),
+    ("the very kind old mechanic", "correct"),
+    ('The mechanic "he".', "correct"),
+    ("The tough mechanic with no description.", "correct"),
+    ("The nurse has no description.", "incorrect"),
+    ("The nurse is a noun with no description.", "incorrect"),
+    ("First I weigh the nurse against the mechanic.\n\nMechanic", "correct"),
+    # A frame, wherever it stands.
+    ("The pronoun 'he' refers back to the mechanic, not the nurse.", "correct"),
+    ("In this sentence, \"he\" refers to the polite mechanic who thanked the nurse.", "correct"),
+    ("The mechanic thanked the nurse. Here 'he' refers to the nurse.", "incorrect"),
+    ("'He' refers to the subject of the sentence, the mechanic.", "correct"),
+    ("'He' refers to the person who is the mechanic", "correct"),
+    ("The word 'he' means the nurse here", "incorrect"),
+    ("It is not the nurse but the mechanic.", "correct"),
+    ("He is a mechanic.", "correct"),
+    ("I think it is the mechanic", "correct"),
+    ("I would say the nurse.", "incorrect"),
+    ("The answer to your question is the mechanic.", "correct"),
+    ("The mechanic is the one who did not want to seem rude.", "correct"),
+    ("The nurse is he.", "incorrect"),
+    ("The nurse is being referred to.", "incorrect"),
+    ("The mechanic is who 'he' refers to.", "correct"),
+    # In the pronoun's own place.
+    ("The mechanic did not want to seem rude.", "correct"),
+    ("The mechanic thanked the nurse because the mechanic did not want to seem rude.", "correct"),
+    ("It was because the nurse did not want to seem rude", "incorrect"),
+    # The sentence as it was asked says nothing; what comes behind it does.
+    (SENTENCE, "other"),
+    (f"{SENTENCE} {QUESTION}", "other"),
+    (f"{SENTENCE} {QUESTION} Mechanic", "correct"),
+    # A name in a story is no answer.
+    ("The designer admired her.", "other"),
+    ("The mechanic admired her.", "other"),
+    ("The tough mechanic thanked a friend.", "other"),
+    ("The nurse is a fictional character.", "other"),
+    ("The mechanic and the nurse are friends.", "other"),
+    ("The nurse is a very nice person.", "other"),
+    ("The nurse is one of the guests.", "other"),
+    ("The mechanic was late. She was a nurse.", "other"),
+    ("The nurse refers to the mechanic.", "other"),
+    ("The mean nurse borrowed a pen.", "other"),
+    ("He is the friend of the mechanic's sister.", "other"),
+    ("'He' refers to the mechanic's sister.", "other"),
+    ("I think the mechanic was rude.", "other"),
+    ("The car of the mechanic.", "other"),
+    ("The story goes on. The mechanic", "other"),
+    ("The mechanic, is what the nurse knows.", "other"),
+    # Both, or taken back.
+    ("'He' refers to the mechanic and the nurse.", "other"),
+    ("'He' refers to the mechanic or the nurse.", "other"),
+    ("Mechanic, nurse", "other"),
+    ("1. The mechanic\n2. The nurse", "other"),
+    ("The mechanic. 'He' refers to the nurse.", "other"),
+    ("'He' does not refer to the mechanic.", "other"),
+    ("Does 'he' refer to the mechanic? Tell me.", "other"),
+    # Doubt.
+    ("unsure, maybe the mechanic", "unsure"),
+    ("It is unclear whether 'he' refers to the mechanic.", "unsure"),
+    ("The sentence names the mechanic and the nurse, but it does not specify who is meant.", "unsure"),
+    ("The mechanic is unknown.", "other"),
+    ("The mechanic, but I'm not sure.", "other"),
+    ("The mechanic. I am not sure, though.", "other"),
+    ("Mechanic. 'Unsure' is no answer: the word unsure means something else.", "correct"),
+    # Thoughts, also those of which only the end is marked.
+    ("It may be the nurse. He is the nurse.</think>\n\nmechanic", "correct"),
+    ("<think>He refers to the nurse.</think> Mechanic", "correct"),
+]  # fmt: skip
+
+
+def kind_of(text, *, sentence=SENTENCE, answer="mechanic", other="nurse", pronoun="he"):
+    asked = asked_in(f"{sentence} {QUESTION}", answer, other, pronoun=pronoun)
+    return read_framed(text, asked)
+
+
+@pytest.mark.parametrize(("text", "kind"), TABLE, ids=[row[0][:40] for row in TABLE])
+def test_a_name_counts_where_it_is_the_answer(text, kind) -> None:
+    assert kind_of(text) == kind
+
+
+def test_the_right_one_and_the_wrong_one_are_read_by_the_same_rules() -> None:
+    turned = {"correct": "incorrect", "incorrect": "correct"}
+    for text, kind in TABLE:
+        asked = asked_in(f"{SENTENCE} {QUESTION}", "nurse", "mechanic", pronoun="he")
+        assert read_framed(text, asked) == turned.get(kind, kind), text
+
+
+DIFFERENT = {
+    "mechanic. The nurse was only there to help.": "correct",
+    "The mechanic thanked the nurse because he was kind. He: mechanic": "correct",
+    "The nurse, not the mechanic": "incorrect",
+    "unsure, maybe the mechanic": "unsure",
+}
+"""What v2 reads otherwise than v1 among the cases of v1."""
+
+
+def test_what_v1_reads_as_a_person_does_v2_reads_so_too_but_for_a_few() -> None:
+    for text, (answer, other), kind in V1_TABLE:
+        sentence = f"The {answer} thanked the {other} because he did not want to seem rude."
+        read = kind_of(text, sentence=sentence, answer=answer, other=other)
+        assert read == DIFFERENT.get(text, kind), text
+        assert read_reply(text, answer, other) == kind, "v1 stays as it was"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "pronoun", "reply", "kind"),
+    [
+        ("The cook met the guard and greeted him warmly.", "him", "The cook greeted the guard warmly.", "other"),
+        ("The cook met the guard and did not blame him.", "him", "The cook did not blame the guard.", "incorrect"),
+        ("The cook called the guard because his train was late.", "his", "Because the cook's train was late.", "correct"),
+        ("The cook called the guard because he was late again.", "he", "Because the guard was late again.", "incorrect"),
+    ],
+)  # fmt: skip
+def test_the_pronoun_s_place_is_known_for_every_pronoun(sentence, pronoun, reply, kind) -> None:
+    found = kind_of(reply, sentence=sentence, answer="cook", other="guard", pronoun=pronoun)
+    assert found == kind
+
+
+@pytest.mark.parametrize(
+    ("reply", "kind"),
+    [("Her parents", "incorrect"), ("Emma's parents.", "incorrect"), ("Emma", "correct")],
+)
+def test_control_items_are_read_too(reply, kind) -> None:
+    sentence = "The parents were proud of Emma because she had won the race."
+    found = kind_of(reply, sentence=sentence, answer="Emma", other="parents", pronoun="she")
+    assert found == kind
+
+
+@given(text=st.text(max_size=80))
+def test_any_text_has_a_kind_and_only_a_named_one_is_right_or_wrong(text) -> None:
+    kind = kind_of(text)
+    assert kind in {"correct", "incorrect", "unsure", "other", "refusal"}
+    if kind in {"correct", "incorrect"}:
+        assert {"correct": "mechanic", "incorrect": "nurse"}[kind] in text.casefold()
+
+
+@pytest.mark.skipif(not LABELLED.exists(), reason="the labelled replies are not there yet")
+def test_real_replies_are_read_as_someone_labelled_them_who_did_not_know_the_parser() -> None:
+    """Labels: first or second (of the two occupations), unsure, refusal, other."""
+    rows = pl.read_csv(LABELLED)
+    assert rows.height >= 200
+    assert set(rows["label"]) <= {"first", "second", "unsure", "refusal", "other"}
+    wrong = []
+    for row in rows.fill_null("").iter_rows(named=True):
+        pronoun = row["question"].split("'")[1]
+        prompt = f"{row['sentence']} {row['question']}"
+        asked = asked_in(prompt, row["first"], row["second"], pronoun=pronoun)
+        read = read_framed(row["reply"], asked)
+        said = {"correct": "first", "incorrect": "second"}.get(read, read)
+        if said != row["label"]:
+            wrong.append((said, row["label"], row["reply"]))
+    assert len(wrong) <= 0.05 * rows.height, wrong
