@@ -38,12 +38,21 @@ def over_orders(contrasts: Callable[[Scored], Found]) -> Callable[[Scored], Foun
 
     def averaged(scored: Scored) -> Found:
         level = pl.col("level")
-        cells = wordings_in_turn(scored.scores.filter(level == "presentation"))
+        cells = wordings_in_turn(of_presentations(scored.scores))
         prompts = cells.with_columns(level=pl.lit("prompt"))
         others = scored.scores.filter(~level.is_in(["prompt", "presentation"]))
         yield from contrasts(replace(scored, scores=pl.concat([others, prompts])))
 
     return averaged
+
+
+def of_presentations(scores: pl.DataFrame) -> pl.DataFrame:
+    """The means over orders, or the prompts where only these are given.
+
+    Contrasts average what they are given of one question, so that both come to the same.
+    """
+    cells = scores.filter(pl.col("level") == "presentation")
+    return cells if cells.height else scores.filter(pl.col("level") == "prompt")
 
 
 def where_in_turn(contrasts: Callable[[Scored], Found]) -> Callable[[Scored], Found]:
