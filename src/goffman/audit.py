@@ -16,7 +16,7 @@ from goffman.fit import check_fit, check_names, without_effect
 from goffman.languages import check_languages, readings
 from goffman.measured import measure
 from goffman.measures.catalogue import measure_entry
-from goffman.models.address import address_entry
+from goffman.models.address import address_entry, behind_server
 from goffman.models.base import LoadOptions
 from goffman.models.kinds import answers_to, kinds
 from goffman.models.precision import draw_sample
@@ -101,7 +101,7 @@ def audit(
             for question in pair.questions:
                 count = _counted(question.prompts)
                 listener.note(f"{question.instrument.id}, {pair.model}: {count}.")
-            asked_in_chats = _chat_questions(pair.questions)
+            asked_in_chats = _chat_questions(pair)
             _chatting(options, loading, listener).tell(folder, pair.model, asked_in_chats)
         return Audit(folder=folder, asked=())
     with open_run(folder, seed=options.seed) as run:
@@ -192,7 +192,7 @@ class _Work:
 def _enter_instrument(run: Run, question: Question, models: Sequence[str]) -> None:
     """The run knows the instrument, or has refused it."""
     instrument, prompts = question.instrument, question.prompts
-    replied = answers_to(instrument.kind) == "replies"
+    replied = answers_to(instrument.kind) == "replies" or question.trials > 1
     trials = {"trials": question.trials} if replied else {}
     entry = {
         **instrument_entry(instrument, prompts, question.settings),
@@ -293,11 +293,11 @@ def _deviation(work: _Work, pair: Asking, low: object) -> Entry | None:
 def _ask_chat(work: _Work, pair: Asking) -> Iterator[Asked]:
     """What there is of a chat model's answers: next words and options, then replies."""
     chatting = _chatting(work.options, work.loading, work.listener)
-    questions = _chat_questions(pair.questions)
+    questions = _chat_questions(pair)
     model = chatting.load(work.run, pair.model, questions, kind=pair.kind)
     limits = limits_for(model.identity.device, batch_size=work.options.batch_size)
     for question in pair.questions:
-        if question.instrument.kind in kinds()[pair.kind].here:
+        if not behind_server(pair.model) and question.instrument.kind in kinds()[pair.kind].here:
             yield _ask_question(work, question, model, limits)
     yield from chatting.ask(work.run, model, questions)
 
@@ -313,11 +313,18 @@ def _chatting(options: AskOptions, loading: LoadOptions, listener: Listener) -> 
     )
 
 
-def _chat_questions(questions: Sequence[Question]) -> list[ChatQuestion]:
+def _chat_questions(pair: Asking) -> list[ChatQuestion]:
+    """What a chat model is to reply to."""
+    row, served = kinds()[pair.kind], behind_server(pair.model)
     return [
-        ChatQuestion(instrument=one.instrument.id, prompts=one.prompts, trials=one.trials)
-        for one in questions
-        if answers_to(one.instrument.kind) == "replies"
+        ChatQuestion(
+            instrument=one.instrument.id,
+            prompts=one.prompts,
+            trials=one.trials,
+            words=one.instrument.kind == "complete",
+        )
+        for one in pair.questions
+        if row.table_for(one.instrument.kind, served=served) == "replies"
     ]
 
 

@@ -33,6 +33,8 @@ class ChatQuestion:
     """Its id."""
     prompts: Sequence[Prompt]
     trials: int
+    words: bool = False
+    """Whether a word is to be filled in: see Turn."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,5 +90,6 @@ class Chatting:
                 trials=question.trials,
                 seed=self.seed,
                 watch=self.watch,
+                words=question.words,
             )
             yield ask_replies(job, model)

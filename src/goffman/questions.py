@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -96,10 +96,14 @@ def who_is_asked(
     }
     _check(ways, described, chosen, listener=listener, named=bool(instruments))
     # What no one is asked is not rendered: coreference has 12,640 prompts.
+    served = {
+        way.instrument.id for model in chosen if behind_server(model) for way in chosen[model]
+    }
     questions = _questions(
         [way for way in ways if any(way in of_model for of_model in chosen.values())],
         options,
         listener,
+        served=served,
     )
     return [
         Asking(
@@ -113,7 +117,11 @@ def who_is_asked(
 
 def _can_be_asked(row: ModelKind, model: str, instrument: Instrument) -> bool:
     """Whether a model of this kind can be asked the instrument in this form."""
-    return row.table_for(instrument.kind, served=behind_server(model)) is not None
+    served = behind_server(model)
+    # A request less: whom a sentence is about is read off what a server writes.
+    if served and instrument.kind == "complete" and instrument.writing:
+        return False
+    return row.table_for(instrument.kind, served=served) is not None
 
 
 def _ways(instruments: Sequence[str], options: AskOptions) -> list[Askable]:
@@ -181,14 +189,15 @@ def _needed(kind: InstrumentKind) -> str:
 
 
 def _questions(
-    ways: Sequence[Askable], options: AskOptions, listener: Listener
+    ways: Sequence[Askable], options: AskOptions, listener: Listener, *, served: Collection[str]
 ) -> dict[str, Question]:
-    """By id: the instruments as they are asked."""
+    """By id: the instruments as they are asked; ``served``: those that servers are asked."""
     found: dict[str, Question] = {}
     told: set[str] = set()
     for way in ways:
         instrument = way.instrument
-        rendered = render(instrument, _chosen_prompts(instrument, options))
+        chosen = _chosen_prompts(instrument, options, served=instrument.id in served)
+        rendered = render(instrument, chosen)
         if way.of not in told:
             # Said once, also where sentence pairs are asked in two ways.
             told.add(way.of)
@@ -237,13 +246,13 @@ def _settings(
     return settings_of(instrument, top_k=options.top_k, targets=targets)
 
 
-def _chosen_prompts(instrument: Instrument, options: AskOptions) -> PromptOptions:
+def _chosen_prompts(instrument: Instrument, options: AskOptions, *, served: bool) -> PromptOptions:
     """What is asked of an instrument, of the choices that it leaves.
 
-    A probability costs a forward pass, a reply a request: of what is answered in text only a part
-    is asked, unless the user wants all.
+    A probability costs a forward pass, a reply a request: of what is answered in text, and of what
+    a server is asked, only a part is asked, unless the user wants all.
     """
-    thorough = options.thorough or answers_to(instrument.kind) != "replies"
+    thorough = options.thorough or not (served or answers_to(instrument.kind) == "replies")
     if isinstance(instrument.content, Questionnaire):
         wordings = ["all"] if options.all_wordings else None
         return PromptOptions(wordings=wordings, thorough=thorough)

@@ -19,6 +19,7 @@ from goffman.measures.replies import DEFAULT_PARSER, FIRST_PARSER, parser_named
 from goffman.runs.entries import Lexicons
 from goffman.runs.folder import read_controls, read_prompts
 from goffman.runs.read import read_answers
+from goffman.runs.said_words import fills_of_replies
 from goffman.tables import SCORES, schema
 
 if TYPE_CHECKING:
@@ -100,7 +101,10 @@ def score(
         finished = _finished(manifest, instrument, models, note)
         each: list[pl.DataFrame] = []
         competence: list[pl.DataFrame] = []
-        for model, answers, cased in _answers(run, manifest, instrument, finished, note=note):
+        every = pl.concat([asked, of_controls])
+        for model, answers, cased in _answers(
+            run, manifest, instrument, finished, measure=measure, prompts=every, note=note
+        ):
             said = measure.prepare(_to(asked, answers), asked, words, cased=cased)
             each.append(measure.each(said, asked))
             if of_controls.height:
@@ -126,7 +130,13 @@ def prompts_scored(
     asked = read_prompts(run, manifest).filter(pl.col("instrument") == instrument)
     found = [pl.DataFrame(schema=schema(SCORES))]
     for _, answers, cased in _answers(
-        run, manifest, instrument, iter([model]), note=lambda _: None
+        run,
+        manifest,
+        instrument,
+        iter([model]),
+        measure=measure,
+        prompts=asked,
+        note=lambda _: None,
     ):
         said = measure.prepare(_to(asked, answers), asked, words, cased=cased)
         found.append(measure.each(said, asked))
@@ -166,9 +176,11 @@ def _answers(
     instrument: str,
     models: Iterator[str],
     *,
+    measure: Measure,
+    prompts: pl.DataFrame,
     note: Callable[[str], None],
 ) -> Iterator[tuple[str, pl.DataFrame, bool]]:
-    """One model at a time, its answers, and whether its words have case.
+    """One model at a time, its answers as the measure reads them, and whether words have case.
 
     A model whose answers are not all there any more is left out, with a note: the others' are.
     """
@@ -179,4 +191,6 @@ def _answers(
         except RunError as error:
             note(f"{instrument}, {model}: left out of scores and estimates. {error}")
             continue
-        yield model, answers, bool(manifest.models[model].cased)
+        if table == "replies" and measure.reads == "fills":
+            answers = fills_of_replies(answers, prompts)
+        yield model, answers, manifest.models[model].has_case

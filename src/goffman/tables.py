@@ -106,10 +106,11 @@ REPLIES = (
     Column("fingerprint", "text", "what the server says of itself", nullable=True),
     Column("served_by", "text", "the model's name in the server's answer", nullable=True),
     Column("reasoning", "text", "what the model said to itself before the reply", nullable=True),
+    Column("next_words", "text", "JSON: the first tokens and their rivals, by log", nullable=True),
 )
 """One row a prompt, chat model and trial."""
 
-LATER = ("reasoning",)
+LATER = ("reasoning", "next_words")
 """Columns of answers that an earlier goffman did not write: null where they are missing."""
 
 LIKELIHOODS = (

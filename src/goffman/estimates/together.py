@@ -101,6 +101,11 @@ def sides(
             yield one, other
 
 
+def _correlated(measure: Correlated) -> str:
+    """The number that is correlated: a probability where the measure names one, not its labels."""
+    return str(getattr(measure, "correlated", measure.quantity))
+
+
 def forms_together(
     measures: Mapping[str, Correlated], models: Iterable[tuple[str | None, str | None]]
 ) -> Iterator[tuple[Side, Side]]:
@@ -129,11 +134,6 @@ def forms_together(
             for instrument, model in zip(asked, whose, strict=True)
         )
         yield one, other
-
-
-def _correlated(measure: Correlated) -> str:
-    """The number that is correlated: a probability where the measure names one, not its labels."""
-    return str(getattr(measure, "correlated", measure.quantity))
 
 
 def measures_together(

@@ -281,6 +281,9 @@ class Turn:
     """1, 2 …: the same text is asked once in each."""
     seed: int
     """What the sampling of this reply starts from, where the model lets one say."""
+    words: bool = False
+    """Whether the words that may come first are wanted with their probabilities, if a server can
+    say them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -299,6 +302,9 @@ class Reply:
     """The model's name in the server's own answer."""
     reasoning: str | None = None
     """What the model said to itself before, where it shows it; never read as the answer."""
+    next_words: str | None = None
+    """JSON: for each of the first tokens the text and, as pairs, what else it could have been and
+    how probable; None: not asked for, or the server does not say."""
 
 
 @dataclass(frozen=True, kw_only=True)

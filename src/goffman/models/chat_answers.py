@@ -22,6 +22,10 @@ ANSWERS = frozenset({"text", "output_text", "refusal"})
 """Types of parts of a message that are said to the user; others are reasoning."""
 
 
+MOST_TOKENS = 32
+"""So many of a reply's first tokens are kept with their probabilities."""
+
+
 async def unpacked(
     stream: AsyncIterator[bytes], packing: str, address: Address
 ) -> AsyncIterator[bytes]:
@@ -79,8 +83,34 @@ def reply_of(text: str, hidden: Callable[[str], str]) -> Reply:
         fingerprint=text_at(body, "system_fingerprint"),
         served_by=text_at(body, "model"),
         reasoning=hidden(reasoning) or None,
+        next_words=_next_words(first.get("logprobs"), hidden),
     )
     return without_reasoning(reply)
+
+
+def _next_words(told: object, hidden: Callable[[str], str]) -> str | None:
+    """The first tokens with what else they could have been, as JSON; None: it does not say."""
+    tokens = told.get("content") if isinstance(told, dict) else None
+    if not isinstance(tokens, list):
+        return None
+    found = []
+    for one in tokens[:MOST_TOKENS]:
+        others = one.get("top_logprobs") if isinstance(one, dict) else None
+        if not (isinstance(others, list) and isinstance(one.get("token"), str)):
+            return None
+        pairs = [_pair(other, hidden) for other in others]
+        found.append([hidden(one["token"]), [pair for pair in pairs if pair is not None]])
+    return json.dumps(found, ensure_ascii=False) if found else None
+
+
+def _pair(told: object, hidden: Callable[[str], str]) -> tuple[str, float] | None:
+    """A token and its log-probability; None: it is neither."""
+    if not isinstance(told, dict) or not isinstance(token := told.get("token"), str):
+        return None
+    value = told.get("logprob")
+    number = isinstance(value, int | float) and not isinstance(value, bool) and value <= 0
+    # JSON of some servers has -Infinity for what cannot be.
+    return (hidden(token), max(float(value), -1e4)) if number else None  # type: ignore[arg-type]
 
 
 def _says(message: dict[str, Any]) -> bool:

@@ -130,10 +130,13 @@ class RemoteChat:
         messages = [{"role": "user", "content": opening.text}]
         if opening.system:
             messages.insert(0, {"role": "system", "content": opening.system})
+        # Many servers go on with it; OpenAI's begin the sentence anew, and it is found there.
+        if opening.begun and not self.address.openai:
+            messages.append({"role": "assistant", "content": opening.begun})
         return {
             "model": self.address.model,
             "messages": messages,
-            **self.parameters.body(turn.seed),
+            **self.parameters.body(turn),
         }
 
     def client(self) -> AsyncOpenAI:

@@ -56,6 +56,8 @@ class ModelKind:
     here: Mapping[InstrumentKind, AnswerTable] = field(default_factory=dict)
     """What else it can be asked where it calculates on this machine, and the table of the answers:
     next words (complete) and options' probabilities (choose), by the protocol Continues."""
+    served: Mapping[InstrumentKind, AnswerTable] = field(default_factory=dict)
+    """What else it can be asked behind a server, and the table of the answers."""
     can: str
     """What it can do, after its name: "it can fill masks"."""
     doing: str
@@ -85,7 +87,7 @@ class ModelKind:
         """
         if instrument in self.instruments:
             return self.answers
-        return None if served else self.here.get(instrument)
+        return (self.served if served else self.here).get(instrument)
 
 
 def _masked(name: str, loading: Loading) -> Fills:
@@ -198,6 +200,7 @@ BUILT_IN = (
         instruments=("ask", "say", "write"),
         answers="replies",
         here={"complete": "fills", "choose": "choices"},
+        served={"complete": "replies"},
         can="it can answer questions",
         doing="asking",
         needed="a chat model, such as openai:NAME, http://HOST/v1#NAME or a causal model with a "

@@ -6,13 +6,16 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from goffman.models.base import Sampling
+    from goffman.models.base import Sampling, Turn
 
 LIMITS = ("max_tokens", "max_completion_tokens")
 """The two names of the token limit: many servers know the first, OpenAI's newer models the
 second."""
 
-PARAMETERS = (*LIMITS, "temperature", "top_p", "seed")
+PROBABILITIES = ("top_logprobs", "logprobs")
+"""What asks a server for the probabilities of tokens."""
+
+PARAMETERS = (*LIMITS, "temperature", "top_p", "seed", *PROBABILITIES)
 """All that a request may say of how a reply is drawn."""
 
 OPTIONS = {"temperature": "--temperature", "top_p": "--top-p"} | dict.fromkeys(
@@ -22,6 +25,18 @@ OPTIONS = {"temperature": "--temperature", "top_p": "--top-p"} | dict.fromkeys(
 
 DEFAULTS = {"temperature": 1.0, "top_p": 1.0}
 """What OpenAI's protocol takes where a request says nothing."""
+
+
+TOP = 20
+"""So many tokens a server is asked for with their probabilities: the most that OpenAI's allow."""
+
+WORDS_LIMIT = 24
+"""Tokens of a reply in which a blank is filled."""
+
+NO_PROBABILITIES = (
+    "The server does not give the probabilities of words: in completions, the word that it says in "
+    "each trial is counted instead."
+)
 
 
 class Parameters:
@@ -36,12 +51,19 @@ class Parameters:
         if sampling.top_p is not None:
             self._said["top_p"] = sampling.top_p
         self._tried = {LIMITS[openai]}
+        self.probabilities = True
+        """Whether the server is asked for those of tokens."""
         self.changed: tuple[str, ...] = ()
         """What is not said as it was at first, in sentences for the user."""
 
-    def body(self, seed: int) -> dict[str, Any]:
+    def body(self, turn: Turn) -> dict[str, Any]:
         """The part of a request that says how its reply is drawn."""
-        return {**self._said, **({"seed": seed} if "seed" in self._said else {})}
+        said = {**self._said, **({"seed": turn.seed} if "seed" in self._said else {})}
+        if not turn.words:
+            return said
+        # The blank is the first word, or soon after the beginning of the sentence.
+        said |= {name: min(said[name], WORDS_LIMIT) for name in LIMITS if name in said}
+        return said | ({"logprobs": True, "top_logprobs": TOP} if self.probabilities else {})
 
     def without(self, refused: Sequence[str], sent: Mapping[str, Any]) -> bool:
         """Whether a request that was refused for these may be sent again, said otherwise.
@@ -51,6 +73,11 @@ class Parameters:
         name = named(refused, sent)
         if name is None:
             return False
+        if name in PROBABILITIES:
+            if self.probabilities:
+                self.probabilities = False
+                self.changed += (NO_PROBABILITIES,)
+            return True
         if name not in self._said:
             # Another request was refused for it at the same time.
             return True

@@ -18,10 +18,12 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import polars as pl
 
+from goffman.measures.catalogue import measures
 from goffman.presentation.base import Answers
 from goffman.presentation.evidence import EVIDENCE
 from goffman.presentation.shown import blanked, plain
 from goffman.runs.read import read_answers
+from goffman.runs.said_words import fills_of_replies
 from goffman.tables import SENTIMENTS
 from goffman.terminal import printable
 
@@ -92,8 +94,10 @@ def _answers(run: MeasuredRun, section: Section) -> Iterator[Answers]:
         entry = asked.get(section.instrument)
         if entry is None or entry.parts is None:
             continue
-        table, cased = cast("AnswerTable", entry.table), bool(run.manifest.models[model].cased)
+        table, cased = cast("AnswerTable", entry.table), run.manifest.models[model].has_case
         frame = read_answers(run.folder, table, model=model, instrument=section.instrument)
+        if table == "replies" and str(measures()[section.measure].reads) == "fills":
+            table, frame = "fills", fills_of_replies(frame, section.prompts)
         # Controls are behind no number of a condition.
         frame = frame.filter(pl.col("prompt_id").is_in(section.prompts["prompt_id"].implode()))
         yield Answers(table=table, frame=frame, cased=cased)

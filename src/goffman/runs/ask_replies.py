@@ -58,6 +58,8 @@ class ChatJob:
     seed: int
     """With the text and the trial it gives the seed of a reply."""
     watch: Watch
+    words: bool = False
+    """Whether a word is to be filled in: see Turn."""
 
     def replies(self, model: str) -> Replies:
         """The model's replies, as far as they are on disk."""
@@ -118,13 +120,14 @@ class Questions:
         self.answered[trial - 1, place] = True
         return True
 
-    def turns(self, seed: int) -> list[Turn]:
-        """What is still to be asked, trial by trial."""
+    def turns(self, seed: int, *, words: bool = False) -> list[Turn]:
+        """What is still to be asked, trial by trial; ``words``: see Turn."""
         return [
             Turn(
                 text=self.texts[place],
                 trial=int(trial) + 1,
                 seed=seed_of(seed, self.keys[place], int(trial) + 1),
+                words=words,
             )
             for trial, place in np.argwhere(~self.answered)
         ]
@@ -170,7 +173,7 @@ def _ask_rest(job: ChatJob, model: Chats, replies: Replies) -> _Found:
     job.run.bind()
     with open_journal(replies.folder) as journal:
         found = _known(questions, replies)
-        turns = questions.turns(job.seed)
+        turns = questions.turns(job.seed, words=job.words)
         if turns:
             job.run.begin()
         hearing = Hearing(

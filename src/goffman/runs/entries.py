@@ -121,6 +121,11 @@ class Model(Record):
     asked_as: str | None = None
     """The model's name at its address."""
 
+    @property
+    def has_case(self) -> bool:
+        """Whether its words have case: those of causal and chat models always have."""
+        return self.kind in {"causal", "chat"} if self.cased is None else self.cased
+
     @classmethod
     def of(cls, entry: Entry) -> Self:
         """The record of an entry, also of one that says a use in place of a kind."""

@@ -21,6 +21,7 @@ from goffman.errors import AskingError
 from goffman.models.base import Reply
 from goffman.runs.files import Folder
 from goffman.runs.trouble import disk_trouble
+from goffman.tables import LATER
 
 NAME = "journal"
 """The file's, beside the parts that are made from it."""
@@ -148,8 +149,9 @@ def line_of(line: Line) -> bytes:
     """The line as it stands in the file."""
     told = {"asker": line.asker, "key": line.key, "trial": line.trial, **asdict(line.reply)}
     # So that an earlier goffman can read the lines of models that do not reason aloud.
-    if line.reply.reasoning is None:
-        del told["reasoning"]
+    for later in LATER:
+        if told[later] is None:
+            del told[later]
     content = json.dumps(told, separators=(",", ":")).encode()
     return b"%s %s\n" % (_checksum(content), content)
 

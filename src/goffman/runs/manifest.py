@@ -117,8 +117,7 @@ def read_manifest(run: Path) -> Manifest | None:
         if (Folder(run) / "answers").names():
             message = (
                 f"{run} holds answers but no manifest.json, so it is unknown which model gave "
-                "them. "
-                "Put the file back, or give another folder with --output."
+                "them. Put the file back, or give another folder with --output."
             )
             raise RunError(message)
         return None
@@ -306,7 +305,8 @@ def _with_trials(
             "with --output."
         )
     for model in answered:
-        manifest = with_answers(manifest, model=model, instrument=name, entry=begun("replies"))
+        entry = begun("replies", manifest.answers[model][name])
+        manifest = with_answers(manifest, model=model, instrument=name, entry=entry)
     return replace(manifest, instruments={**manifest.instruments, name: record})
 
 
@@ -330,9 +330,10 @@ def with_answers(manifest: Manifest, *, model: str, instrument: str, entry: Entr
     return replace(manifest, answers={**manifest.answers, model: of_model})
 
 
-def begun(table: str) -> Entry:
-    """What there is of a model's answers to an instrument until it has finished."""
-    return {"table": table, "sentences": None, "rows": None, "parts": None}
+def begun(table: str, before: Answered | None = None) -> Entry:
+    """What there is of a model's answers until it has finished; what a server did stays known."""
+    kept = {} if before is None else {"timeouts": before.timeouts, "changed": before.changed}
+    return {"table": table, "sentences": None, "rows": None, "parts": None, **kept}
 
 
 def with_lexicons(manifest: Manifest, lexicons: Entry) -> Manifest:
@@ -378,11 +379,10 @@ def _refuse(run: Path, what: str, *, there: Record, here: Record) -> None:
         if flat_there.get(name) != flat_here.get(name)
     ]
     if differing:
-        message = (
+        raise RunError(
             f"{run} holds other answers of {what}: {'; '.join(differing)}. A run never mixes the "
             "two: give another folder with --output, or ask with the run's own settings."
         )
-        raise RunError(message)
 
 
 def _flat(entry: Entry) -> dict[str, Any]:
