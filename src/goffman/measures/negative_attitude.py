@@ -23,6 +23,7 @@ from goffman.estimates.conditions import (
     models_over_conditions,
     wordings_over_conditions,
 )
+from goffman.estimates.presented import where_in_turn
 from goffman.estimates.rarity import groups_against_rare, groups_set_apart
 from goffman.estimates.reference import (
     conditions_against_own_group,
@@ -148,17 +149,17 @@ class NegativeAttitude:
         (
             "negative",
             (
-                groups_of_conditions,
-                groups_against_rare,
+                where_in_turn(groups_of_conditions),
+                where_in_turn(groups_against_rare),
                 groups_as_asked,
-                models_over_conditions,
-                conditions_against_reference,
-                conditions_against_own_group,
-                conditions_against_baseline,
+                where_in_turn(models_over_conditions),
+                where_in_turn(conditions_against_reference),
+                where_in_turn(conditions_against_own_group),
+                where_in_turn(conditions_against_baseline),
                 wordings_over_conditions,
             ),
         ),
-        ("negative-apart", (groups_set_apart,)),
+        ("negative-apart", (where_in_turn(groups_set_apart),)),
     )
     between_runs: ClassVar[Contrasts] = (models_over_conditions,)
     presentation: ClassVar[Presentation] = PRESENTATION
