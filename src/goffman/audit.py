@@ -25,7 +25,7 @@ from goffman.options import AskOptions, Listener, MeasureOptions
 from goffman.questions import Asking, Question, who_is_asked
 from goffman.records import MASK, is_control
 from goffman.runs.ask import Asked, Job, ask_fills, ask_labels, ask_likelihoods
-from goffman.runs.folder import Run, keep_prompts, open_run
+from goffman.runs.folder import Run, check_place, keep_prompts, open_run
 from goffman.runs.manifest import (
     instrument_entry,
     model_entry,
@@ -85,6 +85,7 @@ def audit(
     for sentence in without_effect(options, of_models.values()):
         listener.note(sentence)
     folder = output or default_folder(models)
+    check_place(folder)
     words = _words(pairs, folder, measuring)
     for pair in pairs:
         check(pair.model, kind=pair.kind, options=loading)
@@ -206,12 +207,16 @@ def _ask_model(work: _Work, pair: Asking) -> Iterator[Asked]:
     for asked in ask(work, pair):
         if asked.damaged:
             count = len(asked.damaged)
-            files = "1 part was" if count == 1 else f"{count} parts were"
-            work.listener.note(f"{asked.instrument}, {name}: {files} damaged and asked again.")
+            files = "1 file" if count == 1 else f"{count} files"
+            work.listener.note(
+                f"{asked.instrument}, {name}: {files} of stored answers had been damaged. These "
+                "questions were asked again."
+            )
         if asked.not_one_token:
             words = ", ".join(asked.not_one_token)
             work.listener.note(
-                f"Words that are not one token for {name}, and so have no answers: {words}."
+                f"{name} splits these words into several tokens, so it cannot fill them in and no "
+                f"probability is recorded: {words}."
             )
         for remark in asked.remarks:
             work.listener.note(f"{asked.instrument}, {name}: {remark}")
@@ -242,8 +247,9 @@ def _check_top_k(model: Fills, pair: Asking) -> None:
     for question in pair.questions:
         if question.settings and question.settings.top_k > len(model.tokens):
             raise InputError(
-                f"--top-k is {question.settings.top_k} for {question.instrument.id}; the "
-                f"vocabulary of '{pair.model}' allows 1 to {len(model.tokens)}."
+                f"--top-k is {question.settings.top_k} for {question.instrument.id}, but "
+                f"'{pair.model}' knows only {len(model.tokens)} words. Allowed: 1 to "
+                f"{len(model.tokens)}."
             )
 
 

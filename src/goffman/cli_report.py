@@ -19,14 +19,12 @@ def report(
         bool,
         typer.Option(
             "--all-figures",
-            help="Also write every variant of each figure (each choice in its menu) to figures/.",
+            help="Also write every variant of each figure to figures/ (all choices in its menus).",
         ),
     ] = False,
     parser: Annotated[
         str | None,
-        typer.Option(
-            help="Read the stored replies again with another parser; no model is asked again."
-        ),
+        typer.Option(help="Read the stored replies again with this parser. No model is asked."),
     ] = None,
     as_json: Json = False,
 ) -> None:

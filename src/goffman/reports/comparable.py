@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from goffman.measures.catalogue import measure_from
-from goffman.runs.manifest import REMARKS
+from goffman.runs.mixing import REMARKS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -60,6 +60,8 @@ class Progress:
     total: int
     rate: float
     """Sentences a second that this process asked; 0 before the first."""
+    what: str = "sentences"
+    """What is counted, in a word for the user."""
 
 
 Watch = Callable[[Progress], None]

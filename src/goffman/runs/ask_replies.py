@@ -270,6 +270,7 @@ class _Hearing:
                 done=self._total - len(self._turns) + self.heard,
                 total=self._total,
                 rate=self.heard / (now - self._start) if self.heard else 0.0,
+                what="requests",
             )
         )
 
