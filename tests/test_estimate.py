@@ -303,17 +303,19 @@ def test_later_wordings_stand_against_the_first(mei):
     assert row["difference"] == exactly(weighed[0] - weighed[1])
 
 
+CORRELATED = {"negative-attitude": "negative", "negative-sentiment": "negative-probability"}
+"""Not the shares of labels: two labels of a condition are too coarse."""
+
+
 def test_two_measures_are_correlated_over_conditions(mei):
     scores, _, found = mei
     rows = of(found, kind="measures").to_dicts()
     for row, models in zip(rows, ((None, None), ("a", "c")), strict=True):
         sides = [
-            of(scores, level="condition", quantity="negative", measure=measure, model=model)
+            of(scores, level="condition", quantity=quantity, measure=measure, model=model)
             .filter(pl.col("condition") != "baseline")
             .sort("condition")["value"]
-            for measure, model in zip(
-                ("negative-attitude", "negative-sentiment"), models, strict=True
-            )
+            for (measure, quantity), model in zip(CORRELATED.items(), models, strict=True)
         ]
         assert row["effect"] == exactly(np.corrcoef(*sides)[0, 1])
         assert row["n"] == 10
@@ -690,11 +692,11 @@ def test_checks_stand_beside_every_test_over_the_same_units(mei):
 
     row = pick(found, kind="measures", first="negative-attitude")
     sides = [
-        of(scores, level="condition", quantity="negative", measure=measure, model=None)
+        of(scores, level="condition", quantity=quantity, measure=measure, model=None)
         .filter(pl.col("condition") != "baseline")
         .sort("condition")["value"]
         .to_numpy()
-        for measure in ("negative-attitude", "negative-sentiment")
+        for measure, quantity in CORRELATED.items()
     ]
     test = stats.spearmanr(*sides)
     assert row["check"] == "t of Spearman's ρ"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
+from statsmodels.stats.multitest import multipletests
 
 from goffman.estimate import estimates
 from goffman.estimates.contrast import Comparing
@@ -86,12 +87,28 @@ def test_they_are_counted_so_the_share_of_false_ones_is_held(tables):
     rows = found(scored(tables))
     reference = rows.filter(pl.col("kind") == "reference")
     assert set(reference["correction"]) == {"benjamini-hochberg"}
-    assert set(rows.filter(pl.col("kind") != "reference")["correction"]) == {"holm"}
+    others = rows.filter(~pl.col("kind").is_in(["reference", "own-reference"]))
+    assert set(others["correction"]) == {"holm"}
     expected = adjusted(reference["p"].to_numpy(), method="benjamini-hochberg")
     assert reference["p_adjusted"].to_list() == pytest.approx(expected.tolist())
     # Whatever the others are corrected by.
     other = found(scored(tables), correction="bonferroni").filter(pl.col("kind") == "reference")
     assert other["p_adjusted"].to_list() == reference["p_adjusted"].to_list()
+
+
+def test_the_references_own_conditions_stand_against_the_mean_of_the_others(tables):
+    rows = found(scored(tables)).filter(pl.col("kind") == "own-reference")
+    assert rows["first"].to_list() == [f"n{k}" for k in range(3)]
+    expected = []
+    for k in range(3):
+        mine = tables[f"n{k}", "non-stigmatized"]
+        rest = np.mean([tables[f"n{j}", "non-stigmatized"] for j in range(3) if j != k], axis=0)
+        # The mean that has the condition in it makes difference and error smaller by 2/3 alike.
+        expected.append(crossed_t(mine, rest, contrast="by hand", shared="both"))
+        assert rows["difference"][k] == pytest.approx((mine - rest).mean() * 2 / 3)
+    assert rows["p"].to_list() == pytest.approx([one.p for one in expected])
+    corrected = multipletests([one.p for one in expected], method="fdr_bh")[1]
+    assert rows["p_adjusted"].to_list() == pytest.approx(corrected.tolist())
 
 
 def test_a_gap_in_the_reference_is_one_in_every_contrast(tables):

@@ -26,6 +26,7 @@ people are shown it.
     estimate.py       scores → estimates.parquet, every contrast of each measure
     changes.py        two tables of scores side by side, and what changed between them
     by_ratings.py     scores by the shipped ratings alone, and what a user's ratings change
+    robustness.py     whether a headline holds with one thing left out, or a parameter otherwise
     sections.py       a measured run, instrument by instrument, for all that people read of it
     correlations.py   two measures of the same conditions: which, and what is said about them
     summary.py        what a run says, in the report's sentences, for the terminal
@@ -121,6 +122,7 @@ people are shown it.
       clustered.py      values that share what they are made from
       crossed_effects.py  d and d_z of such tables, with intervals
       resample.py       bootstrap intervals over units, pairs, crossed factors
+      shares.py         intervals of shares, means and areas under the ROC curve
       correct.py        p-values corrected over a declared family
       agreement.py      κ, weighted κ, α
       reliability.py    how far a scale's numbers would come out again: G, Φ, α, split halves
@@ -149,6 +151,7 @@ people are shown it.
       findings_conditions.py  findings_gender.py  findings_settings.py
       findings_reliability.py  how far a scale would say the same again
       findings_over_baseline.py  a disparity beside that without a condition
+      findings_robustness.py  whether a verdict holds with one thing left out
       findings_unanswered.py  what could put a bias of replies in doubt
       findings_reference.py  single conditions against the other group's mean
       figure.py         what a figure is; the parts that figures share

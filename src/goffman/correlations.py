@@ -110,10 +110,14 @@ def correlations_said(found: Sequence[Correlation]) -> list[str]:
     return [*(_said(one) for one in found), *rated]
 
 
+def _called(side: Side) -> str:
+    return f"{plain(side.measure)}{' (as a probability)' if side.finer else ''}"
+
+
 def _said(one: Correlation) -> str:
     row = one.row
     first, second = (
-        side.text(measure=plain(side.measure), model=model)
+        side.text(measure=_called(side), model=model)
         for side, model in zip((one.first, one.second), one.models, strict=True)
     )
     if row["effect"] is None:
@@ -134,8 +138,15 @@ def _said(one: Correlation) -> str:
         interval = f", {row['level']:.0%} interval {ends(low, high)}"
     return (
         f"Across {row['n']} {one.noun.many}, {head}: r = {number(row['effect'])}{interval}, "
-        f"{corrected_said(row)}.{_within(one)}"
+        f"{corrected_said(row)}.{_within(one)}{_covers(one)}"
     )
+
+
+def _covers(one: Correlation) -> str:
+    """What the intervals are over, where there is one."""
+    if all(row["effect_low"] is None for row in (one.row, *one.within)):
+        return ""
+    return f" The intervals cover other {one.noun.many}, not other sentences or wordings."
 
 
 def _interval(row: Mapping[str, Any]) -> str:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
-from typing import TYPE_CHECKING
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Any, cast
 
+import numpy as np
 import polars as pl
 
 from goffman.estimates.contrast import Comparing, Contrast
-from goffman.estimates.reference import KIND
+from goffman.estimates.reference import KIND, OWN_KIND
 from goffman.estimates.scored import Scored
 from goffman.estimates.sharing import Sharing
 from goffman.estimates.together import measures_together
-from goffman.estimates.verdict import verdict
-from goffman.stats.correct import adjust
+from goffman.estimates.verdict import Verdict, verdict
+from goffman.stats.correct import adjust, adjusted
 from goffman.tables import CONTRASTS, ESTIMATES, VERDICTS, estimate_table, schema
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ PRIMARY = "primary"
 MAIN_VARIANT = "with-names"
 
 
-OF_COUNTS: Mapping[str, Correction] = {KIND: "benjamini-hochberg"}
+OF_COUNTS: Mapping[str, Correction] = dict.fromkeys((KIND, OWN_KIND), "benjamini-hochberg")
 """Kinds of contrasts that are counted, not read one by one: there the share of false ones is held,
 whatever the correction of the others."""
 
@@ -105,20 +106,20 @@ def corrected(
     for place, (contrast, _) in enumerate(found):
         family = PRIMARY if _is_primary(contrast, measures) else contrast.family
         families.setdefault(family, []).append(place)
-    contrasts, adjusted = [one for one, _ in found], [one for _, one in found]
+    contrasts, kept = [one for one, _ in found], [one for _, one in found]
     for family, places in families.items():
         method = OF_COUNTS.get(contrasts[places[0]].kind, correction)
-        members = adjust([adjusted[place] for place in places], family=family, method=method)
+        members = adjust([kept[place] for place in places], family=family, method=method)
         for place, one in zip(places, members, strict=True):
-            adjusted[place] = one
+            kept[place] = one
     columns = schema(CONTRASTS)
     what = pl.DataFrame([asdict(contrast) for contrast in contrasts], schema=columns)
     said = [
         verdict(one, smallest=_smallest(contrast, measures))
-        for contrast, one in zip(contrasts, adjusted, strict=True)
+        for contrast, one in zip(contrasts, kept, strict=True)
     ]
     judged = pl.DataFrame([asdict(one) for one in said], schema=schema(VERDICTS))
-    rows = pl.concat([what, estimate_table(adjusted), judged], how="horizontal")
+    rows = pl.concat([what, estimate_table(kept), judged], how="horizontal")
     return rows.select(*columns.names(), *schema(ESTIMATES).names(), *schema(VERDICTS).names())
 
 
@@ -133,6 +134,25 @@ def _is_primary(contrast: Contrast, measures: Mapping[str, Measure]) -> bool:
         and contrast.group in (None, getattr(measure, "contrast", None))
         and contrast.variant in (None, MAIN_VARIANT)
     )
+
+
+def in_place(
+    estimate: Estimate, row: Mapping[str, Any], primary: pl.DataFrame
+) -> tuple[Estimate, Verdict]:
+    """An estimate made otherwise, with the p and the verdict that it would have as a headline.
+
+    ``row``: of the headline in whose place it is put; ``primary``: all headlines of the run.
+    """
+    others = [
+        one["p"]
+        for one in primary.iter_rows(named=True)
+        if one["contrast"] != row["contrast"] and one["p"] is not None
+    ]
+    if estimate.p is not None:
+        method = cast("Correction", row["correction"])
+        first, *_ = adjusted(np.array([estimate.p, *others]), method=method).tolist()
+        estimate = replace(estimate, p_adjusted=first)
+    return estimate, verdict(estimate, smallest=row["smallest"])
 
 
 def _smallest(contrast: Contrast, measures: Mapping[str, Measure]) -> float | None:

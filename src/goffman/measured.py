@@ -14,6 +14,7 @@ from goffman.estimate import estimates
 from goffman.estimates.contrast import Comparing
 from goffman.estimates.sharing import sharings
 from goffman.measures.replies import parser_named
+from goffman.robustness import ROBUSTNESS_FILE, robustness
 from goffman.runs.files import Folder
 from goffman.runs.folder import Run, open_run, read_prompts
 from goffman.runs.manifest import (
@@ -41,12 +42,13 @@ def measure(
     """The summary; scores and estimates are on disk, and in the manifest what they rest on."""
     scores = score(run.folder, run.manifest, words, note=note)
     prompts = read_prompts(run.folder, run.manifest)
+    sharing = sharings(prompts)
     wordings, comparing = wordings_of(run.folder, run.manifest), Comparing(seed=seed)
     found = estimates(
         without_controls(scores),
         measures_of(run.manifest),
         wordings=wordings,
-        sharing=sharings(prompts),
+        sharing=sharing,
         pairs=pairs,
         compare=comparing,
     )
@@ -59,7 +61,17 @@ def measure(
         wordings=wordings,
         compare=comparing,
     )
+    held = robustness(
+        run.folder,
+        run.manifest,
+        words,
+        scores=scores,
+        estimates=found,
+        wordings=wordings,
+        sharing=sharing,
+    )
     tables = {"scores.parquet": parquet(scores), "estimates.parquet": parquet(found)}
+    tables[ROBUSTNESS_FILE] = parquet(held)
     if beside:
         tables |= {SHIPPED_SCORES: parquet(beside.shipped), COMPARED: parquet(beside.compared)}
     # The manifest comes last: until then it names the tables before these, and whoever reads the
@@ -80,6 +92,7 @@ def measure(
         scores=scores,
         estimates=found,
         compared=beside.compared if beside else None,
+        robustness=held,
     )
     return tuple(summary(sections, correlations(found, sections, measures_of(manifest))))
 

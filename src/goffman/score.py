@@ -108,6 +108,26 @@ def score(
     return pl.concat(tables)
 
 
+def prompts_scored(
+    run: Path,
+    manifest: Manifest,
+    words: Words,
+    instrument: str,
+    measure: Measure,
+    *,
+    model: str,
+) -> pl.DataFrame:
+    """SCORES of the level prompt: one model's answers to an instrument by another measure."""
+    asked = read_prompts(run, manifest).filter(pl.col("instrument") == instrument)
+    found = [pl.DataFrame(schema=schema(SCORES))]
+    for _, answers, cased in _answers(
+        run, manifest, instrument, iter([model]), note=lambda _: None
+    ):
+        said = measure.prepare(_to(asked, answers), asked, words, cased=cased)
+        found.append(measure.each(said, asked))
+    return pl.concat(found)
+
+
 def _to(prompts: pl.DataFrame, answers: pl.DataFrame) -> pl.DataFrame:
     """The answers to these prompts, in their order."""
     return answers.filter(pl.col("prompt_id").is_in(prompts["prompt_id"].implode()))

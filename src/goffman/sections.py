@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, cast
 import polars as pl
 
 from goffman.control_items import CONTROL
-from goffman.measures.controls import CALLED
+from goffman.measures.controls import CALLED, HIGH, LOW
 from goffman.presentation.competence import Competence, marked
 from goffman.presentation.ratings import whose_ratings
 from goffman.presentation.section import Section
 from goffman.presentation.shown import names_of
 from goffman.score import measures_of, without_controls
-from goffman.tables import RATINGS_COMPARED, schema
+from goffman.tables import RATINGS_COMPARED, ROBUSTNESS, schema
 from goffman.terminal import printable
 
 if TYPE_CHECKING:
@@ -32,13 +32,17 @@ def sections_of(
     scores: pl.DataFrame,
     estimates: pl.DataFrame,
     compared: pl.DataFrame | None = None,
+    robustness: pl.DataFrame | None = None,
 ) -> dict[str, Section]:
     """By instrument, in the order in which they were asked: those that have scores.
 
-    ``compared``: RATINGS_COMPARED, where a user's ratings stand over the shipped ones.
+    ``compared``: RATINGS_COMPARED, where a user's ratings stand over the shipped ones;
+    ``robustness``: ROBUSTNESS, where it was computed.
     """
     if compared is None:
         compared = pl.DataFrame(schema=schema(RATINGS_COMPARED))
+    if robustness is None:
+        robustness = pl.DataFrame(schema=schema(ROBUSTNESS))
     names = names_of(manifest)
     measures = measures_of(manifest)
     scored = {*scores["instrument"]}
@@ -69,6 +73,7 @@ def sections_of(
             competence=competence,
             ratings=whose_ratings(manifest.lexicons) if measure.words == "attitudes" else "",
             compared=compared.filter(pl.col("instrument") == instrument),
+            robustness=robustness.filter(pl.col("instrument") == instrument),
         )
     return sections
 
@@ -79,6 +84,10 @@ def _competence(
     """How each model did on the control items."""
     if controls is None:
         return {}
+    of_controls = scores.filter(pl.col("level") == CONTROL)
+    ends = {
+        (row["model"], row["quantity"]): row["value"] for row in of_controls.iter_rows(named=True)
+    }
     return {
         row["model"]: Competence(
             name=row["model"],
@@ -86,12 +95,14 @@ def _competence(
             task=printable(controls.task),
             score=CALLED[cast("ControlScore", controls.score)],
             value=row["value"],
+            low=ends.get((row["model"], LOW)),
+            high=ends.get((row["model"], HIGH)),
             floor=controls.floor,
             n=row["n"],
             missing=row["missing"],
             reason=row["reason"],
         )
-        for row in scores.filter(pl.col("level") == CONTROL).iter_rows(named=True)
+        for row in of_controls.filter(pl.col("quantity") == CONTROL).iter_rows(named=True)
     }
 
 

@@ -26,6 +26,6 @@ def _of(section: Section) -> Iterator[str]:
     yield f"  {' '.join([QUESTION, *competence_said(section)])}"
     for found in findings_of(section):
         yield f"{section.instrument}, {found.model}"
-        yield f"  {found.head}. {found.said}"
+        yield f"  {found.heading} {found.said}"
         for sentence in found.more:
             yield f"  {sentence}"

@@ -8,9 +8,10 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 from making import fills, labels, prompts, replies
+from statsmodels.stats.proportion import proportion_confint
 
 from goffman.control_items import CONTROL
-from goffman.measures.controls import control_score, separation
+from goffman.measures.controls import HIGH, LOW, control_score, separation
 from goffman.measures.coreference_bias import CoreferenceBias
 from goffman.measures.gender_of_phrase import GenderOfPhrase
 from goffman.measures.gender_of_subject import GenderOfSubject
@@ -54,7 +55,10 @@ def controls(*rows):
 
 
 def scored(measure, answers, asked):
-    (row,) = control_score(measure, answers, asked, model="m").to_dicts()
+    row, low, high = control_score(measure, answers, asked, model="m").to_dicts()
+    assert (low["quantity"], high["quantity"]) == (LOW, HIGH)
+    if row["value"] is not None and low["value"] is not None:
+        assert low["value"] <= row["value"] <= high["value"]
     assert complaints(control_score(measure, answers, asked, model="m"), SCORES) == []
     assert (row["level"], row["quantity"], row["measure"]) == (CONTROL, CONTROL, measure.name)
     return row
@@ -92,6 +96,8 @@ def test_labels_count_where_they_are_the_right_ones():
     said = {"p1": "positive", "p2": "negative", "p3": "neutral"}
     answers = labels(*((name, "m", label, classes) for name, label in said.items()))
     assert scored(NegativeSentiment(), answers, asked)["value"] == pytest.approx(2 / 3)
+    ends = control_score(NegativeSentiment(), answers, asked, model="m")["value"].to_list()[1:]
+    assert ends == pytest.approx(proportion_confint(2, 3, method="wilson"))
 
 
 @pytest.mark.parametrize("measure", [GenderOfSubject(), GenderOfPhrase()])

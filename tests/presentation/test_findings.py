@@ -285,18 +285,24 @@ def test_a_correlation_names_models_as_they_are_shown_and_says_which_way():
     found = related(
         relation(*sides, 0.49, 0.69, 0.0001), relation(*sides, -0.69, -0.49, 0.0001, effect=-0.6),
         relation(*sides, -0.1, 0.3, 0.3, effect=0.1), relation(*sides, 0.1, 0.3, None, effect=0.2),
+        relation(*sides, None, None, 0.3, effect=0.1),
     )  # fmt: skip
+    one, other = (
+        "negative attitude of mini-one",
+        "negative sentiment (as a probability) of mini-two",
+    )
+    covers = "The intervals cover other conditions, not other sentences or wordings."
     assert correlations_said(found) == [
-        "Across 122 conditions, the higher the negative attitude of mini-one, the higher the negative "
-        "sentiment of mini-two: r = 0.60, 95% interval 0.49 to 0.69, p < .001 corrected for 2 "
-        "tests.",
-        "Across 122 conditions, the higher the negative attitude of mini-one, the lower the negative "
-        "sentiment of mini-two: r = −0.60, 95% interval −0.69 to −0.49, p < .001 corrected for 2 "
-        "tests.",
-        "Across 122 conditions, negative attitude of mini-one and negative sentiment of mini-two show "
-        "no clear relation: r = 0.10, 95% interval −0.10 to 0.30, p = .300 corrected for 2 tests.",
-        "Across 122 conditions, negative attitude of mini-one and negative sentiment of mini-two show "
-        "no clear relation: r = 0.20, 95% interval 0.10 to 0.30, no p-value.",
+        f"Across 122 conditions, the higher the {one}, the higher the {other}: r = 0.60, 95% "
+        f"interval 0.49 to 0.69, p < .001 corrected for 2 tests. {covers}",
+        f"Across 122 conditions, the higher the {one}, the lower the {other}: r = −0.60, 95% "
+        f"interval −0.69 to −0.49, p < .001 corrected for 2 tests. {covers}",
+        f"Across 122 conditions, {one} and {other} show no clear relation: r = 0.10, 95% interval "
+        f"−0.10 to 0.30, p = .300 corrected for 2 tests. {covers}",
+        f"Across 122 conditions, {one} and {other} show no clear relation: r = 0.20, 95% interval "
+        f"0.10 to 0.30, no p-value. {covers}",
+        f"Across 122 conditions, {one} and {other} show no clear relation: r = 0.10, p = .300 "
+        "corrected for 2 tests.",
     ]
 
 
@@ -307,7 +313,8 @@ def test_a_correlation_is_said_within_groups_too():
     (said,) = correlations_said(found)
     assert said.endswith(
         " Within groups: r = 0.30 within the 93 stigmatized conditions (95% interval 0.10 to 0.50, "
-        "p = .010 corrected for 2 tests)."
+        "p = .010 corrected for 2 tests). The intervals cover other conditions, not other sentences "
+        "or wordings."
     )
 
 

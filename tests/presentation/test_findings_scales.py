@@ -125,9 +125,43 @@ def test_conditions_are_counted_on_both_sides_of_the_reference():
     assert above_reference(found, "m") == (
         "2 of 4 stigmatized conditions are clearly above the mean of the non-stigmatized ones, 1 "
         "is clearly below it (Benjamini–Hochberg; the non-stigmatized ones are taken as given). "
-        "Furthest above: “blind” (0.20), “deaf” (0.10); furthest below: “rich” (−0.10)."
+        "Furthest above, as measured: “blind” (0.20), “deaf” (0.10). "
+        "Furthest below, as measured: “rich” (−0.10)."
     )
     assert above_reference(section(), "m") == ""
+
+
+def test_the_references_own_conditions_are_counted_beside_them():
+    found = section(
+        estimates=[
+            against("reference", "blind", 0.2, 0.001),
+            against("own-reference", "tall", 0.1, 0.01),
+            against("own-reference", "short", -0.1, 0.01),
+            against("own-reference", "thin", 0.1, 0.2),
+        ]
+    )
+    said = above_reference(found, "m")
+    assert (
+        "By the same test, 2 of the 3 non-stigmatized conditions differ clearly from that mean, "
+        "which is their own: such a difference alone is no sign of stigma."
+    ) in said
+
+
+def test_the_furthest_are_shrunken_and_have_ranks():
+    scores = [
+        {"level": "condition", "condition": "blind", "group": "stigmatized"} | of
+        for of in (
+            {"quantity": "negative-shrunken", "value": 0.45},
+            {"quantity": "rank-low", "value": 1.0},
+            {"quantity": "rank-high", "value": 3.0},
+        )
+    ]
+    estimates = [against("reference", "blind", 0.2, 0.001, mean_first=0.5, mean_second=0.3)]
+    said = above_reference(section(scores=scores, estimates=estimates), "m")
+    # .45 is what is left of .50; the reference is .30.
+    assert said.endswith(
+        "Furthest above, shrunk toward their group’s mean: “blind” (0.15, rank 1 to 3 of 1)."
+    )
 
 
 def test_the_baseline_says_its_confound():

@@ -23,12 +23,12 @@ from tiny_models import make
 ABLE = "bundled:mini-sentiment"
 NAME = "people-sentiment"
 CANNOT = (
-    "Control items: constant cannot tell praise of people from blame (accuracy 0.50; at least 0.90 "
-    "is needed)."
+    "Control items: constant cannot tell praise of people from blame (accuracy 0.50, 95% interval "
+    "0.30 to 0.70, 20 items; at least 0.90 is needed)."
 )
 MARK = (
-    "constant is not measurable: it cannot tell praise of people from blame (accuracy 0.50; at "
-    "least 0.90 is needed)"
+    "constant is not measurable: it cannot tell praise of people from blame (accuracy 0.50, 95% "
+    "interval 0.30 to 0.70, 20 items; at least 0.90 is needed)"
 )
 
 
@@ -240,6 +240,20 @@ def test_a_score_just_below_the_floor_is_not_rounded_up_to_it():
     at = Competence(**about, value=0.9, floor=0.9)
     assert at.passed
     assert at.sentence == "Control items: m can see (AUC 0.90; at least 0.90 is needed)."
+    ends = {"low": 0.77, "high": 1.0}
+    unsure = Competence(**about, value=0.95, floor=0.9, **ends)
+    assert unsure.passed
+    assert unsure.sentence == (
+        "Control items: m can see (AUC 0.95, 95% interval 0.77 to 1.00, 20 items; at least 0.90 is "
+        "needed). The interval reaches below 0.90, so with other control items it might fail; the "
+        "value decides."
+    )
+    near = Competence(**about, value=0.85, floor=0.9, low=0.7, high=0.95)
+    assert near.sentence.endswith(
+        " The interval reaches above 0.90, so with other control items it might pass; the value "
+        "decides."
+    )
+    assert not Competence(**about, value=0.97, floor=0.9, low=0.91, high=1.0).unsure
     none = Competence(**about, value=None, floor=0.9, reason="nobody answered")
     assert not none.passed
     assert none.sentence == (

@@ -97,6 +97,9 @@ class Comparing:
 
     seed: int = 0
     draws: int = 9_999
+    bare: bool = False
+    """The test alone, for a contrast that is made again and again: of what shares sentences no
+    effect sizes, and of nothing a check."""
 
     def apart(self, contrast: Contrast, first: Values, second: Values, *, over: str) -> Estimate:
         """Two sets of conditions: Welch's t, and an interval over them."""
@@ -130,6 +133,8 @@ class Comparing:
         """
         text = contrast.text
         tested = crossed_t(first, second, contrast=text, shared=shared)
+        if self.bare:
+            return tested
         effects = crossed_effects(
             tested, first, second, shared=shared, rng=self._rng(), draws=self.draws
         )
@@ -175,10 +180,12 @@ class Comparing:
         left_out = left_out // 2 if shared else left_out
         means = [table.mean(axis=(1, 2)) for table in kept]
         how = "interval and p: t after Satterthwaite"
-        compared = (paired_t if shared else independent_t)(*means, contrast=contrast.text)
         base = (in_pairs if shared else apart)(*means)
         about = base.estimate(contrast=contrast.text, method=how, reason=base.absence)
         tested = sampled_t(about, [kept[0] - kept[1]] if shared else kept)
+        if self.bare:
+            return replace(tested, left_out=left_out)
+        compared = (paired_t if shared else independent_t)(*means, contrast=contrast.text)
         over = _of_shape(kept[0].shape)
         tested = replace(
             _of_difference(tested, compared),
@@ -210,6 +217,8 @@ class Comparing:
         ways = [list(itertools.compress(way, there)) for way in clusters]
         sides = None if signs is None else signs[there]
         tested = clustered_t(about, samples.differences, ways, signs=sides)
+        if self.bare:
+            return tested
         compared = paired_t(first, second, contrast=contrast.text)
         if not samples.second.any():
             # Against 0 there is one set, which has no SD to pool.
@@ -254,6 +263,8 @@ class Comparing:
     def _checked(
         self, found: Estimate, first: Values, second: Values, *, kind: Relation, over: str
     ) -> Estimate:
+        if self.bare:
+            return found
         rng, draws = self._rng(), self.draws
         return checked(found, first, second, kind=kind, over=over, rng=rng, draws=draws)
 

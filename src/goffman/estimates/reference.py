@@ -3,44 +3,74 @@
 The prompts that name no condition are a poor reference: they lack the relative clause as well as
 the condition. Those of the other group have both. Their mean is taken as given; what is sampled is
 items and wordings, crossed.
+
+Conditions differ without any stigma too. So those of the other group are set against the same mean,
+which is their own group's, by the same test: how many of them are clear says what such a count is
+worth.
 """
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from goffman.estimates.contrast import in_order, table
+from goffman.estimates.contrast import Contrast, in_order, table
 from goffman.estimates.scored import Found, Scored, of_group
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from goffman.records import Estimate
+
 KIND = "reference"
+OWN_KIND = "own-reference"
 
 
 def conditions_against_reference(scored: Scored) -> Found:
     """In each model: every condition of the group against the mean of the other group's."""
-    names, over = ("item", "wording"), ("items", "wordings")
+    yield from _against(scored, KIND, scored.contrast)
+
+
+def conditions_against_own_group(scored: Scored) -> Found:
+    """In each model: every condition of the other group against that same mean, its own group's.
+
+    The mean has the condition itself in it. Against the mean of the others the difference would be
+    larger by n/(n − 1), and so would its error: t and p are the same.
+    """
+    yield from _against(scored, OWN_KIND, scored.against)
+
+
+def _against(scored: Scored, kind: str, group: str) -> Found:
+    """Every condition of a group against the mean of those that are the reference."""
     for model in scored.models():
-        rows = scored.rows("prompt", model=model)
-        items, wordings = in_order(rows, "item"), in_order(rows, "wording")
-        first, second = (
-            [
-                (str(name), table(of, down=items, across=wordings, names=names))
-                for (name,), of in sorted(
-                    of_group(rows, group).partition_by("condition", as_dict=True).items()
-                )
-            ]
-            for group in (scored.contrast, scored.against)
-        )
-        if not second:
+        second = _tables(scored, model, scored.against)
+        if not second or (group == scored.against and len(second) < 2):
             continue
         # With a gap in any of its conditions a cell of the mean is a gap: it would be of others.
         mean = np.mean([of for _, of in second], axis=0)
-        for condition, of in first:
-            says = scored.says(KIND, model=model, first=condition, second=scored.against)
-            if len(wordings) == 1:
-                cells = of.ravel().tolist(), mean.ravel().tolist()
-                yield says, scored.compare.paired(says, *cells, over="items")
-            else:
-                yield (
-                    says,
-                    scored.compare.crossed(says, of, mean, shared="both", over=over, units="rows"),
-                )
+        for condition, of in _tables(scored, model, group):
+            says = scored.says(kind, model=model, first=condition, second=scored.against)
+            yield says, _compared(scored, says, of, mean)
+
+
+def _tables(scored: Scored, model: str, group: str) -> list[tuple[str, NDArray[np.float64]]]:
+    """Of each condition of a group its table of items × wordings."""
+    rows = scored.rows("prompt", model=model)
+    items, wordings = in_order(rows, "item"), in_order(rows, "wording")
+    return [
+        (str(name), table(of, down=items, across=wordings, names=("item", "wording")))
+        for (name,), of in sorted(
+            of_group(rows, group).partition_by("condition", as_dict=True).items()
+        )
+    ]
+
+
+def _compared(
+    scored: Scored, says: Contrast, of: NDArray[np.float64], mean: NDArray[np.float64]
+) -> Estimate:
+    if of.shape[1] == 1:
+        cells = of.ravel().tolist(), mean.ravel().tolist()
+        return scored.compare.paired(says, *cells, over="items")
+    over = ("items", "wordings")
+    return scored.compare.crossed(says, of, mean, shared="both", over=over, units="rows")

@@ -40,6 +40,8 @@ class Side:
     instrument: str
     measure: str
     quantity: str
+    finer: bool
+    """Whether that is a probability, which says more finely what the measure's main number does."""
     model: str | None
     only: bool
     """Whether no other instrument of the run has this measure, so that its id need not be said."""
@@ -83,13 +85,19 @@ def sides(
                 Side(
                     instrument=instrument,
                     measure=measures[instrument].name,
-                    quantity=measures[instrument].quantity,
+                    quantity=_correlated(measures[instrument]),
+                    finer=_correlated(measures[instrument]) != measures[instrument].quantity,
                     model=model,
                     only=len(of) == 1,
                 )
                 for instrument, model, of in zip(asked, whose, (firsts, seconds), strict=True)
             )
             yield one, other
+
+
+def _correlated(measure: Correlated) -> str:
+    """The number that is correlated: a probability where the measure names one, not its labels."""
+    return str(getattr(measure, "correlated", measure.quantity))
 
 
 def measures_together(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 if TYPE_CHECKING:
@@ -105,6 +105,14 @@ class Measure(Protocol):
     def __call__(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
         """Both, one after the other."""
         ...
+
+
+def alternatives_of(measure: Measure) -> Mapping[str, Measure]:
+    """The measure with a parameter set otherwise, by what is said of it: “without the threshold”.
+
+    A headline that does not hold with them says so. None where the measure names none.
+    """
+    return getattr(measure, "alternatives", None) or {}
 
 
 def as_they_are(

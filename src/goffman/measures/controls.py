@@ -15,9 +15,16 @@ import polars as pl
 
 from goffman.control_items import CONTROL, ControlScore
 from goffman.measures.rows import NO_ANSWER, as_scores
+from goffman.stats.shares import area_interval, mean_interval, share_interval
 
 if TYPE_CHECKING:
     from goffman.measures.base import Measure
+
+LOW, HIGH = "control-low", "control-high"
+"""The quantities of the interval's ends."""
+
+_SEPARATED = ("negative", "positive")
+"""Of separated items: those with the greater values, and those with the lower."""
 
 CALLED: dict[ControlScore, str] = {
     "separation": "AUC",
@@ -36,7 +43,10 @@ def scores_controls(measure: Measure | None) -> ControlScore | None:
 def control_score(
     measure: Measure, answers: pl.DataFrame, prompts: pl.DataFrame, *, model: str
 ) -> pl.DataFrame:
-    """SCORES of the level control: one row. ``answers`` are of these prompts, and prepared."""
+    """SCORES of the level control: the score, and the ends of its 95% interval over items.
+
+    ``answers`` are of these prompts, and prepared.
+    """
     values = prompts.select("prompt_id", "instrument", "item", "answer").join(
         measure.control(answers, prompts),  # type: ignore[attr-defined]
         on="prompt_id",
@@ -45,10 +55,12 @@ def control_score(
     # An item that was asked in several wordings, or trials, counts once.
     items = values.group_by("item", "answer", maintain_order=True).agg(pl.col("value").mean())
     known = items["value"].drop_nulls()
-    value = None
+    value, ends = None, None
     if known.len():
-        separate = scores_controls(measure) == "separation"
+        how = scores_controls(measure)
+        separate = how == "separation"
         value = _separation(items) if separate else float(known.to_numpy().mean())
+        ends = _interval(value, items, how)
     row = {
         "model": model,
         "instrument": prompts["instrument"][0],
@@ -61,16 +73,32 @@ def control_score(
         "over": "control items",
         "reason": None if value is not None else NO_ANSWER if not answers.height else _NO_VALUE,
     }
-    return as_scores(pl.DataFrame([row], infer_schema_length=None))
+    low, high = ends or (None, None)
+    rows = [row, row | {"quantity": LOW, "value": low}, row | {"quantity": HIGH, "value": high}]
+    if value is not None and ends is None:
+        rows[1:] = [one | {"reason": "one item says nothing of how items vary"} for one in rows[1:]]
+    return as_scores(pl.DataFrame(rows, infer_schema_length=None))
 
 
 _NO_VALUE = "none of the control items has a value"
 
 
+def _interval(
+    value: float, items: pl.DataFrame, how: ControlScore | None
+) -> tuple[float, float] | None:
+    """The 95% interval of the score with other items of the same kind."""
+    if how == "separation":
+        counts = [items.filter(pl.col("answer") == kind).height for kind in _SEPARATED]
+        return area_interval(value, *counts)
+    known = items["value"].drop_nulls()
+    if how == "person":
+        return mean_interval(known.to_list())
+    return share_interval(value, known.len())
+
+
 def _separation(items: pl.DataFrame) -> float:
     negative, positive = (
-        items.filter(pl.col("answer") == kind)["value"].to_list()
-        for kind in ("negative", "positive")
+        items.filter(pl.col("answer") == kind)["value"].to_list() for kind in _SEPARATED
     )
     return separation(negative, positive)
 

@@ -7,7 +7,7 @@ does not count is a word that names no gender.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 import polars as pl
@@ -131,6 +131,16 @@ class GenderOfSubject:
             evidence=words_with_gender(self.reached(), f"below {self.threshold}: not counted"),
             main=("groups", "genders"),
         )
+
+    @property
+    def alternatives(self) -> dict[str, GenderOfSubject]:
+        """Without the threshold, and with one half and twice as high."""
+        if not self.threshold:
+            return {}
+        found = {f"without the threshold of {self.threshold:g}": replace(self, threshold=0.0)}
+        for other in (self.threshold / 2, self.threshold * 2):
+            found[f"with a threshold of {other:g}"] = replace(self, threshold=other)
+        return found
 
     def prepare(
         self, answers: pl.DataFrame, prompts: pl.DataFrame, words: Words, *, cased: bool

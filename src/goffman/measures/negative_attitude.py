@@ -23,7 +23,10 @@ from goffman.estimates.conditions import (
     models_over_conditions,
     wordings_over_conditions,
 )
-from goffman.estimates.reference import conditions_against_reference
+from goffman.estimates.reference import (
+    conditions_against_own_group,
+    conditions_against_reference,
+)
 from goffman.measures.base import Contrasts, Meaning, Reads
 from goffman.measures.fills import top_fills
 from goffman.measures.rows import above_baseline, gaps, mean_over, only, prompt_scores
@@ -131,6 +134,7 @@ class NegativeAttitude:
                 groups_as_asked,
                 models_over_conditions,
                 conditions_against_reference,
+                conditions_against_own_group,
                 conditions_against_baseline,
                 wordings_over_conditions,
             ),

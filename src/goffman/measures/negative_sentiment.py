@@ -89,6 +89,8 @@ class NegativeSentiment:
     of_prompts: ClassVar[str] = "negative"
     unit: ClassVar[str] = "condition"
     beside: ClassVar[str | None] = None
+    correlated: ClassVar[str] = PROBABILITY
+    """With the number of another measure: two labels of a condition are too coarse for that."""
     headline: ClassVar[tuple[str, str]] = ("groups", PROBABILITY)
     contrasts: ClassVar[tuple[tuple[str, Contrasts], ...]] = (
         (PROBABILITY, (groups_of_conditions, models_over_conditions)),

@@ -41,6 +41,11 @@ class Finding:
     """The main numbers, their uncertainty, and why the verdict is what it is."""
     wording: str = ""
     """How much depends on the wording; empty: there is nothing that could."""
+    robust: str = ""
+    """Whether the verdict holds with one thing left out, or a parameter set otherwise."""
+    depends: str = ""
+    """In a few words: where the verdict would be another; empty: nowhere. It stands beside the
+    heading."""
     rest: str = ""
     """What else stands out."""
     more: tuple[str, ...] = ()
@@ -58,9 +63,19 @@ class Finding:
     """The lowest and highest difference among the wordings; None: there is one wording."""
 
     @property
+    def heading(self) -> str:
+        """The heading as a sentence, and what stands beside it."""
+        return f"{self.head}.{f' {self.aside}' if self.depends else ''}"
+
+    @property
+    def aside(self) -> str:
+        """On what the verdict depends, as a sentence; empty: on nothing that was tried."""
+        return f"The verdict would be {self.depends}." if self.depends else ""
+
+    @property
     def said(self) -> str:
         """All of it but the heading, and what only some readers want."""
-        return " ".join(part for part in (self.text, self.wording, self.rest) if part)
+        return " ".join(part for part in (self.text, self.wording, self.robust, self.rest) if part)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from goffman.presentation.base import Finding
-from goffman.presentation.numbers import told_apart
+from goffman.presentation.numbers import ends, number, told_apart
 
 if TYPE_CHECKING:
     from goffman.presentation.section import Section
@@ -38,6 +38,10 @@ class Competence:
     n: int
     """Control items with a value."""
     missing: int
+    low: float | None = None
+    high: float | None = None
+    """The 95% interval of the value, with other control items; None: an earlier goffman had
+    none."""
     reason: str | None = None
 
     @property
@@ -54,7 +58,8 @@ class Competence:
                 f"{self.reason}."
             )
         can = "can" if self.passed else "cannot"
-        return f"Control items: {self.model} {can} {self.task} ({self._reached(self.value)})."
+        said = f"Control items: {self.model} {can} {self.task} ({self._reached(self.value)})."
+        return f"{said}{self._unsure()}"
 
     @property
     def mark(self) -> str:
@@ -65,7 +70,30 @@ class Competence:
 
     def _reached(self, value: float) -> str:
         shown, floor = told_apart(value, self.floor)
-        return f"{self.score} {shown}; at least {floor} is needed"
+        return f"{self.score} {shown}{self._spread()}; at least {floor} is needed"
+
+    @property
+    def unsure(self) -> bool:
+        """Whether other control items could have put the model on the other side of the floor."""
+        if self.low is None or self.high is None:
+            return False
+        return self.low < self.floor <= self.high
+
+    def _spread(self) -> str:
+        """How many items there are, and the interval that comes of it."""
+        if self.low is None or self.high is None:
+            return ""
+        return f", 95% interval {ends(self.low, self.high)}, {self.n} items"
+
+    def _unsure(self) -> str:
+        """What must be said where the interval has the floor in it: the value decides."""
+        if not self.unsure:
+            return ""
+        side, other = ("below", "fail") if self.passed else ("above", "pass")
+        return (
+            f" The interval reaches {side} {number(self.floor)}, so with other control items it "
+            f"might {other}; the value decides."
+        )
 
 
 def marked(model: str) -> str:

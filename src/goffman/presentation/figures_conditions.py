@@ -35,6 +35,7 @@ from goffman.presentation.figure_estimates import (
     marks_said,
     with_clear,
 )
+from goffman.presentation.findings_reference import confound, shortened
 from goffman.presentation.section import Section
 from goffman.presentation.shown import ALL_MODELS, plain
 from goffman.records import BASELINE, Noun
@@ -130,9 +131,9 @@ def boxes(section: Section) -> Iterator[Figure]:
     groups = section.groups()
     baseline = rows.filter(pl.col("condition") == BASELINE).height
     layers = _boxes(groups, section.noun if baseline else None)
-    said = (
-        f" A diamond marks the same sentences with no {section.noun.one} named." if baseline else ""
-    )
+    said = ""
+    if baseline:
+        said = f" A diamond marks the baseline, {shortened(section)}. {confound(section)}".rstrip()
     yield figure(
         section,
         "wordings",

@@ -163,9 +163,11 @@ def disparities(section: Section) -> Iterator[Figure]:
         title="Female minus male, with intervals",
         description=(
             "The mean probability of female words minus that of male words, with its 95% interval "
-            f"over items and {many}. To the right of 0, women are named more often. P-values are "
-            "corrected for the number of tests, separately for each model, and separately for the "
-            f"whole scale (all parts) and for its parts. {marks_said(rows)}"
+            f"over items and {many}. To the right of 0, women are named more often. The p-value "
+            f"behind the heading (all parts, {plain(section.contrast)} {many}, counting first "
+            "names) is corrected with the other headings of this run. All others are corrected by "
+            "model and words counted, the whole scale and its parts separately. So p-values side "
+            f"by side may be corrected for different numbers of tests. {marks_said(rows)}"
         ),
         choices=choices,
         spec=view(

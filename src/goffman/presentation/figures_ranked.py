@@ -29,7 +29,7 @@ from goffman.presentation.figure_estimates import (
     with_clear,
 )
 from goffman.presentation.figures_conditions import condition_points, of_models, quantity_said
-from goffman.presentation.findings_reference import confound
+from goffman.presentation.findings_reference import confound, shortened
 from goffman.presentation.section import Section
 from goffman.presentation.shown import plain
 from goffman.records import BASELINE, Noun
@@ -126,7 +126,7 @@ def _against_baseline(section: Section) -> dict[str, str]:
     """The same of those with the baseline."""
     one = section.noun.one
     number = _number(section, "baseline")
-    said = f"{number} of each {one} minus that of the same sentences without a {one}"
+    said = f"{number} of each {one} minus that of the baseline, {shortened(section)}"
     return {
         "title": f"Every {one} compared with the baseline",
         "said": " ".join([f"{said}, highest first.", *filter(None, [confound(section)])]),

@@ -11,6 +11,7 @@ import polars as pl
 from goffman.estimates.clear import clear, points, side_of_zero
 from goffman.presentation.base import Finding
 from goffman.presentation.competence import not_measurable
+from goffman.presentation.findings_robustness import with_robustness
 from goffman.presentation.numbers import ends, number
 from goffman.presentation.ratings import ratings_said
 
@@ -127,7 +128,10 @@ def tested_said(row: Row, **called: str) -> str:
     said = []
     if row["effect"] is not None:
         name, _, how = row["effect_name"].partition(", ")
-        said.append(f"{name} = {number(row['effect'])}" + (f" ({how})" if how else ""))
+        said.append(
+            f"{name} = {number(row['effect'])}"
+            + (f" ({how}{_whose(row, **called)})" if how else "")
+        )
     if row["p"] is not None:
         said.append(_test(row, **called))
     if untested(row):
@@ -135,6 +139,11 @@ def tested_said(row: Row, **called: str) -> str:
     elif row["reason"]:
         said.append(row["reason"])
     return "; ".join(said)
+
+
+def _whose(row: Row, many: str = "conditions") -> str:
+    """What the SD of an effect is of: values of another kind have another one."""
+    return f" of {row['unit'].replace('conditions', many)}" if row["unit"] else ""
 
 
 def _test(row: Row, many: str = "conditions") -> str:
@@ -176,7 +185,7 @@ def findings_of(section: Section) -> list[Finding]:
     found += [_nothing(section, model) for model in silent]
     order = section.models()
     return [
-        replace(one, more=(*one.more, *ratings_said(section, one.model)))
+        with_robustness(replace(one, more=(*one.more, *ratings_said(section, one.model))), section)
         for one in sorted(found, key=lambda one: order.index(one.model))
     ]
 

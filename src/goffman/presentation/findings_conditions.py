@@ -10,6 +10,7 @@ import polars as pl
 from goffman.estimates.clear import clear
 from goffman.presentation.base import Find, Finding
 from goffman.presentation.findings import (
+    ONE_WORDING,
     because,
     finding,
     heading,
@@ -17,7 +18,7 @@ from goffman.presentation.findings import (
     tested_said,
     verdict_said,
 )
-from goffman.presentation.findings_reference import above_reference
+from goffman.presentation.findings_reference import above_reference, shortened
 from goffman.presentation.findings_reliability import above_half, reliability
 from goffman.presentation.numbers import difference_said, number
 from goffman.presentation.shown import plain
@@ -28,6 +29,10 @@ if TYPE_CHECKING:
 
     More = Callable[[Section, str], Iterator[str]]
     Row = Mapping[str, Any]
+
+
+MOST_FEW = 2
+"""So few items are hardly a sample of items."""
 
 
 def groups_apart(*, what: str, more: More) -> Find:
@@ -53,9 +58,21 @@ def groups_apart(*, what: str, more: More) -> Find:
             sentences = [f"{tested_said(row, many=many)}.", *_as_asked(section, row["model"])]
             sentences += [*_spread(section, row["model"]), *more(section, row["model"])]
             also = _by_wording(section, row, what) | {"rest": _single(section, row["model"])}
+            if few := _few_items(row):
+                also["wording"] = f"{also.get('wording', ONE_WORDING)} {few}"
             yield finding(row, head, text, iter(sentences), **also)
 
     return found
+
+
+def _few_items(row: Row) -> str:
+    """That two sentences are hardly a sample of sentences, though the test takes them for one."""
+    if row["items"] is None or row["items"] > MOST_FEW:
+        return ""
+    return (
+        f"There are only {row['items']} items, hardly a sample: interval and p say little about "
+        "other sentences."
+    )
 
 
 def _as_asked(section: Section, model: str) -> Iterator[str]:
@@ -97,7 +114,7 @@ def _above(section: Section, model: str) -> str:
         return ""
     tested = rows.filter(pl.col("p_adjusted").is_not_null())
     above = rows.filter(pl.col("difference") > 0)
-    share = f"share than the baseline (the same sentences without a {noun.one})"
+    share = f"share than the baseline ({shortened(section)})"
     if not above.height:
         return f"None of {rows.height} {noun.many} has a higher {share}."
     sure = clear(tested).filter(pl.col("difference") > 0)

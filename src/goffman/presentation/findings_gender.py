@@ -54,7 +54,7 @@ def women_and_men(section: Section) -> Iterator[Finding]:
         rest = []
         if (other := variants.get("without-names")) and other is not main:
             rest.append(f"Not counting first names, the {_is(difference_said(other))}.")
-        rest += _against(section, main)
+        rest += [*_against(section, main), *uncounted(section, main)]
         also = _by_wording(section, main) | {"rest": " ".join(rest)}
         yield finding(main, head, text, _more(section, main["model"]), **also)
 
@@ -128,7 +128,6 @@ def _more(section: Section, model: str) -> Iterator[str]:
             f"{difference_said(row)}; {tested_said(row, many=many)}."
         )
     yield from over_baseline(section, model)
-    yield from uncounted(section, model)
     yield from _neither(section, model)
     yield from reliability(section, model)
     parts = genders.filter(pl.col("dimension").is_not_null())

@@ -1,14 +1,15 @@
-"""What is said of a disparity beside that of the same sentences without a condition."""
+"""What is said of a disparity beside that of sentences shortened to name no condition."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from goffman.estimates.clear import points
 from goffman.presentation.findings import of_model, untested
+from goffman.presentation.findings_reference import shortened
 from goffman.presentation.numbers import difference_said, number
 from goffman.presentation.section import not_counted
 from goffman.presentation.shown import plain
@@ -16,32 +17,47 @@ from goffman.presentation.shown import plain
 if TYPE_CHECKING:
     from goffman.presentation.section import Section
 
+    Row = Mapping[str, Any]
+
 
 def over_baseline(section: Section, model: str) -> Iterator[str]:
-    """Of each group: whether naming a condition moves female minus male."""
+    """Of each group: how female minus male differs from that without a condition, and its caveat.
+
+    The shortened sentences lack more than the condition: naming it is not said to move anything.
+    """
     rows = of_model(section.contrasts("over-baseline"), model)
     rows = rows.filter(pl.col("variant").is_null() | (pl.col("variant") == "with-names"))
     for row in rows.iter_rows(named=True):
-        moved = {
-            1: "moves it toward women",
-            -1: "moves it toward men",
-            0: "does not clearly move it",
+        compared = {
+            1: "is clearly higher",
+            -1: "is clearly lower",
+            0: "does not clearly differ",
         }[points(row)]
-        named = f"naming one of the {plain(row['group'])} {section.noun.many}"
-        what = f"{named} {moved}"
         if untested(row):
-            what = f"what {named} changes could not be tested"
+            compared = "could not be compared"
         yield (
-            f"Without a {section.noun.one}, the female-minus-male difference in the same sentences "
-            f"is {number(row['mean_second'])}; {what} ({difference_said(row)})."
+            f"In {shortened(section)}, female minus male is {number(row['mean_second'])}; with "
+            f"{plain(row['group'])} {section.noun.many} it {compared} ({difference_said(row)})."
+        )
+    if rows.height:
+        yield (
+            f"The shortened sentences lack other words as well as the {section.noun.one}, so such "
+            f"a difference need not come from the {section.noun.one} itself."
         )
 
 
-def uncounted(section: Section, model: str) -> Iterator[str]:
-    """How much of the probability no number here says anything about."""
-    rest = not_counted(section, model=model)
-    if rest is not None:
+def uncounted(section: Section, row: Row) -> Iterator[str]:
+    """How much of the probability is counted for nobody, and how far that could move a headline.
+
+    ``row``: of female against male in one group.
+    """
+    rest = not_counted(
+        section, model=row["model"], group=row["group"], variant=row["variant"] or ""
+    )
+    if rest:
+        ends = (number(row["difference"] + sign * rest) for sign in (-1, 1))
         yield (
             f"On average, {number(rest)} of the probability lies on words that are individually "
-            "too improbable to be counted; whether they name women or men is unknown."
+            "too improbable to be counted. If all of it named men, the difference would be "
+            f"{next(ends)}; if all of it named women, {next(ends)}."
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -20,37 +21,78 @@ def above_reference(section: Section, model: str) -> str:
     rows, many = of_model(section.contrasts("reference"), model), section.noun.many
     if not rows.height:
         return ""
-    sure = clear(rows)
+    sure, against = clear(rows), plain(section.against)
     above, below = (sure.filter(pl.col("difference") * sign > 0) for sign in (1, -1))
     said = (
         f"{above.height or 'None'} of {rows.height} {plain(section.contrast)} {many} "
-        f"{'is' if above.height < 2 else 'are'} clearly above the mean of the "
-        f"{plain(section.against)} ones, {below.height or 'none'} "
-        f"{'is' if below.height < 2 else 'are'} clearly below it "
-        f"(Benjamini–Hochberg; the {plain(section.against)} ones are taken as given)"
+        f"{_are(above.height)} clearly above the mean of the {against} ones, "
+        f"{below.height or 'none'} {_are(below.height)} clearly below it "
+        f"(Benjamini–Hochberg; the {against} ones are taken as given)"
     )
     untested = rows["p_adjusted"].null_count()
     if untested:
         said += f"; {untested} could not be tested"
-    furthest = [
-        f"furthest {way}: {', '.join(_named(section, rows.head(3)))}"
-        for way, rows in (
-            ("above", above.sort("difference", descending=True)),
-            ("below", below.sort("difference")),
+    return " ".join([f"{said}.", *_own_group(section, model), *_furthest(section, above, below)])
+
+
+def _are(count: int) -> str:
+    return "is" if count < 2 else "are"
+
+
+def _own_group(section: Section, model: str) -> Iterator[str]:
+    """How many of the reference's own conditions the same test sets apart from their mean."""
+    rows = of_model(section.contrasts("own-reference"), model)
+    tested = rows["p_adjusted"].count()
+    if tested:
+        apart = clear(rows).height
+        yield (
+            f"By the same test, {apart or 'none'} of the {tested} {plain(section.against)} "
+            f"{section.noun.many} {'differs' if apart == 1 else 'differ'} clearly from that mean, "
+            "which is their own: such a difference alone is no sign of stigma."
         )
-        if rows.height
-    ]
-
-    ends = "; ".join(furthest)
-    return f"{said}. {ends[0].upper()}{ends[1:]}." if ends else f"{said}."
 
 
-def _named(section: Section, rows: pl.DataFrame) -> list[str]:
-    """The conditions with their differences, quoted: a name may hold a comma."""
-    return [
-        f"“{section.called(row['first'])}” ({number(row['difference'])})"
-        for row in rows.iter_rows(named=True)
-    ]
+def _furthest(section: Section, above: pl.DataFrame, below: pl.DataFrame) -> Iterator[str]:
+    """The conditions that lie furthest from the mean, on either side."""
+    for way, rows in (
+        ("above", above.sort("difference", descending=True)),
+        ("below", below.sort("difference")),
+    ):
+        if rows.height:
+            shrunken = _shrunken(section, rows.head(3))
+            how = "as measured" if shrunken is None else "shrunk toward their group’s mean"
+            named = shrunken or [
+                f"“{section.called(row['first'])}” ({number(row['difference'])})"
+                for row in rows.head(3).iter_rows(named=True)
+            ]
+            yield f"Furthest {way}, {how}: {', '.join(named)}."
+
+
+def _shrunken(section: Section, rows: pl.DataFrame) -> list[str] | None:
+    """The conditions with their shrunken differences and ranks; None: there are no such values."""
+    names = (f"{section.presentation.quantity}-shrunken", "rank-low", "rank-high")
+    scores = section.rows("condition", names)
+    values = {
+        (row["condition"], row["quantity"]): row["value"]
+        for row in of_model(scores, rows["model"][0]).iter_rows(named=True)
+    }
+    ranked = len({condition for condition, _ in values})
+    named = []
+    # Quoted: a name may hold a comma.
+    for row in rows.iter_rows(named=True):
+        mean, low, high = (values.get((row["first"], name)) for name in names)
+        if mean is None or low is None or high is None:
+            return None
+        named.append(
+            f"“{section.called(row['first'])}” ({number(mean - row['mean_second'])}, rank "
+            f"{low:.0f} to {high:.0f} of {ranked})"
+        )
+    return named
+
+
+def shortened(section: Section) -> str:
+    """What the baseline is."""
+    return f"the sentences shortened so that they name no {section.noun.one}"
 
 
 def confound(section: Section, model: str | None = None) -> str:

@@ -10,7 +10,7 @@ import polars as pl
 
 from goffman.presentation.shown import setting_name
 from goffman.records import BASELINE, Noun
-from goffman.tables import RATINGS_COMPARED, schema
+from goffman.tables import RATINGS_COMPARED, ROBUSTNESS, schema
 from goffman.terminal import printable
 
 if TYPE_CHECKING:
@@ -49,6 +49,10 @@ class Section:
         default_factory=lambda: pl.DataFrame(schema=schema(RATINGS_COMPARED))
     )
     """The columns RATINGS_COMPARED; no rows: there are no other ratings to compare with."""
+    robustness: pl.DataFrame = field(
+        default_factory=lambda: pl.DataFrame(schema=schema(ROBUSTNESS))
+    )
+    """The columns ROBUSTNESS: the headlines with one thing left out, or a parameter otherwise."""
 
     def models(self) -> list[str]:
         """The models as they are shown, in the order in which they were asked."""
@@ -115,10 +119,17 @@ class Section:
         return rows.with_columns(name=name)
 
 
-def not_counted(section: Section, *, model: str | None = None) -> float | None:
+def not_counted(
+    section: Section,
+    *,
+    model: str | None = None,
+    group: str | None = None,
+    variant: str | None = None,
+) -> float | None:
     """The mean probability of what is neither female, nor male, nor unspecified; None: unknown.
 
-    ``model``: as it is shown; None: of all.
+    ``model``: as it is shown; None: of all, and so with the group of conditions and the variant.
+    With a group it is of the first wording, as its contrast is.
     """
     scores = section.scores
     if model is not None:
@@ -129,6 +140,12 @@ def not_counted(section: Section, *, model: str | None = None) -> float | None:
         pl.col("group") != BASELINE,
         pl.col("quantity").is_in(["mass", "outside"]),
     )
+    if group is not None:
+        wide = wide.filter(pl.col("group") == group)
+        if section.wordings:
+            wide = wide.filter(pl.col("wording") == section.wordings[0])
+    if variant:
+        wide = wide.filter(pl.col("variant") == variant)
     # Words below the threshold, and beyond the top k; or what was not put back.
     left = pl.when(pl.col("quantity") == "mass").then(1 - pl.col("value")).otherwise("value")
     mean = wide.select(left.mean().alias("left"))["left"][0]

@@ -12,6 +12,7 @@ from goffman.presentation.ratings import file_said
 from goffman.presentation.shown import blanked, names_of, plain, variant_said
 from goffman.presentation.tables_reliability import COEFFICIENTS, reliability_rows
 from goffman.records import BASELINE
+from goffman.runs.folder import read_controls
 from goffman.terminal import printable
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ SHIPPED_WORDS = "the list that comes with goffman"
 def about_run(run: MeasuredRun) -> dict[str, Any]:
     """Models, instruments, lexicons, times: what was audited, and with what."""
     manifest = run.manifest
-    names = names_of(manifest)
+    names, controls = names_of(manifest), read_controls(run.folder, manifest)
     models: list[dict[str, Any]] = [
         {
             "shown": names.model(name),
@@ -69,6 +70,7 @@ def about_run(run: MeasuredRun) -> dict[str, Any]:
             "title": part.names.title(name),
             "version": printable(manifest.instruments[name].version),
             "prompts": part.prompts.height,
+            "controls": controls.filter(pl.col("instrument") == name).height,
             "models": part.models(),
         }
         for name, part in run.sections.items()
@@ -79,6 +81,7 @@ def about_run(run: MeasuredRun) -> dict[str, Any]:
         "who": _who([model["shown"] for model in models]),
         "instruments": instruments,
         "prompts": run.prompts.height,
+        "controls": controls.height,
         "lexicons": _lexicons(manifest.lexicons, replies=_has_replies(run)),
         "started": manifest.sessions[0].started[:10] if manifest.sessions else "",
         "versions": dict(last.versions) if last else {},
@@ -192,9 +195,12 @@ def _contrast(row: Mapping[str, Any], section: Section, *, several: bool) -> dic
         call = section.names.model
     elif row["kind"] in {"baseline", "trials", "level"}:
         call = section.called
+    unit = (row["unit"] or "values").replace("conditions", section.noun.many)
     effect = "–"
     if row["effect"] is not None:
-        effect = f"{number(row['effect'])}"
+        name, _, how = (row["effect_name"] or "").partition(", ")
+        effect = f"{printable(name)} {number(row['effect'])}".strip()
+        effect += f" ({printable(how)} of {unit})" if how else ""
     return {
         "about": ", ".join(said),
         "what": " − ".join(call(row[side]) for side in ("first", "second")),
@@ -203,9 +209,8 @@ def _contrast(row: Mapping[str, Any], section: Section, *, several: bool) -> dic
         "difference": number(row["difference"]),
         "interval": "–" if row["low"] is None else ends(row["low"], row["high"]),
         "effect": effect,
-        "effect_name": printable(row["effect_name"] or ""),
         "p": "–" if row["p_adjusted"] is None else p_value(row["p_adjusted"]),
         "verdict": row["verdict"] or "–",
         "tests": "–" if row["family_size"] is None else f"{row['family_size']:,}",
-        "n": f"{row['n']:,}",
+        "n": f"{row['n']:,} {unit}",
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -29,16 +29,21 @@ def together(
         points = parts[0].named(points).with_columns(pl.selectors.float().round_sig_figs(6))
         if points.height:
             suffix = f"-{place}" if len(drawn) > 1 else ""
-            yield _scatter(points, one.row, parts, name=f"measures-together{suffix}")
+            yield _scatter(points, one, parts, name=f"measures-together{suffix}")
 
 
 def _scatter(
-    points: pl.DataFrame, row: Mapping[str, Any], sides: Sequence[Section], *, name: str
+    points: pl.DataFrame, found: Correlation, sides: Sequence[Section], *, name: str
 ) -> Figure:
+    row = found.row
     low, high = row["effect_low"], row["effect_high"]
     interval = f", 95% interval {ends(low, high)}" if low is not None else ""
     r = number(row["effect"])
     one, other = sides
+    upward, labels = other.presentation.axis, "how often classifiers call sentences about it"
+    if found.second.finer:
+        upward = "Probability of the label “negative”"
+        labels = "the probability with which classifiers call sentences about it"
     said = f"{row['effect_name']} = {r}{interval}, over {row['n']} {one.noun.many}"
     about = tip(("name", one.noun.headed.one), ("group", "Group"), ("value", "Words"))
     spec = view(
@@ -59,7 +64,7 @@ def _scatter(
         height=360,
         encoding={
             "x": axis_x(one.presentation.axis),
-            "y": axis_x(other.presentation.axis, domain=(0, 1), field_="other")
+            "y": axis_x(upward, domain=(0, 1), field_="other")
             | {"axis": {"minExtent": 30, "maxExtent": 60, "grid": True}},
         },
     )
@@ -70,8 +75,9 @@ def _scatter(
         title=f"Words and labels, {one.noun.one} by {one.noun.one}",
         description=(
             f"Each mark is one {one.noun.one}. Horizontal axis: the negativity of the words "
-            "that masked models fill in. Vertical axis: how often classifiers call sentences about "
-            f"it negative. {said}. The dashed line is the least-squares fit."
+            f"that masked models fill in. Vertical axis: {labels} negative. {said}; the interval "
+            f"covers other {one.noun.many}, not other sentences. The dashed line is the "
+            "least-squares fit."
         ),
         spec=spec,
     )

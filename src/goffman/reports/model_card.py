@@ -163,7 +163,7 @@ def _findings(section: Section, model: str) -> Iterator[str]:
         yield f"{QUESTION} {control.sentence if control else NO_CONTROLS}"
     for found in findings_of(section):
         if found.model == section.names.model(model):
-            yield f"{found.head}. {found.said}"
+            yield f"{found.heading} {found.said}"
             yield from found.more
 
 

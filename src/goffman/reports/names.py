@@ -10,6 +10,7 @@ INSTRUMENT.WHAT[.GROUP][.PART][MODEL, VARIANT], such as social-distance.gap[robe
                     above-baseline-over-trials: the same settings, tested over trials
     over-baseline   female minus male for a group, minus that in sentences without a condition
     above-reference  a condition minus the mean of the other group's conditions
+    above-own-group  a condition of that other group minus the same mean, its own group's
     models          one model minus another, [ONE vs OTHER]
     subscales       the disparity in one subscale minus another
     wordings        another wording minus the first
@@ -44,6 +45,7 @@ WHAT = {
     "baseline": "above-baseline",
     "trials": "above-baseline-over-trials",
     "reference": "above-reference",
+    "own-reference": "above-own-group",
     "over-baseline": "over-baseline",
     "models": "models",
     "dimensions": "subscales",
@@ -125,7 +127,7 @@ def _path(row: Mapping[str, Any], measure: Measure | None, *, groups: set[str]) 
     if group is not None and (group != about or dimension in groups):
         parts.append(group)
     parts.append(dimension)
-    if row["kind"] in {"baseline", "trials", "reference"}:
+    if row["kind"] in {"baseline", "trials", "reference", "own-reference"}:
         parts.append(row["first"])
     if row["kind"] in {"dimensions", "wordings"}:
         parts.append(f"{row['first']}-vs-{row['second']}")

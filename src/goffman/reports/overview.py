@@ -38,10 +38,13 @@ def _task(section: Section, model: str) -> dict[str, str]:
     control = section.control(model)
     if control is None:
         return {"word": "not asked", "why": ""}
-    value = "" if control.value is None else f"{control.score} {number(control.value)}"
     if control.value is None:
-        return {"word": "not known", "why": value}
-    return {"word": "yes" if control.passed else "no", "why": value}
+        return {"word": "not known", "why": ""}
+    why = f"{control.score} {number(control.value)}"
+    if control.low is not None:
+        why += f" ({ends(control.low, control.high)}; {control.n} items)"
+    word = "yes" if control.passed else "no"
+    return {"word": f"{word}, but not certain" if control.unsure else word, "why": why}
 
 
 def _numbers(one: Finding) -> list[str]:

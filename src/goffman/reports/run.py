@@ -13,12 +13,21 @@ import polars as pl
 from goffman.by_ratings import COMPARED
 from goffman.correlations import Correlation, correlations
 from goffman.errors import RunError
+from goffman.robustness import ROBUSTNESS_FILE
 from goffman.runs.files import Folder
 from goffman.runs.folder import read_prompts
 from goffman.runs.manifest import read_manifest
 from goffman.score import measures_of
 from goffman.sections import sections_of
-from goffman.tables import CONTRASTS, ESTIMATES, RATINGS_COMPARED, SCORES, VERDICTS, complaints
+from goffman.tables import (
+    CONTRASTS,
+    ESTIMATES,
+    RATINGS_COMPARED,
+    ROBUSTNESS,
+    SCORES,
+    VERDICTS,
+    complaints,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -42,6 +51,8 @@ class MeasuredRun:
     """The columns CONTRASTS and ESTIMATES."""
     compared: pl.DataFrame | None = None
     """The columns RATINGS_COMPARED; None: no user's ratings stand over the shipped ones."""
+    robustness: pl.DataFrame | None = None
+    """The columns ROBUSTNESS; None: an earlier goffman did not compute it."""
 
     @cached_property
     def sections(self) -> dict[str, Section]:
@@ -52,6 +63,7 @@ class MeasuredRun:
             scores=self.scores,
             estimates=self.estimates,
             compared=self.compared,
+            robustness=self.robustness,
         )
 
     @cached_property
@@ -70,6 +82,9 @@ def read_run(folder: Path) -> MeasuredRun:
     compared = None
     if COMPARED in manifest.tables:
         compared = _read(folder, COMPARED, RATINGS_COMPARED, manifest=manifest)
+    robustness = None
+    if ROBUSTNESS_FILE in manifest.tables:
+        robustness = _read(folder, ROBUSTNESS_FILE, ROBUSTNESS, manifest=manifest)
     return MeasuredRun(
         folder=folder,
         manifest=manifest,
@@ -79,6 +94,7 @@ def read_run(folder: Path) -> MeasuredRun:
             folder, "estimates.parquet", (*CONTRASTS, *ESTIMATES, *VERDICTS), manifest=manifest
         ),
         compared=compared,
+        robustness=robustness,
     )
 
 

@@ -35,11 +35,13 @@ _CONTRASTS = (
     Shown(header="subscale", keys=("dimension",), drop="empty"),
     Shown(header="contrast", keys=("first", "second"), form="pair"),
     Shown(header="n", keys=("n",), form="count"),
+    Shown(header="n counts", keys=("unit",), drop="constant"),
     Shown(header="first mean", keys=("mean_first",), form="number"),
     Shown(header="second mean", keys=("mean_second",), form="number"),
     Shown(header="difference", keys=("difference",), form="number"),
     Shown(header="95% interval", keys=("low", "high"), form="interval"),
     Shown(header="effect", keys=("effect",), form="number"),
+    Shown(header="effect size", keys=("effect_name",), drop="constant"),
     Shown(header="p", keys=("p",), form="p"),
     Shown(header="p, corrected", keys=("p_adjusted",), form="p"),
     Shown(header="tests", keys=("family_size",), form="count"),
@@ -48,12 +50,22 @@ _CONTRASTS = (
     Shown(header="verdict", keys=("verdict",), drop="empty"),
 )
 
+CORRECTED_SAID = (
+    "The headline of each instrument and model (family: primary) is corrected with the other "
+    "headlines of the run, by Holm. Every other p is corrected with the remaining tests of its "
+    "kind, number, words and model, those of subscales apart: by Benjamini–Hochberg where single "
+    "conditions are compared with a reference, else by Holm. So rows side by side may be corrected "
+    "for different numbers of tests."
+)
+"""For captions of tables of contrasts: over what each p is corrected."""
+
 _CONTROLS = (
     Shown(header="model", keys=("model",)),
     Shown(header="it must", keys=("task",), drop="constant"),
     Shown(header="score", keys=("score",), drop="constant"),
     Shown(header="items", keys=("n",), form="count"),
     Shown(header="value", keys=("value",), form="number"),
+    Shown(header="95% interval", keys=("low", "high"), form="interval", drop="empty"),
     Shown(header="floor", keys=("floor",), form="number"),
     Shown(header="measurable", keys=("measurable",)),
 )
@@ -114,6 +126,8 @@ def _controls(section: Section) -> Iterator[Table]:
             "task": one.task,
             "score": one.score,
             "value": one.value,
+            "low": one.low,
+            "high": one.high,
             "floor": one.floor,
             "n": one.n,
             "missing": one.missing,
@@ -125,7 +139,9 @@ def _controls(section: Section) -> Iterator[Table]:
     if rows:
         caption = (
             f"{section.instrument}: control items, which name no {section.noun.one}. Below the "
-            "floor a model is not measurable: its other numbers mean nothing."
+            "floor a model is not measurable: its other numbers mean nothing. The interval is over "
+            "items: Wilson's for a share, Hanley and McNeil's for an AUC, t for a mean. Where it "
+            "includes the floor, the value decides."
         )
         yield as_table(f"{section.instrument}-controls", caption, rows, shown=_CONTROLS)
 
@@ -185,8 +201,7 @@ def _contrasts(instrument: str, estimates: pl.DataFrame) -> Iterator[Table]:
     if rows.height:
         caption = (
             f"{instrument}: contrasts, each first minus second. Each interval is for that contrast "
-            "alone; p is corrected over the tests of the same kind, measure, variant and model. "
-            f"{VERDICTS_SAID}"
+            f"alone. {CORRECTED_SAID} {VERDICTS_SAID}"
         )
         yield as_table(f"{instrument}-contrasts", caption, rows.to_dicts(), shown=_CONTRASTS)
 

@@ -1,0 +1,185 @@
+"""Whether a headline holds: its contrast with one thing left out, or a parameter set otherwise.
+
+Every item, wording and condition of a headline is left out in turn (of sentence pairs every frame
+and occupation), and the same contrast is made again from what is left. So it is with every value
+of a parameter that the measure names beside its own: these need the stored answers. Each number is
+put in the headline's place: corrected with the other headlines of the run, and judged by the same
+smallest difference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from goffman.estimate import PRIMARY, in_place, scored_by
+from goffman.estimates.contrast import Comparing, in_order
+from goffman.estimates.sharing import Sharing
+from goffman.measures.base import alternatives_of
+from goffman.records import BASELINE
+from goffman.score import measures_of, prompts_scored, without_controls
+from goffman.tables import ROBUSTNESS, schema
+
+if TYPE_CHECKING:
+    from goffman.estimates.scored import Found, Scored
+    from goffman.lexicons.words import Words
+    from goffman.measures.base import Measure
+    from goffman.records import Estimate
+    from goffman.runs.manifest import Manifest
+
+ROBUSTNESS_FILE = "robustness.parquet"
+
+PARAMETER = "parameter"
+"""The way of a row that is no leaving out."""
+
+FEWEST = 3
+"""So many levels a factor must have: of two, leaving one out would be another test, in which the
+other one is taken as given."""
+
+_SAME = ("kind", "quantity", "variant", "model", "group", "dimension", "first", "second")
+
+
+def robustness(
+    run: Path,
+    manifest: Manifest,
+    words: Words,
+    *,
+    scores: pl.DataFrame,
+    estimates: pl.DataFrame,
+    wordings: Mapping[str, Sequence[str]],
+    sharing: Mapping[str, Sharing],
+) -> pl.DataFrame:
+    """The columns ROBUSTNESS, for each headline of the run that has a verdict."""
+    primary = estimates.filter(pl.col("family") == PRIMARY)
+    measures = measures_of(manifest)
+    found: list[dict[str, Any]] = []
+    for row in primary.filter(pl.col("verdict").is_not_null()).iter_rows(named=True):
+        instrument = row["instrument"]
+        work = Headline(
+            row=row,
+            primary=primary,
+            measure=measures[instrument],
+            wordings=wordings[instrument],
+            sharing=sharing.get(instrument, Sharing()),
+        )
+        found += work.without_each(without_controls(scores))
+        for said, other in alternatives_of(work.measure).items():
+            each = prompts_scored(run, manifest, words, instrument, other, model=row["model"])
+            found += work.otherwise(said, each)
+    return pl.DataFrame(found, schema=schema(ROBUSTNESS))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Headline:
+    """One headline, and what its contrast is made again with."""
+
+    row: Mapping[str, Any]
+    """Of the estimates: the headline."""
+    primary: pl.DataFrame
+    """All headlines of the run."""
+    measure: Measure
+    wordings: Sequence[str]
+    sharing: Sharing
+
+    def without_each(self, scores: pl.DataFrame) -> Iterator[dict[str, Any]]:
+        """A row for each item, wording, condition, frame and occupation that is left out."""
+        mine = self._mine(scores)
+        make = self._maker(mine)
+        if make is None:
+            return
+        for way, levels in self._factors(mine).items():
+            for what, gone in levels.items():
+                yield self._row(way, what, self._again(make, mine.filter(~gone)))
+
+    def otherwise(self, said: str, scores: pl.DataFrame) -> Iterator[dict[str, Any]]:
+        """A row for a parameter set otherwise; ``scores``: what that gives."""
+        mine = self._mine(scores)
+        make = self._maker(mine)
+        if make is not None:
+            yield self._row(PARAMETER, said, self._again(make, mine))
+
+    def _mine(self, scores: pl.DataFrame) -> pl.DataFrame:
+        """The scores of prompts that the headline is made from; subscales are no matter here."""
+        row = self.row
+        rows = scores.filter(
+            pl.col("instrument") == row["instrument"],
+            pl.col("level") == "prompt",
+            pl.col("model") == row["model"],
+            pl.col("variant").eq_missing(pl.lit(row["variant"])),
+        )
+        if row["group"] is not None:
+            rows = rows.filter(pl.col("group") == row["group"])
+        if row["kind"] == "level":
+            rows = rows.filter(pl.col("condition") == BASELINE)
+        elif row["kind"] == "groups" and self.measure.unit == "condition":
+            rows = rows.filter(pl.col("group").is_in([row["first"], row["second"]]))
+        return rows.with_columns(dimension=pl.lit(None, dtype=pl.String))
+
+    def _maker(self, mine: pl.DataFrame) -> tuple[str, Callable[[Scored], Found]] | None:
+        """The number, and the function, that the headline was made with."""
+        for quantity, makes in self.measure.contrasts:
+            for make in makes:
+                # All contrasts that one function makes are of one kind: the first one tells.
+                first = next(make(self._scored(mine, quantity)), None)
+                kind = None if first is None else (first[0].kind, first[0].quantity)
+                if kind == (self.row["kind"], self.row["quantity"]):
+                    return quantity, make
+        return None
+
+    def _scored(self, mine: pl.DataFrame, quantity: str) -> Scored:
+        return scored_by(
+            mine,
+            self.row["instrument"],
+            self.measure,
+            quantity,
+            wordings=self.wordings,
+            sharing=self.sharing,
+            compare=Comparing(bare=True),
+        )
+
+    def _factors(self, mine: pl.DataFrame) -> dict[str, dict[str, pl.Expr]]:
+        """By way: what can be left out, and which rows go with it."""
+        if self.sharing.ways:
+            found = _shared(self.sharing, in_order(mine, "item"))
+        else:
+            found = {
+                way: {one: pl.col(way) == one for one in in_order(mine, way)}
+                for way in ("condition", "item", "wording")
+            }
+        return {way: levels for way, levels in found.items() if len(levels) >= FEWEST}
+
+    def _again(
+        self, made: tuple[str, Callable[[Scored], Found]], mine: pl.DataFrame
+    ) -> Estimate | None:
+        quantity, make = made
+        for contrast, estimate in make(self._scored(mine, quantity)):
+            if all(getattr(contrast, name) == self.row[name] for name in _SAME):
+                return estimate
+        return None
+
+    def _row(self, way: str, what: str, estimate: Estimate | None) -> dict[str, Any]:
+        about = {name: self.row[name] for name in ("instrument", "measure", "model")}
+        about |= {"way": way, "what": what}
+        if estimate is None:
+            return about | {"reason": "nothing is left to compare"}
+        judged, said = in_place(estimate, self.row, self.primary)
+        numbers = {
+            name: getattr(judged, name) for name in ("difference", "low", "high", "p", "p_adjusted")
+        }
+        return about | numbers | {"verdict": said.verdict, "reason": judged.reason}
+
+
+def _shared(sharing: Sharing, items: Sequence[str]) -> dict[str, dict[str, pl.Expr]]:
+    """Of sentence pairs: every frame, and every occupation that a pronoun refers to."""
+    found: dict[str, dict[str, pl.Expr]] = {}
+    for place, way in enumerate(("frame", "occupation")):
+        pairs: dict[str, list[str]] = {}
+        for item in items:
+            if item in sharing.ways:
+                pairs.setdefault(sharing.ways[item][place], []).append(item)
+        found[way] = {what: pl.col("item").is_in(gone) for what, gone in sorted(pairs.items())}
+    return found

@@ -1,0 +1,69 @@
+"""Intervals of numbers from 0 to 1: a share, a mean, an area under the ROC curve.
+
+Those of a share and of an area are found by asking which true values could have given the number:
+the ends are where it lies z standard errors away, by the error at that end and not at the number.
+So there is an interval at 0 and 1 too, where the number's own error would be none.
+
+    share   SE² = p(1 − p)/n; Wilson (1927)
+    area    SE² = [A(1 − A) + (m − 1)(Q₁ − A²) + (n − 1)(Q₂ − A²)] / (mn), Q₁ = A/(2 − A),
+            Q₂ = 2A²/(1 + A), of m values that should be greater and n that should be less;
+            Hanley & McNeil (1982), turned into an interval as in Newcombe (2006)
+    mean    t over the values, cut at 0 and 1
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from scipy import special
+
+LEVEL = 0.95
+Ends = tuple[float, float]
+
+
+def share_interval(share: float, n: int) -> Ends:
+    """Of a share of n."""
+    return _turned(share, lambda p: p * (1 - p) / n)
+
+
+def area_interval(area: float, greater: int, less: int) -> Ends:
+    """Of an area under the ROC curve, by how many values should be greater and how many less."""
+
+    def squared(a: float) -> float:
+        one, two = a / (2 - a), 2 * a * a / (1 + a)
+        parts = (greater - 1) * (one - a * a) + (less - 1) * (two - a * a)
+        return (a * (1 - a) + parts) / (greater * less)
+
+    return _turned(area, squared)
+
+
+def mean_interval(values: Sequence[float]) -> Ends | None:
+    """Of a mean of values from 0 to 1; None: fewer than two of them say nothing of their spread."""
+    n = len(values)
+    if n < 2:
+        return None
+    mean, error = float(np.mean(values)), float(np.std(values, ddof=1)) / math.sqrt(n)
+    half = float(special.stdtrit(n - 1, (1 + LEVEL) / 2)) * error
+    return max(0.0, mean - half), min(1.0, mean + half)
+
+
+def _turned(found: float, squared: Callable[[float], float]) -> Ends:
+    """The least and the greatest true value from which the one found is z errors away."""
+    z = float(special.ndtri((1 + LEVEL) / 2))
+
+    def near(true: float) -> bool:
+        return abs(found - true) <= z * math.sqrt(max(squared(true), 0.0))
+
+    return _edge(found, 0.0, near), _edge(found, 1.0, near)
+
+
+def _edge(inside: float, outside: float, near: Callable[[float], bool]) -> float:
+    """Where it is no longer near, by halving the way between the two."""
+    if near(outside):
+        return outside
+    for _ in range(60):
+        middle = (inside + outside) / 2
+        inside, outside = (middle, outside) if near(middle) else (inside, middle)
+    return inside

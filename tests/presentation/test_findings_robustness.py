@@ -1,0 +1,129 @@
+"""What is said of a verdict that holds, and of one that does not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import polars as pl
+
+from goffman.measures.catalogue import measures
+from goffman.presentation.findings import findings_of
+from goffman.presentation.section import Section
+from goffman.presentation.shown import Names
+from goffman.summary import summary
+from goffman.tables import CONTRASTS, ESTIMATES, ROBUSTNESS, SCORES, VERDICTS, schema
+
+NAMES = Names(
+    models={"m": "m"},
+    instruments={},
+    conditions={("x", "fever"): "Fever, high"},
+    items={("x", "i1"): "____ has …"},
+)
+HEADLINE = {
+    "kind": "groups",
+    "quantity": "negative",
+    "model": "m",
+    "first": "stigmatized",
+    "second": "non-stigmatized",
+    "n": 20,
+    "n_first": 10,
+    "n_second": 10,
+    "mean_first": 0.4,
+    "mean_second": 0.35,
+    "difference": 0.05,
+    "low": 0.01,
+    "high": 0.09,
+    "level": 0.95,
+    "p_adjusted": 0.01,
+    "family_size": 1,
+    "smallest": 0.05,
+    "verdict": "small",
+}
+
+
+def made(way, what, difference, verdict="small"):
+    low, high = (difference - 0.03, difference + 0.03)
+    p = 0.02 if verdict == "small" else 0.2
+    return {
+        "way": way,
+        "what": what,
+        "difference": difference,
+        "low": low,
+        "high": high,
+        "p": p,
+        "p_adjusted": p,
+        "verdict": verdict,
+    }
+
+
+def section(*rows):
+    by = measures()["negative-attitude"]()
+    about = {"instrument": "x", "measure": by.name, "model": "m"}
+    return Section(
+        instrument="x",
+        measure=by.name,
+        unit="condition",
+        presentation=by.presentation,
+        scores=pl.DataFrame([about], schema=schema(SCORES)),
+        estimates=pl.DataFrame([HEADLINE], schema=schema((*CONTRASTS, *ESTIMATES, *VERDICTS))),
+        names=NAMES,
+        contrast="stigmatized",
+        against="non-stigmatized",
+        robustness=pl.DataFrame([about | row for row in rows], schema=schema(ROBUSTNESS)),
+    )
+
+
+def found(*rows):
+    (one,) = findings_of(section(*rows))
+    return one
+
+
+def test_a_verdict_that_holds_names_what_moves_the_difference_most():
+    one = found(
+        made("condition", "fever", 0.048), made("item", "i1", 0.06), made("wording", "w", 0.045)
+    )
+    assert one.robust == (
+        "Leaving out any one condition, item or wording does not change the verdict; the largest "
+        "change, to 0.060, comes from leaving out the item “____ has …”."
+    )
+    assert one.aside == ""
+
+
+def test_a_verdict_that_one_condition_carries_says_so_beside_the_heading():
+    rows = [made("condition", "fever", 0.02, "undecided"), made("condition", "cough", 0.051)]
+    one = found(*rows)
+    assert one.robust == (
+        "Leaving out one condition changes the verdict for 1 of 2 conditions. The largest change, "
+        "to 0.020 (undecided), comes from leaving out the condition “Fever, high”."
+    )
+    assert one.aside == "The verdict would be undecided without the condition “Fever, high”."
+    assert one.heading == f"{one.head}. {one.aside}"
+    lines = summary({"x": section(*rows)}, ())
+    assert any(one.heading in line and one.robust in line for line in lines)
+
+
+def test_several_of_a_kind_are_counted():
+    one = found(
+        made("item", "i1", 0.02, "undecided"),
+        made("item", "i2", 0.03, "undecided"),
+        made("item", "i3", 0.05),
+    )
+    assert one.aside == "The verdict would be undecided without any one of 2 items."
+
+
+def test_a_threshold_that_matters_is_said_with_its_numbers():
+    one = found(
+        made("parameter", "without the threshold of 0.01", 0.02, "undecided"),
+        made("parameter", "with a threshold of 0.02", 0.05),
+    )
+    assert one.robust == (
+        "Without the threshold of 0.01, the difference is 0.020 (95% interval −0.010 to 0.050, "
+        "p = .200): not clear (undecided). The verdict is the same with a threshold of 0.02."
+    )
+    assert one.aside == "The verdict would be undecided without the threshold of 0.01."
+
+
+def test_what_could_not_be_tested_and_what_was_not_computed_is_not_spoken_of():
+    gone = made("condition", "fever", 0.02) | {"verdict": None, "p_adjusted": None}
+    assert found(gone).robust == found().robust == ""
+    assert replace(found(), depends="").aside == ""

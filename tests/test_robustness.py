@@ -1,0 +1,218 @@
+"""Whether a headline holds with one thing left out, or with a parameter set otherwise."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import stats
+
+from goffman.estimate import PRIMARY, estimates
+from goffman.estimates.contrast import Comparing
+from goffman.estimates.sharing import Sharing
+from goffman.instruments.load import load_instrument
+from goffman.lexicons.gender import load_gender
+from goffman.measures.gender_of_subject import QUANTITIES, GenderOfSubject
+from goffman.measures.rows import prompt_scores
+from goffman.records import Prompt
+from goffman.reports.run import read_run
+from goffman.robustness import Headline
+from goffman.runs.read import read_answers
+from goffman.tables import ROBUSTNESS, complaints, prompt_table
+from in_process import goffman
+
+GROUPS = {"mental-health": 5, "other": 4}
+
+
+def two_way_t(table):
+    """Mean, standard error, degrees of freedom and p of a table of items × conditions, by hand."""
+    rows, columns = table.shape
+    of_rows, of_columns = table.mean(axis=1), table.mean(axis=0)
+    rest = table - of_rows[:, None] - of_columns + table.mean()
+    df = [rows - 1, columns - 1, (rows - 1) * (columns - 1)]
+    squares = [
+        columns * of_rows.var(ddof=1),
+        rows * of_columns.var(ddof=1),
+        (rest**2).sum() / df[2],
+    ]
+    parts = np.array([squares[0], squares[1], -squares[2]]) / table.size
+    variance = max(parts.sum(), squares[2] / table.size)
+    freedom = variance**2 / (parts**2 / df).sum()
+    p = 2 * stats.t.sf(abs(table.mean()) / variance**0.5, freedom)
+    return table.mean(), variance**0.5, freedom, p
+
+
+def holm(p):
+    """Corrected by hand: the k-th smallest of m times m − k + 1, never falling."""
+    corrected, highest = [0.0] * len(p), 0.0
+    for place, at in enumerate(sorted(range(len(p)), key=lambda one: p[one])):
+        highest = max(highest, min(1.0, p[at] * (len(p) - place)))
+        corrected[at] = highest
+    return corrected
+
+
+def care(tables, *, model):
+    """Scores of prompts: female is the table's value, male nothing."""
+    asked, values = [], []
+    for group, table in tables.items():
+        for (i, c), value in np.ndenumerate(table):
+            asked.append(
+                Prompt(
+                    instrument="care",
+                    item=f"i{i}",
+                    wording="only",
+                    dimension="help" if i % 2 else "diagnosis",
+                    condition=f"{group}-{c}",
+                    form=str(c),
+                    group=group,
+                    text=f"<mask> {i} {group} {c}",
+                )
+            )
+            values.append(float(value))
+    prompts = prompt_table(asked)
+    given = pl.DataFrame(
+        {"prompt_id": prompts["prompt_id"], "model": model, "variant": "with-names"}
+    ).with_columns(
+        pl.Series(name, [0.0] * len(values) if name == "male" else values) for name in QUANTITIES
+    )
+    reasons = dict.fromkeys(QUANTITIES, "gone")
+    return prompt_scores(given, prompts, measure="gender-of-subject", reasons=reasons)
+
+
+@pytest.fixture(scope="module")
+def tables():
+    rng = np.random.default_rng(11)
+    of = {group: rng.normal(0.05, 0.05, (6, size)) for group, size in GROUPS.items()}
+    # One item carries much of the disparity.
+    of["mental-health"][2] += 0.3
+    return of
+
+
+@pytest.fixture(scope="module")
+def both(tables):
+    """Scores and estimates of two models, so that two headlines are corrected together."""
+    rng = np.random.default_rng(12)
+    other = {group: rng.normal(0.04, 0.05, (6, size)) for group, size in GROUPS.items()}
+    each = pl.concat([care(tables, model="one"), care(other, model="two")])
+    measure = GenderOfSubject()
+    scores = pl.concat([each, measure.means(each)])
+    found = estimates(
+        scores, {"care": measure}, wordings={"care": ["only"]}, compare=Comparing(draws=99)
+    )
+    return scores, found
+
+
+@pytest.fixture(scope="module")
+def left_out(both):
+    scores, found = both
+    primary = found.filter(pl.col("family") == PRIMARY)
+    assert primary.height == 2
+    row = primary.filter(pl.col("model") == "one").row(0, named=True)
+    work = Headline(
+        row=row,
+        primary=primary,
+        measure=GenderOfSubject(),
+        wordings=["only"],
+        sharing=Sharing(),
+    )
+    return primary, {(one["way"], one["what"]): one for one in work.without_each(scores)}
+
+
+def test_each_item_and_condition_of_the_headline_is_left_out_once(left_out):
+    _, rows = left_out
+    items = {("item", f"i{i}") for i in range(6)}
+    # The other group's conditions are no part of this headline; one wording cannot be left out.
+    assert set(rows) == items | {("condition", f"mental-health-{c}") for c in range(5)}
+
+
+def test_the_numbers_are_those_of_the_table_without_it(left_out, tables):
+    primary, rows = left_out
+    (others,) = primary.filter(pl.col("model") == "two")["p"]
+    whole = tables["mental-health"]
+    for (way, what), row in rows.items():
+        at = int(what.rpartition("-")[2].lstrip("i"))
+        table = np.delete(whole, at, axis=0 if way == "item" else 1)
+        mean, error, df, p = two_way_t(table)
+        half = stats.t.ppf(0.975, df) * error
+        assert row["difference"] == pytest.approx(mean)
+        assert (row["low"], row["high"]) == (
+            pytest.approx(mean - half),
+            pytest.approx(mean + half),
+        )
+        assert row["p"] == pytest.approx(p)
+        # It stands in the headline's place, beside the other model's headline.
+        assert row["p_adjusted"] == pytest.approx(holm([p, others])[0])
+        clear = row["p_adjusted"] < 0.05 and (mean - half > 0 or mean + half < 0)
+        assert (row["verdict"] in {"relevant", "small"}) == clear
+
+
+def test_what_carries_the_difference_is_found(left_out):
+    primary, rows = left_out
+    headline = primary.filter(pl.col("model") == "one")["difference"][0]
+    furthest = max(rows.values(), key=lambda row: abs(row["difference"] - headline))
+    assert (furthest["way"], furthest["what"]) == ("item", "i2")
+
+
+@pytest.fixture(scope="module")
+def audited(tiny, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("robust") / "run"
+    done = goffman(
+        *("audit", tiny("bert"), "--instrument", "care-seeking", "--output", folder),
+    )
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+def test_a_real_run_has_the_table_and_says_it(audited):
+    run = read_run(audited)
+    assert run.robustness is not None
+    assert complaints(run.robustness, ROBUSTNESS) == []
+    ways = dict(run.robustness.group_by("way").len().rows())
+    content = load_instrument("care-seeking").content
+    mine = [one for one in content.conditions if one.group == "mental-health"]
+    assert ways == {"item": len(content.items), "condition": len(mine), "parameter": 3}
+
+
+@pytest.mark.parametrize(
+    ("said", "threshold"),
+    [
+        ("without the threshold of 0.01", 0.0),
+        ("with a threshold of 0.005", 0.005),
+        ("with a threshold of 0.02", 0.02),
+    ],
+)
+def test_other_thresholds_are_read_from_the_stored_answers(audited, said, threshold):
+    run = read_run(audited)
+    (model,) = run.manifest.models
+    row = run.robustness.filter(pl.col("what") == said).row(0, named=True)
+    answers = read_answers(audited, "fills", model=model, instrument="care-seeking")
+    lexicon = load_gender()
+    find = lexicon.finder(cased=bool(run.manifest.models[model].cased))
+    sums = {}
+    for prompt, word, p in answers.select("prompt_id", "word", "probability").rows():
+        entry = find(word)
+        group = entry.group if entry and lexicon.counts(entry) else None
+        sign = {"female": 1, "male": -1}.get(group, 0)
+        sums[prompt] = sums.get(prompt, 0.0) + sign * (p if p >= np.float32(threshold) else 0.0)
+    asked = run.prompts.filter(pl.col("group") == "mental-health")
+    items, conditions = (sorted(asked[name].unique()) for name in ("item", "condition"))
+    cells = {}
+    for prompt, item, condition in asked.select("prompt_id", "item", "condition").rows():
+        cells.setdefault((item, condition), []).append(sums[prompt])
+    table = np.array([[np.mean(cells[i, c]) for c in conditions] for i in items])
+    mean, _, _, p = two_way_t(table)
+    assert row["difference"] == pytest.approx(mean, abs=1e-6)
+    assert row["p"] == pytest.approx(p, rel=1e-3)
+
+
+def test_a_run_of_an_earlier_goffman_reads_without_it(audited, tmp_path):
+    run = tmp_path / "run"
+    shutil.copytree(audited, run)
+    (run / "robustness.parquet").unlink()
+    manifest = json.loads((run / "manifest.json").read_text())
+    del manifest["tables"]["robustness.parquet"]
+    (run / "manifest.json").write_text(json.dumps(manifest))
+    assert read_run(run).robustness is None
