@@ -26,7 +26,7 @@ from goffman.presentation.shown import Names
 from goffman.records import Estimate
 from goffman.stats.clustered import clustered_t
 from goffman.stats.compare import paired_t
-from goffman.stats.crossed import GAPS, TOO_FEW_LEVELS, crossed_t
+from goffman.stats.crossed import GAPS, ONE_CONDITION, crossed_t
 from goffman.stats.resample import crossed_bootstrap, units_bootstrap
 from goffman.stats.sampled import sampled
 from goffman.summary import summary
@@ -804,7 +804,7 @@ def test_draws_of_a_check_alone_are_said_too():
     scores = drawn(GenderOfSubject(), prompts, ("female", "male", "unspecified"), models=("a",))
     found = estimates(scores, {"care": GenderOfSubject()}, wordings=WORDINGS, compare=FEW)
     row = pick(found, kind="genders", dimension=None)
-    assert (row["p"], row["reason"], row["low"]) == (None, TOO_FEW_LEVELS, None)
+    assert (row["p"], row["reason"], row["low"]) == (None, ONE_CONDITION, None)
     assert (row["seed"], row["draws"], row["check_n"]) == (0, 199, 10)
     assert row["method"].endswith("signs of the differences, random 199 arrangements")
 

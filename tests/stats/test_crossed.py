@@ -12,7 +12,7 @@ from statsmodels.formula.api import ols
 from statsmodels.stats.anova import anova_lm
 
 from goffman.stats import samples
-from goffman.stats.crossed import GAPS, TOO_FEW_LEVELS, crossed_t
+from goffman.stats.crossed import GAPS, ONE_CONDITION, ONE_SENTENCE, crossed_t
 
 NEAR = {"rel": 1e-9, "abs": 1e-12}
 
@@ -93,7 +93,8 @@ def test_laws_of_the_crossed_t(shared, drawn, random):
     ("first", "reason"),
     [
         (np.ones((3, 4)), samples.CONSTANT_DIFFERENCES),
-        (np.ones((3, 1)), TOO_FEW_LEVELS),
+        (np.ones((3, 1)), ONE_CONDITION),
+        (np.ones((1, 3)), ONE_SENTENCE),
         (np.array([[1.0, 2.0], [np.nan, 3.0]]), GAPS),
         (np.full((2, 2), np.nan), samples.NO_PAIRS),
     ],

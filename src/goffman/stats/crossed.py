@@ -32,8 +32,9 @@ Shared = Literal["both", "rows", "columns"]
 """What is the same in two tables: of two groups of diagnoses under the same prompts the rows, of
 two phases' prompts the columns, of two models under the same prompts and diagnoses both."""
 
-TOO_FEW_LEVELS = "there are fewer than two sentences or conditions, so their spread is unknown"
-GAPS = "some sentences have no value for some conditions, and the test needs all of them"
+ONE_SENTENCE = "there is only one sentence, so nothing shows how much sentences differ"
+ONE_CONDITION = "there is only one condition, so nothing shows how much conditions differ"
+GAPS = "some sentences have no value for some conditions, and the test needs every value"
 
 
 def crossed_t(
@@ -117,12 +118,15 @@ def cell_means(
 ) -> Estimate:
     """Numbers and means of the cells, with the reason where they do not say how they vary."""
     cells = (in_pairs if shared == "both" else apart)(one.ravel(), other.ravel())
-    few = min(*one.shape, *other.shape) < 2
+    few = None
+    for axis, reason in enumerate((ONE_SENTENCE, ONE_CONDITION)):
+        if min(one.shape[axis], other.shape[axis]) < 2:
+            few = few or reason
     sizes = " and ".join(f"{table.shape[0]} × {table.shape[1]}" for table in (one, other))
     return cells.estimate(
         contrast=contrast,
         method=f"{method}, rows and columns crossed, tables of {sizes}",
-        reason=cells.absence or (TOO_FEW_LEVELS if few else cells.obstacle),
+        reason=cells.absence or few or cells.obstacle,
     )
 
 
