@@ -140,7 +140,10 @@ def test_what_does_not_vary_has_no_reliability():
 @pytest.mark.parametrize(
     ("table", "why"),
     [
-        (np.zeros((1, 3, 2)), "with fewer than two conditions, nothing shows how much conditions differ"),
+        (
+            np.zeros((1, 3, 2)),
+            "with fewer than two conditions, nothing shows how much conditions differ",
+        ),
         (np.zeros((3, 1, 2)), "with only one item, nothing shows how much items differ"),
         (
             np.where(np.arange(24).reshape(4, 3, 2) < 2, np.nan, 1.0),
