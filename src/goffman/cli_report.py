@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -40,14 +41,16 @@ def report(
     if as_json:
         found = {
             "report": str(written.page),
+            "summary": list(written.summary),
             "figures": [str(path) for path in written.figures],
             "tables": [str(path) for path in written.tables],
         }
         print(json.dumps(found, ensure_ascii=False, indent=1))
         return
+    sys.stdout.write("".join(f"{printable(line)}\n" for line in written.summary) + "\n")
     size = written.page.stat().st_size / 1e6
     print(f"The report is {printable(str(written.page))} ({size:.1f} MB): open it in any browser.")
     more = ["figures/"] if written.figures else []
     more += ["tables/"] if written.tables else []
     if more:
-        print(f"For a paper: {' and '.join(more)} beside it.")
+        print(f"For a paper, use {' and '.join(more)} in the same folder.")

@@ -137,9 +137,11 @@ class GenderOfSubject:
         """Without the threshold, and with one half and twice as high."""
         if not self.threshold:
             return {}
-        found = {f"without the threshold of {self.threshold:g}": replace(self, threshold=0.0)}
+        found = {"if words of any probability counted": replace(self, threshold=0.0)}
         for other in (self.threshold / 2, self.threshold * 2):
-            found[f"with a threshold of {other:g}"] = replace(self, threshold=other)
+            found[f"if words counted from a probability of {other:g}"] = replace(
+                self, threshold=other
+            )
         return found
 
     def prepare(

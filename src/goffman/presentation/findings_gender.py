@@ -122,10 +122,15 @@ def _more(section: Section, model: str) -> Iterator[str]:
     groups = of_model(section.contrasts("groups"), model)
     many = section.noun.many
     for row in genders.filter(pl.col("dimension").is_null()).iter_rows(named=True):
+        tested = tested_said(row, many=many)
+        if row["group"] == section.contrast and row["variant"] in {None, "with-names"}:
+            # Its numbers stand above, with the heading.
+            yield f"How the difference above was tested: {tested}."
+            continue
         yield (
             f"{plain(row['group']).capitalize()} {many}, {variant_said(row['variant'])}: female "
             f"{number(row['mean_first'])}, male {number(row['mean_second'])}; "
-            f"{difference_said(row)}; {tested_said(row, many=many)}."
+            f"{difference_said(row)}; {tested}."
         )
     for row in groups.filter(pl.col("dimension").is_null()).iter_rows(named=True):
         yield (

@@ -40,12 +40,12 @@ def _parameters(rows: pl.DataFrame, finding: Finding) -> Iterator[str]:
     rows = rows.filter(pl.col("way") == PARAMETER)
     for row in rows.filter(pl.col("verdict") != finding.verdict).iter_rows(named=True):
         yield (
-            f"{row['what'][0].upper()}{row['what'][1:]}, the difference is "
+            f"{row['what'][0].upper()}{row['what'][1:]}, the difference would be "
             f"{number(row['difference'])} ({_numbers(row)}): {_clear(row, finding)}."
         )
     same = rows.filter(pl.col("verdict") == finding.verdict)["what"].to_list()
     if same:
-        yield f"The verdict is the same {' and '.join(same)}."
+        yield f"The verdict would be the same {' or '.join(same)}."
 
 
 def _left_out(rows: pl.DataFrame, section: Section, finding: Finding) -> Iterator[str]:

@@ -90,7 +90,7 @@ class Run:
 RUN_NAMES = {
     *("lock", "manifest.json", "answers", PROMPTS, "ratings"),
     *("scores.parquet", "estimates.parquet", "scores-shipped.parquet", "ratings-compared.parquet"),
-    *("report.html", "figures", "tables"),
+    *("robustness.parquet", "report.html", "figures", "tables"),
 }
 """What a run folder holds."""
 
