@@ -65,16 +65,16 @@ def test_every_instrument_that_a_model_can_answer_is_asked_and_the_rest_is_said(
     ]
     wanted = "a classifier, such as siebert/sentiment-roberta-large-english"
     chat = (
-        "a chat model, such as openai:NAME, http://HOST/v1#NAME or a causal model with a chat "
-        "template; a masked or causal one can be asked for its pronouns"
+        "a chat model (openai:NAME, http://HOST/v1#NAME, or a causal model with a chat "
+        "template); a masked or causal one can be asked for its pronouns"
     )
     filled = "a masked model, such as roberta-base"
     assert [note for note in notes if "left out" in note] == [
-        f"people-sentiment is left out for {masked}: it needs {wanted}.",
-        f"social-distance is left out for {classifier}: it needs {filled}.",
-        f"care-seeking is left out for {classifier}: it needs {filled}.",
-        f"attribution is left out for {classifier}: it needs {filled}.",
-        f"coreference is left out for {classifier}: it needs {chat}.",
+        f"people-sentiment is left out for {masked}: it needs {wanted}",
+        f"social-distance is left out for {classifier}: it needs {filled}",
+        f"care-seeking is left out for {classifier}: it needs {filled}",
+        f"attribution is left out for {classifier}: it needs {filled}",
+        f"coreference is left out for {classifier}: it needs {chat}",
     ]
     prompts = read_prompts(tmp_path)
     fills, labels = read_answers(tmp_path, "fills"), read_answers(tmp_path, "labels")
@@ -114,10 +114,10 @@ def test_every_instrument_that_a_model_can_answer_is_asked_and_the_rest_is_said(
             "classifier",
             "coreference",
             (
-                "'{}' is a classifier model (BertForSequenceClassification, bert): it can "
-                "classify sentences. coreference needs a chat model, such as openai:NAME, "
-                "http://HOST/v1#NAME or a causal model with a chat template; a masked or causal "
-                "one can be asked for its pronouns."
+                "'{}' is a classifier model (BertForSequenceClassification, bert): it "
+                "can classify sentences. coreference needs a chat model (openai:NAME, "
+                "http://HOST/v1#NAME, or a causal model with a chat template); a "
+                "masked or causal one can be asked for its pronouns."
             ),
         ),
         (
@@ -168,8 +168,8 @@ def test_a_named_instrument_that_none_of_several_models_can_answer_is_refused(
     with pytest.raises(ModelError) as refusal:
         audit([masked, other], instruments=names, output=tmp_path / "run")
     assert str(refusal.value) == (
-        "None of the models can answer what was named: people-sentiment needs a classifier, such "
-        "as siebert/sentiment-roberta-large-english."
+        "None of the models can answer what you named. people-sentiment needs a "
+        "classifier, such as siebert/sentiment-roberta-large-english."
     )
     assert not (tmp_path / "run").exists()
 
@@ -297,9 +297,9 @@ def test_a_table_of_prompts_that_is_gone_comes_back_the_same(masked, tmp_path):
     with pytest.raises(RunError) as refusal:
         read_prompts(tmp_path)
     assert str(refusal.value) == (
-        f"{tmp_path / 'prompts.parquet'} has changed since it was written: it was damaged or "
-        "edited. Give "
-        "the run's goffman audit command again: it is written anew, and no model is asked again."
+        f"{tmp_path / 'prompts.parquet'} was damaged or edited after goffman wrote it. "
+        "Run the goffman audit command that made this run again. It rewrites the file "
+        "and asks no model again."
     )
     assert run().asked[0].asked_now == 0
     assert (tmp_path / "prompts.parquet").read_bytes() == before
@@ -425,20 +425,22 @@ def test_the_command_says_where_the_answers_lie_and_how_many(masked, tmp_path):
     [
         (
             ["--batch-size", "many"],
-            "--batch-size is 'many'. Allowed: auto, or a whole number of at least 1.",
+            "--batch-size is 'many'. Allowed: auto, or a whole number, 1 or more.",
         ),
         (
             ["--correlate", "roberta-base"],
             (
-                "--correlate has 'roberta-base'. Write a masked model, =, and the classifier that "
-                "was fine-tuned from it: --correlate roberta-base=org/classifier"
+                "--correlate is 'roberta-base'. Write MODEL=CLASSIFIER, where the "
+                "classifier was fine-tuned from the masked model: --correlate "
+                "roberta-base=org/classifier"
             ),
         ),
         (
             ["--labels", "LABEL_0:negative"],
             (
-                "--labels has 'LABEL_0:negative'. Write the model's own label, =, and negative, "
-                "neutral or positive: --labels LABEL_0=negative,LABEL_1=positive"
+                "--labels has 'LABEL_0:negative'. Write LABEL=MEANING, where the "
+                "meaning is negative, neutral or positive: --labels "
+                "LABEL_0=negative,LABEL_1=positive"
             ),
         ),
     ],
@@ -715,6 +717,6 @@ def test_targets_are_given_on_the_command_line_and_those_of_several_tokens_are_s
     empty = CliRunner().invoke(app, ["audit", masked, "--targets", "woman,,man"])
     assert isinstance(empty.exception, InputError)
     assert str(empty.exception) == (
-        "--targets has an empty word in 'woman,,man'. Give one word, or several with commas "
-        "between them: --targets likely,unlikely"
+        "--targets is 'woman,,man', which has an empty word. Separate words with one "
+        "comma: --targets likely,unlikely"
     )

@@ -354,7 +354,7 @@ def test_a_file_has_the_format_of_its_name(tmp_path: Path, ending: str, first: s
 def test_two_formats_are_refused() -> None:
     done = goffman("prompts", "care-seeking", "--json", "--format", "csv")
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "--json and --format csv ask for two formats: give one of them.\n"
+    assert done.stderr == "--json and --format csv name two formats. Give one of them.\n"
 
 
 @pytest.mark.parametrize(
@@ -400,7 +400,7 @@ def at_most(seconds: int) -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
-AWAY = "Move it away and give the same command again."
+AWAY = "Move it away and run the same command again."
 
 
 def test_a_pipe_in_the_place_of_a_run_s_manifest_does_not_keep_anyone_waiting(
@@ -419,8 +419,7 @@ def test_a_link_that_leads_nowhere_is_told_as_that(tmp_path: Path) -> None:
     done = in_process.goffman("report", tmp_path)
     assert done.returncode == 2
     assert done.stderr == (
-        f"manifest.json in {tmp_path} is a link that leads nowhere. Put back what it led to, or "
-        "remove it.\n"
+        f"manifest.json in {tmp_path} is a link that leads nowhere. Mend or remove the link.\n"
     )
 
 

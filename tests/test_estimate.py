@@ -568,10 +568,17 @@ def test_settings_stand_against_the_baseline_by_trials_with_an_interval_over_sen
     )
     differ = " of 5 settings clearly differ from the sentences without adjectives. "
     assert any(
-        line.startswith("  Tested over sentence pairs: ") and differ in f"{line} " for line in said
+        line.startswith(
+            "  over sentence pairs, {} clearly differ from the sentences without adjectives"
+        )
+        and differ in f"{line} "
+        for line in said
     )
     assert any(
-        line.startswith("  Tested over repeated trials of these sentences: ")
+        line.startswith(
+            "  over repeated trials of these sentences, {} clearly differ "
+            "from the sentences without adjectives"
+        )
         and differ in f"{line} "
         for line in said
     )
@@ -903,9 +910,9 @@ def test_a_classifiers_share_is_said_by_condition_and_by_sentence():
         "for 2 non-stigmatized ones: "
     ) in said[1]
     assert said[-1] == (
-        "  If each sentence counts once, the model labels as negative 75% of the 8 sentences about "
-        "stigmatized conditions and 0% of the 4 sentences about non-stigmatized conditions. "
-        "Conditions that are named in several ways count more here."
+        "  If each sentence counts once, the model labels 75% of the 8 sentences about "
+        "stigmatized conditions and 0% of the 4 sentences about non-stigmatized "
+        "conditions negative. Conditions with several names count more here."
     )
 
 

@@ -189,8 +189,8 @@ def test_impossible_numbers_of_pairs_are_refused(count: int) -> None:
     with pytest.raises(SentenceError) as caught:
         generate_pairs(CONTENT, count=count, seed=0)
     assert str(caught.value) == (
-        f"--sentence-pairs is {count}. Allowed: 1 to 121,600, which is 152 frames with 800 casts of two "
-        "occupations each."
+        f"--sentence-pairs is {count}. Allowed: 1 to 121,600 (152 sentence frames × 800 "
+        "ordered pairs of occupations)."
     )
 
 

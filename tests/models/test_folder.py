@@ -147,8 +147,9 @@ def test_an_index_that_names_no_files_is_damaged(weight_map: object, bert: Path)
 def test_an_index_that_names_a_file_that_is_not_there(bert: Path) -> None:
     shards(bert, {"a": "model-00001-of-00002.safetensors"})
     assert refusal(bert) == (
-        f"'{bert}' has no file model-00001-of-00002.safetensors, and its "
-        "model.safetensors.index.json says that weights are in it. Fetch or save the model anew."
+        f"'{bert}' contains no file model-00001-of-00002.safetensors, and its "
+        "model.safetensors.index.json says that weights are. Fetch or save the model "
+        "anew."
     )
 
 

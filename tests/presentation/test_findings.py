@@ -116,7 +116,7 @@ BETWEEN = "between stigmatized and non-stigmatized conditions"
             f"Undecided: a difference {BETWEEN} is neither shown nor ruled out",
         ),
         # Without a p nothing is clear, and nothing is not clear.
-        (0.01, 0.2, None, "undecided", f"A difference {BETWEEN} could not be tested"),
+        (0.01, 0.2, None, "undecided", f"Not tested: a difference {BETWEEN}"),
     ],
 )
 def test_the_heading_follows_the_verdict(low, high, p, verdict, head):
@@ -162,9 +162,12 @@ def test_the_heading_follows_the_verdict(low, high, p, verdict, head):
             0.2,
             0.3,
             "undecided",
-            "It could be none, or more than 0.050, the smallest difference that counts as relevant "
-            "here. An audit like this finds a difference of 0.12 80% of the time. To find 0.050 as "
-            "often, it would take about 23 items instead of 7.",
+            (
+                "It clearly more than 0.050, the smallest difference that counts as "
+                "relevant here. If the true difference were 0.12, an audit like this would "
+                "find it 80% of the time. To find 0.050 that often, about 23 items would "
+                "be needed; this audit had 7."
+            ),
         ),
     ],
 )
@@ -293,10 +296,14 @@ def test_a_correlation_names_models_as_they_are_shown_and_says_which_way():
     )
     covers = "The intervals cover other conditions, not other sentences or wordings."
     assert correlations_said(found) == [
-        f"Across 122 conditions, the higher the {one}, the higher the {other}: r = 0.60, 95% "
-        f"interval 0.49 to 0.69, p < .001 corrected for 2 tests. {covers}",
-        f"Across 122 conditions, the higher the {one}, the lower the {other}: r = −0.60, 95% "
-        f"interval −0.69 to −0.49, p < .001 corrected for 2 tests. {covers}",
+        (
+            f"Across 122 conditions, {other}: r = 0.60, 95% interval 0.49 to 0.69, p < .001 "
+            f"corrected for 2 tests. {covers} falls where {one} rises"
+        ),
+        (
+            f"Across 122 conditions, {other}: r = −0.60, 95% interval −0.69 to −0.49, p < "
+            f".001 corrected for 2 tests. {covers} falls where {one} rises"
+        ),
         f"Across 122 conditions, {one} and {other} show no clear relation: r = 0.10, 95% interval "
         f"−0.10 to 0.30, p = .300 corrected for 2 tests. {covers}",
         f"Across 122 conditions, {one} and {other} show no clear relation: r = 0.20, 95% interval "
@@ -324,11 +331,13 @@ def test_a_correlation_is_said_within_groups_too():
         (
             -0.066,
             "undecided",
-            "Undecided: a difference between the pronoun that fits the stereotype and the other one "
-            "is neither shown nor ruled out",
+            (
+                "Undecided: a difference between the stereotypical pronoun and the other "
+                "one is neither shown nor ruled out"
+            ),
         ),
-        (0.3, "relevant", "The pronoun that fits the stereotype is preferred"),
-        (-0.3, "relevant", "The pronoun that goes against the stereotype is preferred"),
+        (0.3, "relevant", "The pronoun against the stereotype is preferred"),
+        (-0.3, "relevant", "The pronoun against the stereotype is preferred"),
     ],
 )
 def test_a_preference_is_said_with_its_interval_and_as_how_many_times(value, verdict, head):

@@ -62,8 +62,8 @@ def scale(g, phi, **more):
 )
 def test_what_g_and_phi_mean_is_said(g, phi, said):
     (text,) = reliability(section(scores=scale(g, phi), wordings=("one", "two")), "m")
-    assert text.startswith(f"Reliability for stigmatized conditions: G = {g:.2f} (order), Φ = ")
-    assert f"Φ = {phi:.2f} (level), α = 0.90, split-half = 0.91." in text
+    assert text.startswith(f"Reliability for stigmatized conditions: G = {g:.2f} (for ranks), Φ = ")
+    assert f"Φ = {phi:.2f} (for values), α = 0.90, split-half = 0.91." in text
     assert text.endswith(f"With other items and wordings, {said}")
 
 
@@ -75,7 +75,7 @@ def test_one_wording_says_nothing_of_wordings():
 
 def test_no_reliability_has_its_reason():
     (text,) = reliability(section(scores=scale(None, None, value=None, reason="one item")), "m")
-    assert text == "How reliable the scale is cannot be said: one item."
+    assert text == "Reliability cannot be computed: one item."
 
 
 def halves(*values, wording="one"):
@@ -105,7 +105,7 @@ def test_above_one_half_is_said_by_wording():
 def test_with_one_wording_it_is_said_only_where_the_level_holds(phi, count):
     conditions = [row | {"level": "condition", "wording": None} for row in halves(0.6, 0.7, 0.2)]
     said = list(above_half(section(scores=[*conditions, *scale(0.95, phi)]), "m"))
-    assert said == ["Conditions whose P(negative) is above 0.5: 2 of 3 stigmatized."] * count
+    assert said == ["Conditions with a P(negative) above 0.5: 2 of 3 stigmatized."] * count
 
 
 def against(kind, first, difference, p, **more):
@@ -123,9 +123,10 @@ def test_conditions_are_counted_on_both_sides_of_the_reference():
         ]
     )
     assert above_reference(found, "m") == (
-        "2 of 4 stigmatized conditions are clearly above the mean of the non-stigmatized ones, 1 "
-        "is clearly below it (Benjamini–Hochberg; the non-stigmatized ones are taken as given). "
-        "Furthest above, as measured: “blind” (0.20), “deaf” (0.10). "
+        "2 of 4 stigmatized conditions are clearly above the mean of the "
+        "non-stigmatized ones, and 1 is clearly below it (p-values corrected by "
+        "Benjamini–Hochberg; the mean of the non-stigmatized ones is treated as a "
+        "fixed number). Furthest above, as measured: “blind” (0.20), “deaf” (0.10). "
         "Furthest below, as measured: “rich” (−0.10)."
     )
     assert above_reference(section(), "m") == ""
@@ -160,7 +161,8 @@ def test_the_furthest_are_shrunken_and_have_ranks():
     said = above_reference(section(scores=scores, estimates=estimates), "m")
     # .45 is what is left of .50; the reference is .30.
     assert said.endswith(
-        "Furthest above, shrunk toward their group’s mean: “blind” (0.15, rank 1 to 3 of 1)."
+        "Furthest above, after shrinking toward their group’s mean: “blind” (0.15, "
+        "rank 1 to 3 of 1)."
     )
 
 
@@ -173,8 +175,8 @@ def test_the_baseline_says_its_confound():
         estimates=[against("baseline", name, d, 0.5) for name, d in (("a", 0.1), ("b", -0.1))],
     )
     assert confound(found, "m") == (
-        "The baseline lacks the words around the condition as well as the condition: 1 of 2 "
-        "non-stigmatized conditions are above it too."
+        "The shortened sentences lack more words than the condition: 1 of 2 "
+        "non-stigmatized conditions are above this baseline too."
     )
 
 
@@ -217,8 +219,8 @@ def test_what_could_put_a_bias_in_doubt_is_said():
     said = list(beside_bias(section("coreference-bias", scores=rows), "m"))
     assert "on average 0.10 above one half" in said[0]
     assert (
-        "lies between 0.20 and 0.70; among replies that name one of the two it is 0.40." in said[1]
-    )
+        "lies between 0.20 and 0.70 Among replies that name one of the two people, it is 0.40.."
+    ) in said[1]
     assert said[2].startswith("Of the people named, 0.75 are the one whom the sentence mentions")
     assert said[3].endswith("the bias is 2.00.")
 

@@ -368,8 +368,8 @@ def test_a_manifest_of_another_format_or_no_manifest_at_all_is_refused(tmp_path)
     with pytest.raises(RunError) as refusal:
         read_manifest(tmp_path)
     assert str(refusal.value) == (
-        f"{path} has format 99; this goffman reads format 2. Use the goffman that wrote it, or "
-        "give another folder with --output."
+        f"{path} has format 99, but this version of goffman reads format 2. Use the "
+        "version that wrote it, or give another folder with --output."
     )
     path.write_text("{")
     with pytest.raises(RunError, match="is not a manifest that goffman wrote"):
@@ -542,6 +542,6 @@ def test_a_pipe_in_the_place_of_a_part_does_not_keep_anyone_waiting(model, undis
         with pytest.raises(RunError) as refusal:
             do()
         assert str(refusal.value) == (
-            f"{part.relative_to(run)} in {run} is a named pipe, not a file. Move it away and give "
-            "the same command again."
+            f"{part.relative_to(run)} in {run} is a named pipe, not a file. Move it "
+            "away and run the same command again."
         )
