@@ -46,7 +46,7 @@ def test_what_a_person_reads(run):
     lines = told.stdout.splitlines()
     assert lines[0] == (
         "anna and ben: Cohen's κ = 0.722, 95% interval 0.394 to 1.000 "
-        "(8 of 10 words)."
+        "(same label for 8 of 10 words)."
     )
     assert [line.split() for line in lines[1:6]] == [
         ["anna", "↓", "ben", "→", "positive", "negative", "neutral", "irrelevant"],
@@ -110,7 +110,7 @@ def test_too_few_words_are_said_with_what_to_do(run):
         "",
         (
             "anna and ben have both rated 10 words. κ needs 50 such words, so 40 more (or "
-            "all words of the run)."
+            "every word of the run)."
         ),
         "anna and ben: rate the next 40 words, each alone: "
         f"goffman rate {run} --all --rater anna and goffman rate {run} --all --rater ben",
@@ -120,7 +120,7 @@ def test_too_few_words_are_said_with_what_to_do(run):
     assert advice[2:6] == [
         (
             "anna and cleo l have both rated 4 words. κ needs 50 such words, so 46 more "
-            "(or all words of the run)."
+            "(or every word of the run)."
         ),
         f"cleo l: rate 6 words that anna has rated: goffman rate {run} --rater 'cleo l'",
         f"anna: rate 1 word that cleo l has rated: goffman rate {run} --rater anna",
@@ -148,7 +148,7 @@ def test_raters_without_a_common_word_are_told_so(tmp_path):
     lines = goffman("agree", tmp_path).stdout.splitlines()
     assert lines[0] == (
         "anna and ben: Cohen's κ is not defined: no unit was rated by "
-        "two raters (0 of 0 words)."
+        "two raters (same label for 0 of 0 words)."
     )
     assert lines[7] == (
         "All raters: Krippendorff's α, nominal is not defined: no unit was rated by two raters "

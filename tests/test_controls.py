@@ -56,7 +56,9 @@ def test_the_bundled_models_can_do_every_task(bundled):
         assert done.summary[line + 1] == f"  Can the model do the task? {one.sentence}"
     assert re.fullmatch(
         r"Control items: bundled:mini can separate welcome from unwelcome situations "
-        r"\(AUC (0\.9\d|1\.00); at least 0\.90 is needed\)\.",
+        r"\(AUC (0\.9\d|1\.00), 95% interval 0\.\d+ to 1\.00, 20 items; at least 0\.90 is "
+        r"needed\)\. The interval reaches below 0\.90, so with other control items it might fail; "
+        r"the value decides\.",
         found["social-distance"].sentence,
     )
     assert not [line for line in done.summary if "measurable" in line]
@@ -165,7 +167,8 @@ def test_controls_change_no_other_number(tmp_path):
     assert with_them - without_them == 2 * 22
     one, other = (read_run(tmp_path / name) for name in ("with", "without"))
     control = pl.col("level") == "control"
-    assert one.scores.filter(control).height == 1
+    # The score, and the ends of its interval.
+    assert one.scores.filter(control).height == 3
     no_port = pl.col("model").str.replace(r":\d+/", "/")
     assert_frame_equal(
         one.scores.filter(~control).with_columns(no_port),

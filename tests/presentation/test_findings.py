@@ -215,13 +215,13 @@ def test_conditions_are_called_what_the_instrument_calls_them():
         (words,) = findings_of(called(noun, of_words))
         assert f"between stigmatized and non-stigmatized {many} is neither" in words.head
         assert f"0.40 for 93 stigmatized {many} and 0.30 for 29 non-stigmatized ones" in words.text
-        baseline = f"the baseline (the same sentences without a {one})"
+        baseline = f"the baseline (the sentences shortened so that they name no {one})"
         assert words.rest.startswith(f"1 of 1 {many} has a higher share than {baseline}.")
         assert called(noun, of_words).called("baseline") == f"(no {one} named)"
     assert section("coreference-bias", estimates()).noun == Noun(one="setting", many="settings")
 
 
-HIGHER = "higher share than the baseline (the same sentences without a condition)"
+HIGHER = "higher share than the baseline (the sentences shortened so that they name no condition)"
 
 
 def above(name, difference, p):

@@ -180,24 +180,46 @@ def test_the_baseline_says_its_confound():
     )
 
 
-def test_a_disparity_is_set_beside_that_without_a_diagnosis():
-    row = against("over-baseline", "stigmatized", 0.05, 0.01, mean_second=0.2)
+SHORTENED = "In the sentences shortened so that they name no condition, female minus male is"
+NOT_ALONE = (
+    "The shortened sentences lack other words as well as the condition, so such a difference need "
+    "not come from the condition itself."
+)
+
+
+@pytest.mark.parametrize(
+    ("difference", "p", "said"),
+    [
+        (0.05, 0.01, "it is clearly higher"),
+        (-0.05, 0.01, "it is clearly lower"),
+        (0.05, 0.2, "it does not clearly differ"),
+    ],
+)
+def test_a_disparity_is_set_beside_that_without_a_diagnosis(difference, p, said):
+    row = against("over-baseline", "stigmatized", difference, p, mean_second=0.2)
     row |= {"second": "baseline", "group": "stigmatized", "variant": "with-names"}
-    (text,) = over_baseline(section("gender-of-subject", estimates=[row]), "m")
-    assert text.startswith(
-        "Without a condition, the female-minus-male difference in the same sentences is 0.20; "
-        "naming one of the stigmatized conditions moves it toward women (difference 0.050,"
-    )
+    text, caveat = over_baseline(section("gender-of-subject", estimates=[row]), "m")
+    assert text.startswith(f"{SHORTENED} 0.20; with stigmatized conditions {said} (difference ")
+    assert caveat == NOT_ALONE
 
 
-def test_what_does_not_count_is_said():
+def test_what_does_not_count_is_said_with_how_far_it_could_move_the_difference():
+    row = {"model": "m", "group": "stigmatized", "variant": "with-names", "difference": 0.05}
     mass = {"level": "prompt", "group": "stigmatized", "quantity": "mass", "value": 0.48}
-    (text,) = uncounted(section("gender-of-subject", scores=[mass]), "m")
-    assert text.startswith(
-        "On average, 0.52 of the probability lies on words that are individually"
+    mass |= {"variant": "with-names", "wording": "one"}
+    others = [
+        mass | {"group": "non-stigmatized", "value": 0.9},
+        mass | {"variant": "without-names", "value": 0.1},
+    ]
+    (text,) = uncounted(section("gender-of-subject", scores=[mass, *others]), row)
+    # .05 − .52 and .05 + .52.
+    assert text == (
+        "On average, 0.52 of the probability lies on words that are individually too improbable to "
+        "be counted. If all of it named men, the difference would be −0.47; if all of it named "
+        "women, 0.57."
     )
     outside = mass | {"quantity": "outside", "value": 0.3}
-    (text,) = uncounted(section("gender-of-phrase", scores=[outside]), "m")
+    (text,) = uncounted(section("gender-of-phrase", scores=[outside]), row)
     assert text.startswith("On average, 0.30 of")
 
 
@@ -243,5 +265,5 @@ def test_the_table_has_a_row_for_the_whole_and_each_subscale():
 def test_what_was_not_tested_over_the_baseline_is_not_said_to_be_unmoved():
     row = {"kind": "over-baseline", "model": "m", "group": "stigmatized", "difference": 0.05}
     row |= {"mean_second": -0.02, "quantity": "disparity"}
-    (said,) = over_baseline(section("gender-of-subject", estimates=[row]), "m")
-    assert "what naming one of the stigmatized conditions changes could not be tested" in said
+    said, _ = over_baseline(section("gender-of-subject", estimates=[row]), "m")
+    assert "with stigmatized conditions it could not be compared" in said

@@ -12,7 +12,14 @@ from statsmodels.formula.api import ols
 from statsmodels.stats.anova import anova_lm
 
 from goffman.stats import samples
-from goffman.stats.crossed import GAPS, ONE_CONDITION, ONE_SENTENCE, crossed_t
+from goffman.stats.crossed import (
+    GAPS,
+    ONE_CONDITION,
+    ONE_SENTENCE,
+    TWO_CONDITIONS,
+    TWO_SENTENCES,
+    crossed_t,
+)
 
 NEAR = {"rel": 1e-9, "abs": 1e-12}
 
@@ -63,12 +70,55 @@ def test_two_tables_have_a_common_part_and_parts_of_their_own(shared):
 
 def test_the_variance_does_not_fall_below_that_of_the_cells():
     """Row and column means all 0: their mean squares are 0, and only the cells are left."""
-    table = np.array([[1.0, -1.0], [-1.0, 1.0]]) + 5
-    ours = crossed_t(table, np.zeros((2, 2)), contrast="")
-    assert ours.statistic == pytest.approx(5 / np.sqrt(4 / 1 / 4), **NEAR)
+    signs = np.array([1.0, -1.0, 1.0, -1.0])
+    table = np.outer(signs, signs) + 5
+    ours = crossed_t(table, np.zeros((4, 4)), contrast="")
+    # 16 squares of 1 over 9 degrees of freedom, over 16 cells.
+    assert ours.statistic == pytest.approx(5 / np.sqrt(16 / 9 / 16), **NEAR)
 
 
-tables = st.tuples(st.integers(2, 6), st.integers(2, 6), st.integers(0, 10**6)).map(
+@pytest.mark.parametrize(
+    ("shape", "reason"), [((2, 17), TWO_SENTENCES), ((17, 2), TWO_CONDITIONS)]
+)
+def test_two_rows_or_columns_are_no_test(shape, reason):
+    """A test of two that vary would be false in about 10 of 100 null audits, by this simulation."""
+    rng = np.random.default_rng(6)
+    table = 0.05 + rng.normal(0, 0.01, shape)
+    ours = crossed_t(table, np.zeros(shape), contrast="")
+    assert (ours.p, ours.low, ours.reason) == (None, None, reason)
+    assert ours.difference == pytest.approx(table.mean())
+
+
+def false_alarms(columns, *, runs=3_000):
+    """The share of null tables of 17 rows that the crossed t calls clear, by its formula alone."""
+    rng = np.random.default_rng(7)
+    drawn = (
+        0.0557 * rng.normal(size=(runs, 17, 1))
+        + 0.07 * rng.normal(size=(runs, 1, columns))
+        + 0.03 * rng.normal(size=(runs, 17, columns))
+    )
+    of_rows, of_columns, mean = drawn.mean(axis=2), drawn.mean(axis=1), drawn.mean(axis=(1, 2))
+    rest = drawn - of_rows[:, :, None] - of_columns[:, None] + mean[:, None, None]
+    df = np.array([16, columns - 1, 16 * (columns - 1)])
+    parts = np.stack(
+        [
+            of_rows.var(axis=1, ddof=1) / 17,
+            of_columns.var(axis=1, ddof=1) / columns,
+            (rest**2).sum(axis=(1, 2)) / df[2] / (17 * columns),
+        ]
+    )
+    variance = np.maximum(parts[0] + parts[1] - parts[2], parts[2])
+    freedom = variance**2 / (parts**2 / df[:, None]).sum(axis=0)
+    return np.mean(2 * stats.t.sf(np.abs(mean) / np.sqrt(variance), freedom) < 0.05)
+
+
+def test_why_a_test_needs_three():
+    assert false_alarms(2) > 0.09
+    assert false_alarms(3) < 0.09
+    assert false_alarms(6) < 0.065
+
+
+tables = st.tuples(st.integers(3, 6), st.integers(3, 6), st.integers(0, 10**6)).map(
     lambda drawn: (make(*drawn[:2], seed=drawn[2]), make(*drawn[:2], seed=drawn[2] + 1))
 )
 

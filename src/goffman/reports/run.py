@@ -83,7 +83,9 @@ def read_run(folder: Path) -> MeasuredRun:
     if COMPARED in manifest.tables:
         compared = _read(folder, COMPARED, RATINGS_COMPARED, manifest=manifest)
     robustness = None
-    if ROBUSTNESS_FILE in manifest.tables:
+    # A manifest without any checksums knows no table by name.
+    unnamed = not manifest.tables and ROBUSTNESS_FILE in Folder(folder).names()
+    if unnamed or ROBUSTNESS_FILE in manifest.tables:
         robustness = _read(folder, ROBUSTNESS_FILE, ROBUSTNESS, manifest=manifest)
     return MeasuredRun(
         folder=folder,
