@@ -125,7 +125,8 @@ def test_every_instrument_that_a_model_can_answer_is_asked_and_the_rest_is_said(
             "care-seeking",
             (
                 "'{}' is a classifier model (BertForSequenceClassification, bert): it can "
-                "classify sentences. care-seeking needs a masked model, such as roberta-base."
+                "classify sentences. The instrument you named cannot be asked of it. "
+                "care-seeking needs a masked model, such as roberta-base."
             ),
         ),
     ],
@@ -174,6 +175,42 @@ def test_a_named_instrument_that_none_of_several_models_can_answer_is_refused(
     assert not (tmp_path / "run").exists()
 
 
+def test_without_a_model_those_that_can_answer_the_instrument_are_asked():
+    told = CliRunner().invoke(app, ["audit", "--instrument", "social-distance", "--dry-run"])
+    assert told.exit_code == 0, told.stderr
+    assert "social-distance, bundled:mini: 3,892 prompts" in told.stderr
+    assert "mini-sentiment" not in told.stderr
+
+
+def test_a_model_that_can_answer_nothing_is_refused_after_one_that_can(
+    masked, classifier, tmp_path
+):
+    with pytest.raises(ModelError) as refusal:
+        audit([masked, classifier], instruments=["care-seeking"], output=tmp_path / "run")
+    assert str(refusal.value).endswith(
+        "The instrument you named cannot be asked of it. care-seeking needs a masked model, such "
+        "as roberta-base."
+    )
+
+
+def test_a_folder_with_other_files_is_no_place_for_a_run(masked, tmp_path):
+    own = tmp_path / "own"
+    own.mkdir()
+    (own / "items.csv").write_text("item,text\n")
+    with pytest.raises(RunError) as refusal:
+        audit([masked], instruments=["care-seeking"], output=own, options=FEW)
+    assert str(refusal.value) == (
+        f"{own} holds other files (items.csv) and no run. Give an empty or a new folder with "
+        "--output."
+    )
+    assert [path.name for path in own.iterdir()] == ["items.csv"]
+    with pytest.raises(RunError) as refusal:
+        audit([masked], instruments=["care-seeking"], output=own / "items.csv", options=FEW)
+    assert str(refusal.value) == (
+        f"{own / 'items.csv'} is not a folder. Give a folder with --output."
+    )
+
+
 def changed(tmp_path, name, *replacements):
     """A copy of a built-in instrument with texts replaced in its instrument.toml."""
     folder = tmp_path / "instruments" / name
@@ -193,13 +230,14 @@ def refusal_of(finished, model, **options):
             [model], output=finished, **{"instruments": ["care-seeking"], "options": FEW} | options
         )
     text = str(refusal.value)
-    end = (
-        " A run never mixes the two: give another folder with --output, or ask with the run's own "
-        "settings."
+    begin, end = (
+        f"{finished} already holds answers ",
+        " A run never mixes the two. Give another folder with --output, or use the options of "
+        "that run.",
     )
-    assert text.startswith(f"{finished} holds other answers of ")
+    assert text.startswith(begin)
     assert text.endswith(end)
-    return text.removeprefix(f"{finished} holds other answers of ").removesuffix(end)
+    return text.removeprefix(begin).removesuffix(end)
 
 
 def test_another_version_of_an_instrument_never_lands_in_the_same_answers(
@@ -209,39 +247,41 @@ def test_another_version_of_an_instrument_never_lands_in_the_same_answers(
     other = changed(tmp_path, "care-seeking", ('version = "1.1"', 'version = "1.2"'))
     text = refusal_of(finished, masked, instruments=[other])
     assert text.startswith(
-        f'instrument \'care-seeking\': version is "{before["version"]}" there and "1.2" here; '
-        f"digest is {before['digest'][:12]}… there and "
+        f"to care-seeking, asked in another way (version: {before['version']} there, 1.2 here; "
+        "other files of the instrument)."
     )
 
 
 def test_another_top_k_never_lands_in_the_same_answers(finished, masked):
     text = refusal_of(finished, masked, options=AskOptions(controls=False, limit=12, top_k=7))
-    assert text == "instrument 'care-seeking': top_k is 100 there and 7 here."
+    assert text == "to care-seeking, asked in another way (top k: 100 there, 7 here)."
 
 
 def test_other_targets_never_land_in_the_same_answers(finished, masked):
     text = refusal_of(
         finished, masked, options=AskOptions(controls=False, limit=12, targets=("she",))
     )
-    assert text == "instrument 'care-seeking': targets is [] there and [\"she\"] here."
+    assert text == "to care-seeking, asked in another way (targets: none there, she here)."
 
 
 def test_other_prompts_never_land_in_the_same_answers(finished, masked):
     text = refusal_of(finished, masked, options=AskOptions(controls=False, limit=13))
-    assert text.startswith("instrument 'care-seeking': prompts is 12 there and 13 here; ")
+    assert text == "to other prompts of care-seeking (12 prompts there, 13 here)."
 
 
 def test_other_batches_never_land_in_the_same_answers(finished, masked):
     text = refusal_of(finished, masked, options=AskOptions(controls=False, limit=12, batch_size=3))
     assert text == (
-        f"model '{masked}': max_tokens is 1024 there and 30000 here; "
-        "max_size is 32 there and 3 here."
+        f"of '{masked}', loaded or asked in another way (max tokens: 1024 there, 30000 here; max "
+        "size: 32 there, 3 here)."
     )
 
 
 def test_another_precision_never_lands_in_the_same_answers(finished, masked):
     text = refusal_of(finished, masked, loading=LoadOptions(precision="bf16"))
-    assert text == f'model \'{masked}\': precision is "float32" there and "bf16" here.'
+    assert text == (
+        f"of '{masked}', loaded or asked in another way (precision: float32 there, bf16 here)."
+    )
 
 
 def test_other_weights_under_one_name_never_land_in_the_same_answers(tiny, tmp_path):
@@ -252,7 +292,7 @@ def test_other_weights_under_one_name_never_land_in_the_same_answers(tiny, tmp_p
     shutil.rmtree(model)
     shutil.copytree(tiny("roberta", seed=1), model)
     text = refusal_of(run, str(model))
-    assert text.startswith(f"model '{model}': weights_sha256 is ")
+    assert text.startswith(f"of '{model}', loaded or asked in another way (other weights")
 
 
 def test_other_meanings_of_labels_never_land_in_the_same_answers(classifier, tmp_path):
@@ -260,8 +300,8 @@ def test_other_meanings_of_labels_never_land_in_the_same_answers(classifier, tmp
     swapped = LoadOptions(labels={"NEG": "positive", "POS": "negative"})
     text = refusal_of(tmp_path, classifier, instruments=(), loading=swapped)
     assert text == (
-        f'model \'{classifier}\': labels is ["negative", "positive"] there and '
-        '["positive", "negative"] here.'
+        f"of '{classifier}', loaded or asked in another way (labels: negative, positive there, "
+        "positive, negative here)."
     )
 
 

@@ -206,7 +206,7 @@ def test_the_manifest_says_who_was_asked_where_and_how(tmp_path):
         ),
         (
             {"chats": ChatOptions(trials=2)},
-            "instrument 'coreference': trials is 3 there and 2 here",
+            "answers to coreference, asked in another way (trials: 3 there, 2 here)",
         ),
     ],
 )
@@ -217,8 +217,8 @@ def test_other_draws_never_land_in_the_same_replies(tmp_path, change, message):
             run(server, tmp_path, **change)
     if message:
         assert str(refusal.value) == (
-            f"{tmp_path} holds other answers of {message}. A run never mixes the two: give another "
-            "folder with --output, or ask with the run's own settings."
+            f"{tmp_path} already holds {message}. A run never mixes the two. Give another folder "
+            "with --output, or use the options of that run."
         )
 
 
@@ -289,9 +289,9 @@ def test_another_temperature_never_lands_in_the_same_replies(tmp_path):
         result = CliRunner().invoke(app, [*arguments, "--temperature", "0.5"])
     assert isinstance(result.exception, RunError)
     assert str(result.exception) == (
-        f"{tmp_path} holds other answers of model '{server.url}#mini': temperature is 1.0 there "
-        "and 0.5 here. A run never mixes the two: give another folder with --output, or ask with "
-        "the run's own settings."
+        f"{tmp_path} already holds answers of '{server.url}#mini', loaded or asked in another way "
+        "(temperature: 1.0 there, 0.5 here). A run never mixes the two. Give another folder with "
+        "--output, or use the options of that run."
     )
 
 

@@ -262,7 +262,7 @@ def test_many_faults_fit_a_screen_but_validate_says_all(own: Path) -> None:
     [
         (["prompts", "atribution"], "Did you mean 'attribution'?"),
         (["prompts", "attribution", "--wording", "frst"], "Did you mean 'first'?"),
-        (["prompts", "attribution", "--seed", "1"], "--seed does not go with attribution"),
+        (["prompts", "attribution", "--seed", "1"], "--seed cannot be used with attribution"),
         (
             ["prompts", "coreference", "--sentence-pairs", "0"],
             "--sentence-pairs is 0. Allowed: 1 to 121,600",

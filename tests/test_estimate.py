@@ -570,14 +570,9 @@ def test_settings_stand_against_the_baseline_by_trials_with_an_interval_over_sen
         f"{number(shares['other'])} say something else and {number(shares['refusal'])} refuse."
     )
     differ = " of 5 settings clearly differ from the sentences without adjectives. "
+    assert any(line.startswith("  Over sentence pairs, ") and differ in f"{line} " for line in said)
     assert any(
-        line.startswith("  Over sentence pairs, ")
-        and differ in f"{line} "
-        for line in said
-    )
-    assert any(
-        line.startswith("  Over repeated trials of these sentences, ")
-        and differ in f"{line} "
+        line.startswith("  Over repeated trials of these sentences, ") and differ in f"{line} "
         for line in said
     )
 

@@ -122,8 +122,8 @@ AUDIT = ("audit", "bundled:mini", "--dry-run", "--instrument", "attribution")
     [
         (
             (*AUDIT, "--labels", "a=negative"),
-            "--labels is for classifiers, but none of the models you named is one: "
-            "bundled:mini. Add the classifier, or leave --labels out.",
+            "--labels is for classifiers, but this audit has none (bundled:mini). Add a "
+            "classifier, or leave out --labels.",
         ),
         (
             (*AUDIT, "--labels", "a=negative, a =positive"),

@@ -40,9 +40,8 @@ def check_fit(
     """
     if labels is not None and "classifier" not in of_models.values():
         raise InputError(
-            f"--labels is for classifiers, but {', '.join(of_models)} "
-            f"{'is' if len(of_models) == 1 else 'are'} none. Add a classifier, or leave out "
-            "--labels."
+            f"--labels is for classifiers, but this audit has none ({', '.join(of_models)}). Add a "
+            "classifier, or leave out --labels."
         )
     for pair in pairs:
         for name, kind in zip(pair, ("masked", "classifier"), strict=True):

@@ -114,6 +114,7 @@ BROKEN = {
         remove("instrument.toml"),
         ["instrument.toml: not found in DIR."],
     ),
+    "no items": (remove("items.csv"), ["items.csv: not found in DIR."]),
     "a misnamed table": (
         lambda folder: (folder / "items.csv").rename(folder / "item.csv"),
         ["items.csv: not found in DIR. Did you mean 'item.csv'?"],
@@ -256,7 +257,7 @@ BROKEN = {
         conditions("a cold,has", "a cold ,has"),
         [
             (
-                "conditions.csv, line 3: form is 'a cold ': Remove the extra space at the "
+                "conditions.csv, line 3: form is 'a cold '. Remove the extra space at the "
                 "start, at the end or in the middle."
             )
         ],
@@ -679,7 +680,7 @@ BROKEN |= {
         nouns('condition = [" group", "groups"]'),
         [
             (
-                "instrument.toml, line 18: the singular in [nouns] is ' group': Remove the "
+                "instrument.toml, line 18: the singular in [nouns] is ' group'. Remove the "
                 "extra space at the start, at the end or in the middle."
             )
         ],

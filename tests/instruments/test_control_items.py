@@ -342,3 +342,12 @@ def test_a_measure_that_scores_controls_otherwise_is_refused(tea: Path) -> None:
         "tea: score in [controls] is 'separation', but the measure gender-of-subject scores "
         "controls by person. Change it, or leave [controls] and controls.csv out."
     )
+
+
+def test_of_a_wrong_kind_only_the_kind_is_said(tea: Path) -> None:
+    toml = tea / "instrument.toml"
+    toml.write_text(toml.read_text().replace('kind = "fill"', 'kind = "fil"'))
+    with pytest.raises(InstrumentError) as refusal:
+        load_instrument(tea)
+    assert "Allowed: ." not in str(refusal.value)
+    assert "kind is 'fil'" in str(refusal.value)

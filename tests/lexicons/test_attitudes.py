@@ -240,7 +240,7 @@ def test_a_fill_without_its_prompt_is_refused():
             "word,label\n hard,negative\n",
             [
                 (
-                    "mine.csv, line 2: word is ' hard': Remove the extra space at the "
+                    "mine.csv, line 2: word is ' hard'. Remove the extra space at the "
                     "start, at the end or in the middle."
                 )
             ],

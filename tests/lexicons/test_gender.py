@@ -355,7 +355,7 @@ def test_every_fault_of_a_file_is_said_with_its_line(tmp_path: Path) -> None:
     assert str(error.value) == (
         f"{file} cannot be used: 10 faults.\n  own.csv, line 9: the row has 2 cells, but "
         "the header has 6.\n  own.csv, line 6: word is empty.\n  own.csv, line 7: word "
-        "is ' man': Remove the extra space at the start, at the end or in the "
+        "is ' man'. Remove the extra space at the start, at the end or in the "
         "middle.\n  own.csv, line 8: group is empty.\n  own.csv, line 2: group is "
         "'Female'. Allowed: lower-case letters, digits and single hyphens, such as "
         "'female'.\n  own.csv, line 3: kind is 'pronuon'. Allowed: pronoun, noun, "

@@ -134,7 +134,7 @@ def test_a_journal_that_is_a_pipe_is_refused_rather_than_waited_for(tmp_path):
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60
     )
-    said = f"anna.jsonl in {tmp_path} is a named pipe, not a file. Move it away and give the same "
+    said = f"anna.jsonl in {tmp_path} is a named pipe, not a file. Move it away and run the same "
     assert said in done.stderr
 
 

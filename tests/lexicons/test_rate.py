@@ -349,7 +349,7 @@ def test_where_nothing_is_unrated_no_page_is_opened(run, tmp_path):
     done = goffman("rate", run, "--rater", "anna", "--unrated", "--ratings", mine)
     assert done.returncode == 0
     assert done.stderr == (
-        "Nothing to rate: the ratings know all words of tiny-run. To rate all "
+        "Nothing to rate: all words of tiny-run are rated already. To rate all "
         f"{len(words)} words (about {math.ceil(len(words) / 10)} minutes), use --all.\n0 "
         f"words rated by anna, 0 left. Saved in {run}/ratings/anna.jsonl.\n"
     )

@@ -119,7 +119,7 @@ def test_a_threshold_that_matters_is_said_with_its_numbers():
     )
     assert one.robust == (
         "Without the threshold of 0.01, the difference would be 0.020 (95% interval "
-        "−0.010 to 0.050, p = .200): not clear (undecided). The verdict is the same if "
+        "−0.010 to 0.050, p = .200): not clear (undecided). The verdict would be the same if "
         "words counted from a probability of 0.02."
     )
     assert one.aside == "The verdict would be undecided without the threshold of 0.01."

@@ -162,8 +162,8 @@ def test_a_run_of_an_earlier_goffman_speaks_of_conditions_and_has_no_limits(run)
         changed_called(run, name, forget)
     write_report(run)
     section = of_instrument((run / "report.html").read_text(encoding="utf-8"), "care-seeking")
-    assert "Mental health conditions, counting first names" in section
-    assert "The sentences are English." not in section
+    assert "Mental health conditions, not counting first names" in section
+    assert "The sentences are in English." not in section
 
 
 def test_a_folder_that_is_no_run_is_refused(tmp_path):

@@ -333,10 +333,9 @@ def test_another_model_under_the_same_name_is_refused(model, undisturbed):
         ask(undisturbed, other)
     identity = model.identity
     assert str(refusal.value) == (
-        f"{undisturbed} holds other answers of model '{identity.name}': weights_sha256 is "
-        f"{identity.weights_sha256[:12]}… there and 000000000000… here; precision is "
-        '"float32" there and "bf16" here. A run never mixes the two: give '
-        "another folder with --output, or ask with the run's own settings."
+        f"{undisturbed} already holds answers of '{identity.name}', loaded or asked in another "
+        "way (other weights; precision: float32 there, bf16 here). A run never mixes the two. "
+        "Give another folder with --output, or use the options of that run."
     )
 
 

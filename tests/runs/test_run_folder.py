@@ -18,7 +18,7 @@ from goffman.runs.manifest import begun, read_manifest, with_answers
 from goffman.tables import prompt_table
 
 HERE = Path(__file__).parent
-AGAIN = "again: it is written anew, and no model is asked again."
+AGAIN = "It rewrites the file and asks no model again."
 
 
 def prompts(instrument, count=5):

@@ -77,9 +77,7 @@ def test_the_variance_does_not_fall_below_that_of_the_cells():
     assert ours.statistic == pytest.approx(5 / np.sqrt(16 / 9 / 16), **NEAR)
 
 
-@pytest.mark.parametrize(
-    ("shape", "reason"), [((2, 17), TWO_SENTENCES), ((17, 2), TWO_CONDITIONS)]
-)
+@pytest.mark.parametrize(("shape", "reason"), [((2, 17), TWO_SENTENCES), ((17, 2), TWO_CONDITIONS)])
 def test_two_rows_or_columns_are_no_test(shape, reason):
     """A test of two that vary would be false in about 10 of 100 null audits, by this simulation."""
     rng = np.random.default_rng(6)

@@ -241,7 +241,7 @@ def read_toml(path: Path, faults: Faults) -> TomlFile | None:
         at_line = re.search(r"line (\d+)", str(error))
         reason = re.sub(r" \(at .*\)", "", str(error)).partition(";")[0]
         # A text that does not end is noticed at the end.
-        last = len(text.rstrip().splitlines()) or None
+        last = len(text.rstrip().splitlines()) if "end of document" in str(error) else None
         row = int(at_line[1]) if at_line else last
         faults.add(path.name, row, f"this is not TOML: {reason[:1].lower()}{reason[1:]}.")
     return None

@@ -75,7 +75,7 @@ def verdict_said(row: Row) -> str:
         return ""
     least = f"{number(row['smallest'])}, the smallest difference that counts as relevant here"
     if row["verdict"] == "relevant":
-        return f" The whole interval is larger than {least}."
+        return f" The whole interval is further from 0 than {least}."
     if row["verdict"] == "small":
         but = "it is" if _inside(row) else "the interval includes differences"
         return f" The difference is clearly not 0, but {but} smaller than {least}."

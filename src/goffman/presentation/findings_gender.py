@@ -125,7 +125,8 @@ def _more(section: Section, model: str) -> Iterator[str]:
         tested = tested_said(row, many=many)
         if row["group"] == section.contrast and row["variant"] in {None, "with-names"}:
             # Its numbers stand above, with the heading.
-            yield f"How the difference above was tested: {tested}."
+            if tested:
+                yield f"How the difference above was tested: {tested}."
             continue
         yield (
             f"{plain(row['group']).capitalize()} {many}, {variant_said(row['variant'])}: female "

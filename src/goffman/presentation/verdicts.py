@@ -5,8 +5,8 @@ from __future__ import annotations
 from goffman.presentation.numbers import number
 
 VERDICTS_SAID = (
-    "Verdicts. Relevant: the whole 95% interval is larger than the smallest relevant difference. "
-    "Small: the difference is clearly not 0, but part of the interval is smaller than that. "
+    "Verdicts. Relevant: the whole 95% interval is further from 0 than the smallest relevant "
+    "difference. Small: clearly not 0, but part of the interval is nearer to 0 than that. "
     "Equivalent: the 90% interval rules out a relevant difference. Undecided: none of these. "
     "Detectable: the true difference that 80 of 100 such audits would find."
 )
