@@ -672,7 +672,7 @@ def test_checks_stand_beside_every_test_over_the_same_units(mei):
     test = stats.mannwhitneyu(first, second, method="exact")
     assert (row["check"], row["check_over"], row["check_n"]) == (
         "Mann–Whitney U",
-        "conditions, with these sentences taken as given",
+        "conditions, with these sentences treated as fixed",
         10,
     )
     assert row["check_p"] == exactly(test.pvalue)

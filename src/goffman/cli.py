@@ -200,7 +200,9 @@ def prompts(
         sys.stdout.write(text)
     else:
         write_output(output, text)
-        say(f"{count_of(len(rows), 'prompt')} in {output}.")
+        known = {".csv", ".json", ".jsonl"}
+        odd = style is None and not as_json and output.suffix.lower() not in known
+        say(f"{count_of(len(rows), 'prompt')} in {output}{', as CSV' if odd else ''}.")
 
 
 for command in (audit, rate, agree, replicate, report, compare, check, export):

@@ -279,7 +279,7 @@ def test_a_probability_that_is_not_a_number_never_gets_into_a_table(model, tmp_p
         ask(tmp_path, Failing(model, after=0, with_nan=True))
     assert (
         "it gave a probability that is not a number: its weights hold NaN or infinity, or its "
-        "numbers grow too large even for float32. Fetch or save the model anew. Everything answered"
+        "numbers grow too large even for float32. Download or save the model again. Everything answered"
         in str(failure.value)
     )
     assert not_a_number("bf16") == (

@@ -176,8 +176,11 @@ def how_many_clear(estimates: pl.DataFrame, sentence: str, *, what: str) -> str:
         return f"None of {every} {what} could be tested{why}."
     said = sentence.format(f"{count or 'none'} of {every} {what}")
     said = f"{said[0].upper()}{said[1:]}."
-    if undecided := estimates.filter(pl.col("verdict") == "undecided").height:
-        said += f" {undecided} {'is' if undecided == 1 else 'are'} undecided."
+    counts = {
+        word: estimates.filter(pl.col("verdict") == word).height
+        for word in ("undecided", "equivalent")
+    }
+    said += "".join(f" {word.capitalize()}: {of}." for word, of in counts.items() if of)
     return f"{said} {without.height} of them could not be tested{why}." if without.height else said
 
 
