@@ -63,12 +63,13 @@ def test_every_instrument_that_a_model_can_answer_is_asked_and_the_rest_is_said(
         (masked, "coreference-pronouns"),
         (classifier, "people-sentiment"),
     ]
-    wanted = "a classifier, such as siebert/sentiment-roberta-large-english"
+    wanted = "a classifier, such as siebert/sentiment-roberta-large-english."
     chat = (
         "a chat model (openai:NAME, http://HOST/v1#NAME, or a causal model with a chat "
-        "template); a masked or causal one can be asked for its pronouns"
+        "template). Masked and causal models get a version that asks which pronoun they would "
+        "write."
     )
-    filled = "a masked model, such as roberta-base"
+    filled = "a masked model, such as roberta-base."
     assert [note for note in notes if "left out" in note] == [
         f"people-sentiment is left out for {masked}: it needs {wanted}",
         f"social-distance is left out for {classifier}: it needs {filled}",
@@ -105,8 +106,8 @@ def test_every_instrument_that_a_model_can_answer_is_asked_and_the_rest_is_said(
             "masked",
             "people-sentiment",
             (
-                "'{}' is a masked model (RobertaForMaskedLM, roberta): it can fill masks. "
-                "people-sentiment needs a classifier, such as "
+                "'{}' is a masked model (RobertaForMaskedLM, roberta): it can fill masks. The "
+                "instrument you named cannot be asked of it. people-sentiment needs a classifier, such as "
                 "siebert/sentiment-roberta-large-english."
             ),
         ),
@@ -115,9 +116,10 @@ def test_every_instrument_that_a_model_can_answer_is_asked_and_the_rest_is_said(
             "coreference",
             (
                 "'{}' is a classifier model (BertForSequenceClassification, bert): it "
-                "can classify sentences. coreference needs a chat model (openai:NAME, "
-                "http://HOST/v1#NAME, or a causal model with a chat template); a "
-                "masked or causal one can be asked for its pronouns."
+                "can classify sentences. The instrument you named cannot be asked of it. "
+                "coreference needs a chat model (openai:NAME, http://HOST/v1#NAME, or a causal "
+                "model with a chat template). Masked and causal models get a version that asks "
+                "which pronoun they would write."
             ),
         ),
         (
@@ -438,7 +440,9 @@ def test_two_instruments_of_one_id_are_refused(masked, tmp_path):
     other = changed(tmp_path, "care-seeking")
     with pytest.raises(InputError) as refusal:
         audit([masked], instruments=["care-seeking", other], output=tmp_path / "run")
-    assert str(refusal.value) == "Two instruments have the id 'care-seeking': give one of them."
+    assert str(refusal.value) == (
+        "Two instruments have the id 'care-seeking'. Give only one of them."
+    )
 
 
 def test_the_command_says_where_the_answers_lie_and_how_many(masked, tmp_path):
@@ -618,7 +622,8 @@ def test_a_pair_of_models_that_are_not_audited_is_refused_before_anyone_is_asked
     with pytest.raises(InputError) as refusal:
         audit([masked], output=tmp_path / "run", measuring=MeasureOptions(pairs=pairs))
     assert str(refusal.value) == (
-        f"--correlate names 'other', which is not audited here. Allowed: {masked}."
+        "'other' in --correlate is not among the models of this audit. Add it as a model: goffman "
+        f"audit {masked} other --correlate {masked}=other"
     )
     assert not (tmp_path / "run").exists()
 
@@ -748,7 +753,8 @@ def test_targets_are_given_on_the_command_line_and_those_of_several_tokens_are_s
     command += ["--targets", "woman, man", "--targets", "no such word"]
     done = CliRunner().invoke(app, [*command, "--output", str(tmp_path / "run"), "--json"])
     assert done.exit_code == 0, done.output
-    assert f"not one token for {masked}, and so have no answers: no such word." in done.stderr
+    assert f"{masked} splits these words into several tokens" in done.stderr
+    assert "no probability is recorded: no such word." in done.stderr
     (asked,) = json.loads(done.stdout)["answers"]
     assert asked["not_one_token"] == ["no such word"]
     fills = read_answers(tmp_path / "run", "fills")
