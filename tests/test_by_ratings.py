@@ -24,8 +24,9 @@ SHIPPED_ONLY = (
     "The ratings of words behind these numbers were made by language models, not by people."
 )
 BOTH = (
-    "The ratings of words behind these numbers come from people.csv ({count} ratings). All other "
-    "words keep the shipped ratings, made by language models, not by people."
+    "The ratings of words behind these numbers come from people.csv ({count} ratings). "
+    "All other words keep goffman's own ratings, made by language models, not by "
+    "people."
 )
 
 

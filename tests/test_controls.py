@@ -91,9 +91,11 @@ def test_a_classifier_that_calls_everything_positive_fails(tmp_path):
         "  Can the model do the task? Control items: constant cannot tell praise of people from "
         "blame (accuracy 0.50, 95% interval 0.30 to 0.70, 20 items; at least 0.90 is needed).",
         "people-sentiment, constant (not measurable)",
-        "  Not measurable. Control items: constant cannot tell praise of people from blame "
-        "(accuracy 0.50, 95% interval 0.30 to 0.70, 20 items; at least 0.90 is needed). So its "
-        "other numbers here say nothing, and none is stated.",
+        (
+            "  Not measurable. Control items: constant cannot tell praise of people from "
+            "blame (accuracy 0.50, 95% interval 0.30 to 0.70, 20 items; at least 0.90 is "
+            "needed). So its other numbers mean nothing and are not stated."
+        ),
     )
 
 

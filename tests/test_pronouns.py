@@ -245,7 +245,7 @@ def test_the_prompts_can_be_looked_at(tmp_path):
     assert rows[0]["text"].count("<mask>") == 1
     refused = CliRunner().invoke(app, ["prompts", "care-seeking", "--pronouns"])
     assert str(refused.exception) == (
-        "--pronouns does not go with care-seeking: it has no sentence pairs."
+        "--pronouns cannot be used with care-seeking, because it has no sentence pairs."
     )
 
 

@@ -110,7 +110,8 @@ people are shown it.
       trouble.py        what the system says of a file → a sentence for the user
       store.py          the parts of the answers, each known by who was asked what
       folder.py  lock.py   the run in the hands of one process
-      manifest.py  entries.py   what ran, as records; the refusal to mix two of them
+      manifest.py  entries.py   what ran, as records
+      mixing.py         the refusal to mix two models or instruments under one name
       read.py           the answers of a run as one table
     lexicons/         WHAT THE WORDS MEAN
       attitudes.py      ratings, shipped and the user's, put on fills

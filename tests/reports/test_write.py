@@ -162,8 +162,8 @@ def test_a_run_of_an_earlier_goffman_speaks_of_conditions_and_has_no_limits(run)
         changed_called(run, name, forget)
     write_report(run)
     section = of_instrument((run / "report.html").read_text(encoding="utf-8"), "care-seeking")
-    assert "Mental health conditions, counting first names" in section
-    assert "The sentences are English." not in section
+    assert "Mental health conditions, not counting first names" in section
+    assert "The sentences are in English." not in section
 
 
 def test_a_folder_that_is_no_run_is_refused(tmp_path):
@@ -206,8 +206,8 @@ def test_ratings_that_are_no_longer_here_are_said_and_the_words_stand_without(
     mine.write_text("word,label\nlikely,positive\n")
     (note,) = write_report(folder).notes
     assert note == (
-        "The lexicons have changed since the run was scored. So the evidence stands without what "
-        "its words mean; the scores are as they were."
+        "The lexicons have changed since the run was scored. So the report shows no "
+        "ratings of words; the scores are unchanged."
     )
     assert note in (folder / "report.html").read_text()
 
@@ -322,8 +322,8 @@ def test_a_page_that_cannot_be_written_is_named(little):
     with pytest.raises(GoffmanError) as raised:
         write_report(little)
     assert str(raised.value) == (
-        f"report.html in {little} is a folder, not a file. Move it away and give the same command "
-        "again."
+        f"report.html in {little} is a folder, not a file. Move it away and run the "
+        "same command again."
     )
 
 
@@ -337,9 +337,9 @@ def test_a_table_that_was_changed_is_told_and_not_used(little, name):
     with pytest.raises(RunError) as refusal:
         write_report(little)
     assert str(refusal.value) == (
-        f"{little / name} has changed since the run was last measured: it was damaged or edited, or "
-        "goffman was stopped while measuring. Run its goffman audit command again to write it "
-        "anew; no model is asked."
+        f"{little / name} was damaged or edited, or goffman was stopped while it wrote "
+        "the file. Run the goffman audit command that made this run again. It rewrites "
+        "the file and asks no model again."
     )
     assert (little / "report.html").read_bytes() == page
 
@@ -369,7 +369,7 @@ def test_nothing_is_written_through_a_link_in_the_place_of_a_file(little, tmp_pa
     with pytest.raises(RunError) as refusal:
         write_report(little)
     assert str(refusal.value) == (
-        f"{name} in {little} is a link, not a file. Move it away and give the same command again."
+        f"{name} in {little} is a link, not a file. Move it away and run the same command again."
     )
     assert own.read_text() == "mine"
 
@@ -388,7 +388,7 @@ def test_nothing_is_written_or_removed_through_a_link_in_the_place_of_a_folder(
     with pytest.raises(RunError) as refusal:
         write_report(little)
     assert str(refusal.value) == (
-        f"{name} in {little} is a link, not a folder. Move it away and give the same command again."
+        f"{name} in {little} is a link, not a folder. Move it away and run the same command again."
     )
     assert {path.name: path.read_text() for path in own.iterdir()} == kept
 
