@@ -183,6 +183,10 @@ def test_an_audit_reports_unless_told_not_to(tiny, shortened, tmp_path):
         f"The report is {tmp_path / 'one' / 'report.html'}: open it in any browser.\n"
     )
     assert (tmp_path / "one" / "report.html").exists()
+    _, summary, _ = with_page.stdout.split("\n\n")
+    assert summary.startswith("care-seeking\n  Can the model do the task?")
+    again = CliRunner().invoke(app, ["report", str(tmp_path / "one")])
+    assert again.stdout.startswith(f"{summary}\n\nThe report is ")
     without = CliRunner().invoke(app, [*arguments, str(tmp_path / "two"), "--no-report"])
     assert "The report is" not in without.stdout
     assert not (tmp_path / "two" / "report.html").exists()
