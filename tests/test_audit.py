@@ -696,7 +696,7 @@ def test_a_step_that_is_asked_again_leaves_those_below_where_its_words_came_out_
 @pytest.mark.parametrize(
     ("loading", "message"),
     [
-        (LoadOptions(labels={"NEG": "negative", "PSO": "positive"}), "--labels names 'PSO', and"),
+        (LoadOptions(labels={"NEG": "negative", "PSO": "positive"}), "--labels names 'PSO', but"),
         (LoadOptions(labels={"NEG": "positive"}), "The labels of '"),
         (LoadOptions(device="tpu"), "There is no device 'tpu'. Give auto, cpu, cuda or cuda:0,"),
         (
