@@ -304,7 +304,7 @@ def test_a_value_that_is_not_there_is_an_error_and_never_a_pass(tmp_path):
     assert str(refusal.value) == (
         "--fail-if 'coreference.above-baseline.old.p < 0.05' cannot be decided: "
         f"coreference.above-baseline.old[{the_model(run)}] has no p (the sentence pairs have too "
-        "few different referents (5) and other occupations (5), and a test needs at least 6)."
+        "few different referents (5), and a test needs at least 6)."
     )
 
 
@@ -502,6 +502,8 @@ def test_list_has_every_name_with_its_numbers(run, known):
     assert [line.split("  ")[-1] for line in shown.splitlines()[1 : len(known) + 1]] == [
         one.name for one in known
     ]
+    assert "\n                       gap: one group of conditions minus the other\n" in shown
+    assert "above-reference: one condition minus the mean of the other group\n" in shown
 
 
 def test_against_a_baseline_the_names_with_change_are_listed(tmp_path_factory):

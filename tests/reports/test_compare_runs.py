@@ -307,9 +307,9 @@ def test_other_prompts_are_refused(tmp_path_factory, before):
         compare([before, few])
     assert str(refusal.value) == (
         f"These runs cannot be compared.\n  attribution is not compared: {few.folder} "
-        "has no scores for it.\n  people-sentiment is not compared, because "
-        f"{few.folder} has no scores for it.\n  social-distance is not compared: "
-        f"{few.folder} has no scores of it.\n  care-seeking: prompts is 42 in "
+        f"has no scores for it.\n  people-sentiment is not compared: {few.folder} "
+        f"has no scores for it.\n  social-distance is not compared: {few.folder} has no scores for "
+        f"it.\n  care-seeking: prompts is 42 in "
         f"{before.folder} and 10 in {few.folder}; prompts sha256 is {prompts[0]}… in "
         f"{before.folder} and {prompts[1]}… in {few.folder}."
     )
