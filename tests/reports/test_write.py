@@ -132,9 +132,9 @@ def test_an_instrument_says_its_noun_and_its_limits_on_the_page_and_in_tables(ru
     page = (run / "report.html").read_text(encoding="utf-8")
     assert "A few &lt;illnesses&gt; only." in page
     section = of_instrument(page, "care-seeking")
-    assert "The sentences are English." not in section
+    assert "The sentences are in English." not in section
     for said in (
-        "Mental health illnesses, counting first names",
+        "Mental health illnesses, not counting first names",
         "By illness",
         "Means over items and illnesses.",
     ):
