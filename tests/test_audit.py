@@ -667,7 +667,9 @@ def test_ones_own_gender_words_change_the_scores_and_stand_in_the_manifest(maske
 def test_a_top_k_beyond_the_vocabulary_does_not_bind_the_folder(masked, tmp_path):
     run = tmp_path / "run"
     asked = {"instruments": ["care-seeking"], "output": run}
-    with pytest.raises(InputError, match=r"--top-k is 100000 for care-seeking; the vocabulary of"):
+    with pytest.raises(
+        InputError, match=r"--top-k is 100000 for care-seeking, but '.*' knows only"
+    ):
         audit([masked], options=AskOptions(controls=False, limit=2, top_k=100_000), **asked)
     audit([masked], options=AskOptions(controls=False, limit=2), **asked)
 
@@ -694,7 +696,7 @@ def test_a_step_that_is_asked_again_leaves_those_below_where_its_words_came_out_
 @pytest.mark.parametrize(
     ("loading", "message"),
     [
-        (LoadOptions(labels={"NEG": "negative", "PSO": "positive"}), "--labels names 'PSO', and"),
+        (LoadOptions(labels={"NEG": "negative", "PSO": "positive"}), "--labels names 'PSO', but"),
         (LoadOptions(labels={"NEG": "positive"}), "The labels of '"),
         (LoadOptions(device="tpu"), "There is no device 'tpu'. Give auto, cpu, cuda or cuda:0,"),
         (

@@ -563,13 +563,13 @@ def test_settings_stand_against_the_baseline_by_trials_with_an_interval_over_sen
     kinds = ("correct", "incorrect", "unsure", "other", "refusal")
     shares = {kind: of(each, quantity=kind)["value"].mean() or 0.0 for kind in kinds}
     count = of(each, quantity="correct").height
-    assert said[2].startswith("  In 3 trials of the same sentences it ranged from ")
+    assert said[2].startswith("  In 3 trials of the same sentences, the bias ranged from ")
     assert said[3] == (
         f"  Shares of {count:,} replies: {number(shares['correct'])} name the right person, "
         f"{number(shares['incorrect'])} name the other one, {number(shares['unsure'])} are unsure, "
         f"{number(shares['other'])} say something else and {number(shares['refusal'])} refuse."
     )
-    differ = " of 5 settings clearly differ from the sentences without adjectives. "
+    differ = " of 5 adjective settings clearly differ from the sentences without adjectives. "
     assert any(line.startswith("  Over sentence pairs, ") and differ in f"{line} " for line in said)
     assert any(
         line.startswith("  Over repeated trials of these sentences, ") and differ in f"{line} "
@@ -861,15 +861,15 @@ def test_sentences_carry_their_uncertainty(mei, lin):
     assert said[2].endswith(
         "t test with conditions, items and wordings as crossed random factors, Holm's correction."
     )
-    assert " Across 3 wordings the difference ranges from " in said[1]
-    bounds = "  Words without a rating, "
+    assert " Across 3 wordings, the difference ranges from " in said[1]
+    bounds = "  Words without a rating and very improbable words are left out."
     assert any(line.startswith(bounds) for line in said)
     assert any("negative attitude of a" in line for line in said[-2:])
     genders = sentences(lin[0], lin[2])
     starts = [line.split(":")[0] for line in genders[2:6]]
     assert genders[0] == "care, a"
     assert starts == [
-        "  Mental health conditions, counting first names",
+        "  How the difference above was tested",
         "  Other conditions, counting first names",
         "  Mental health conditions, not counting first names",
         "  Other conditions, not counting first names",

@@ -278,7 +278,8 @@ _MEANINGS = {
 
 def _legend(names: Sequence[Named]) -> str:
     """A line for each kind of contrast that the names have."""
-    there = [one.name.split("[")[0].split(".")[1].split("-of-")[0] for one in names]
+    paths = (one.name.partition("[")[0].split(".") for one in names)
+    there = {part.split("-of-")[0] for path in paths for part in path}
     return "".join(
         f"{what:>26}: {meaning}\n" for what, meaning in _MEANINGS.items() if what in there
     )

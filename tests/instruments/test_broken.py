@@ -326,12 +326,7 @@ BROKEN = {
     ),
     "a form without its verb": (
         conditions("tall,is", "tall,"),
-        [
-            (
-                "conditions.csv, line 2: verb is empty, but 'filled' in [slot] uses "
-                "{conditions.csv, line 2: verb}."
-            )
-        ],
+        [("conditions.csv, line 2: verb is empty, but 'filled' in [slot] uses {verb}.")],
     ),
     "a form twice": (
         conditions("cold,Cold,even,Illness,a cold,has", "tall,Tall,odd,Body,tall,is"),
@@ -348,7 +343,7 @@ BROKEN = {
             (
                 "conditions.csv, line 3: group is 'even' here, but 'odd' in an earlier row "
                 "of condition 'tall'. All rows of a condition must have the same "
-                "conditions.csv, line 3: group."
+                "group."
             )
         ],
     ),

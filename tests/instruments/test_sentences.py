@@ -243,10 +243,10 @@ def test_options_that_mean_nothing_are_refused() -> None:
     ):
         render(INSTRUMENT, PromptOptions(wordings=["first"]))
     with pytest.raises(
-        InputError, match="--sentence-pairs does not go with care-seeking: it has no sentence pairs"
+        InputError, match="--sentence-pairs cannot be used with care-seeking, because it has no"
     ):
         render(load_instrument("care-seeking"), PromptOptions(pairs=3))
-    with pytest.raises(InputError, match="--drop-faulty goes with --winobias alone"):
+    with pytest.raises(InputError, match="--drop-faulty works only with --winobias"):
         render(INSTRUMENT, PromptOptions(drop_faulty=True))
     with pytest.raises(SentenceError, match=r"Did you mean 'by-position'\?"):
         render(INSTRUMENT, PromptOptions(placement="by-positon"))

@@ -307,9 +307,9 @@ def test_other_prompts_are_refused(tmp_path_factory, before):
         compare([before, few])
     assert str(refusal.value) == (
         f"These runs cannot be compared.\n  attribution is not compared: {few.folder} "
-        "has no scores for it.\n  people-sentiment is not compared, because "
-        f"{few.folder} has no scores for it.\n  social-distance is not compared: "
-        f"{few.folder} has no scores of it.\n  care-seeking: prompts is 42 in "
+        f"has no scores for it.\n  people-sentiment is not compared: {few.folder} "
+        f"has no scores for it.\n  social-distance is not compared: {few.folder} has no scores for "
+        f"it.\n  care-seeking: prompts is 42 in "
         f"{before.folder} and 10 in {few.folder}; prompts sha256 is {prompts[0]}… in "
         f"{before.folder} and {prompts[1]}… in {few.folder}."
     )
@@ -355,8 +355,8 @@ def test_another_precision_is_marked(tmp_path_factory, before):
     )
     (one,) = compare([before, rounded])
     assert one.verdict.marks == (
-        f"small was asked in float32 in {before.folder} and small in bf16 in {rounded.folder}: "
-        "part of the difference may come from rounding",
+        f"small ran in float32 in {before.folder}, but in bf16 in {rounded.folder}, so part of the "
+        "difference may come from rounding",
     )
     assert one.estimates.height > 0
 
@@ -463,8 +463,8 @@ def test_the_command_prints_what_differs(before, after):
     lines = result.stdout.splitlines()
     at = lines.index(heading)
     assert lines[at + 1].split() == [
-        "what", "run", "reference", "difference", "95%", "interval", "effect", "corrected", "p",
-        "verdict", "n",
+        "what", "later", "run", "first", "run", "difference", "95%", "interval", "effect",
+        "corrected", "p", "verdict", "n",
     ]  # fmt: skip
     # The number, its groups and the change between them: a line each, none of them broken.
     assert [line[:33].rstrip() for line in lines[at + 2 : at + 6]] == [
@@ -473,7 +473,7 @@ def test_the_command_prints_what_differs(before, after):
         "  non-stigmatized",
         "  stigmatized − non-stigmatized",
     ]
-    assert lines[at + 6].startswith("Each number's change: ")
+    assert lines[at + 6].startswith("Test in rows of one group: ")
     assert all(len(line) <= 120 for line in lines[at + 1 : at + 8])
 
 
@@ -513,7 +513,7 @@ def test_a_file_of_another_kind_is_refused_before_any_run_is_read(tmp_path):
     nowhere = (tmp_path / "a", tmp_path / "b")
     result = invoke(*nowhere, "--output", tmp_path / "x.xlsx")
     assert str(result.exception) == (
-        f"--output is {tmp_path / 'x.xlsx'}; its name must end in one of .json, .csv, .md, .tex."
+        f"--output is {tmp_path / 'x.xlsx'}. Its name must end in .json or .csv or .md or .tex."
     )
 
 

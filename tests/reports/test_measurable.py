@@ -192,7 +192,7 @@ def test_a_comparison_and_a_change_carry_it(folder, constant, tmp_path):
     assert len(marks[constant]) == 2
     assert all("is not measurable: it cannot tell praise" in text for text in marks[constant])
     screen = goffman("compare", folder, other).stdout
-    assert "No difference means anything: " in screen
+    assert "These differences mean nothing: " in screen
     done = goffman("check", folder, "--baseline", other, "--fail-if", "gap.change > 0.5")
     assert done.returncode == 4
 
@@ -220,7 +220,7 @@ def test_a_correlation_with_it_is_not_stated_not_drawn_and_decides_nothing(
     said = [line for line in done.summary[heading + 1 :] if "ratings of words" not in line]
     assert said
     for line in said:
-        assert line.startswith("  No correlation of negative attitude")
+        assert line.startswith("  The correlation of negative attitude")
         assert "is stated: bert is not measurable: it cannot separate welcome" in line
     drawn = write_report(tmp_path).figures
     assert not [path for path in drawn if "measures-together" in path.name]

@@ -77,10 +77,8 @@ def test_the_command_says_where_the_report_lies(little):
     done = CliRunner().invoke(app, ["report", str(little)])
     assert done.exit_code == 0, done.output
     size = (little / "report.html").stat().st_size / 1e6
-    first, *_ = done.stdout.splitlines()
-    assert (
-        first == f"The report is {little / 'report.html'} ({size:.1f} MB): open it in any browser."
-    )
+    where = f"The report is {little / 'report.html'} ({size:.1f} MB): open it in any browser."
+    assert where in done.stdout.splitlines()
     as_json = CliRunner().invoke(app, ["report", str(little), "--json"])
     assert json.loads(as_json.stdout)["report"] == str(little / "report.html")
 
@@ -121,7 +119,7 @@ def changed_called(run, name, change):
 
 def test_an_instrument_says_its_noun_and_its_limits_on_the_page_and_in_tables(run):
     page = (run / "report.html").read_text(encoding="utf-8")
-    assert "The sentences are English." in of_instrument(page, "care-seeking")
+    assert "The sentences are in English." in of_instrument(page, "care-seeking")
     assert '<h2 id="h-find">All conditions</h2>' in page
     changed_called(
         run,
@@ -134,9 +132,9 @@ def test_an_instrument_says_its_noun_and_its_limits_on_the_page_and_in_tables(ru
     page = (run / "report.html").read_text(encoding="utf-8")
     assert "A few &lt;illnesses&gt; only." in page
     section = of_instrument(page, "care-seeking")
-    assert "The sentences are English." not in section
+    assert "The sentences are in English." not in section
     for said in (
-        "Mental health illnesses, counting first names",
+        "Mental health illnesses, not counting first names",
         "By illness",
         "Means over items and illnesses.",
     ):
@@ -150,7 +148,7 @@ def test_an_instrument_says_its_noun_and_its_limits_on_the_page_and_in_tables(ru
     model = next(name for name, of in read.manifest.answers.items() if "care-seeking" in of)
     card = model_card_text(read, model)
     assert "- A few &lt;illnesses&gt; only.\n" in card
-    assert card.count("The sentences are English, and the list of stigmas is of") == 1
+    assert card.count("The sentences are in English, and the list of stigmas comes from") == 1
 
 
 def test_a_run_of_an_earlier_goffman_speaks_of_conditions_and_has_no_limits(run):
@@ -183,6 +181,10 @@ def test_an_audit_reports_unless_told_not_to(tiny, shortened, tmp_path):
         f"The report is {tmp_path / 'one' / 'report.html'}: open it in any browser.\n"
     )
     assert (tmp_path / "one" / "report.html").exists()
+    _, summary, _ = with_page.stdout.split("\n\n")
+    assert summary.startswith("care-seeking\n  Can the model do the task?")
+    again = CliRunner().invoke(app, ["report", str(tmp_path / "one")])
+    assert again.stdout.startswith(f"{summary}\n\nThe report is ")
     without = CliRunner().invoke(app, [*arguments, str(tmp_path / "two"), "--no-report"])
     assert "The report is" not in without.stdout
     assert not (tmp_path / "two" / "report.html").exists()
