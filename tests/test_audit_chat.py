@@ -42,6 +42,8 @@ PROMPTS = render(load_instrument("coreference"), SENTENCES).prompts
 SMALL = (
     "--instrument",
     "coreference",
+    "--form",
+    "ask",
     "--sentence-pairs",
     "6",
     "--adjectives",
@@ -62,7 +64,9 @@ async def understands(request):
 
 def options(**more):
     chats = ChatOptions(trials=3, calling=Calling(concurrency=8))
-    return AskOptions(**{"controls": False, "sentences": SENTENCES, "chats": chats, **more})
+    return AskOptions(
+        **{"forms": ("ask",), "controls": False, "sentences": SENTENCES, "chats": chats, **more}
+    )
 
 
 def run(server, folder, *, listener=None, parser="as-published", **more):
@@ -457,7 +461,7 @@ def test_sentence_options_without_sentence_pairs_are_refused(tmp_path):
             ["http://localhost:9/v1#m"],
             instruments=["social-distance"],
             output=tmp_path,
-            options=AskOptions(controls=False, sentences=PromptOptions(pairs=3)),
+            options=AskOptions(forms=("ask",), controls=False, sentences=PromptOptions(pairs=3)),
         )
     assert str(refusal.value) == (
         "--sentence-pairs works only with instruments of sentence pairs, such as "
@@ -481,6 +485,7 @@ def test_winobias_by_path_with_its_faulty_pairs_said(tmp_path):
             instruments=["coreference"],
             output=tmp_path / "run",
             options=AskOptions(
+                forms=("ask",),
                 controls=False,
                 sentences=PromptOptions(winobias=tmp_path, drop_faulty=True, adjectives=["none"]),
                 chats=ChatOptions(trials=2),

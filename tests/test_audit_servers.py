@@ -36,7 +36,7 @@ def run(server, folder, *, name="mini", report=False, trials=5, max_tokens=64, *
         [f"{server.url}#{name}"],
         instruments=["coreference"],
         output=folder,
-        options=AskOptions(controls=False, sentences=SENTENCES, chats=chats),
+        options=AskOptions(forms=("ask",), controls=False, sentences=SENTENCES, chats=chats),
         listener=Listener(note=notes.append, progress=seen.append),
         report=report,
     )

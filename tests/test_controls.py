@@ -128,6 +128,7 @@ def chatted(says, folder, *, trials=2, **more):
     told = []
     with ChatServer(reply) as server:
         options = AskOptions(
+            forms=("ask",),
             sentences=PromptOptions(pairs=4, adjectives=["none"]),
             chats=ChatOptions(trials=trials, calling=Calling(concurrency=8)),
             **more,
@@ -192,7 +193,9 @@ def test_a_run_that_is_resumed_asks_no_control_again(tmp_path):
     scores = read_run(tmp_path).scores
     model = next(iter(read_manifest(tmp_path).models))
     options = AskOptions(
-        sentences=PromptOptions(pairs=4, adjectives=["none"]), chats=ChatOptions(trials=1)
+        forms=("ask",),
+        sentences=PromptOptions(pairs=4, adjectives=["none"]),
+        chats=ChatOptions(trials=1),
     )
     # The server is gone: whoever asked would fail.
     audit([model], instruments=["coreference"], output=tmp_path, options=options)

@@ -355,8 +355,8 @@ def test_where_nothing_is_unrated_no_page_is_opened(run, tmp_path):
     )
     done = goffman("rate", run, "--rater", "anna", "--ratings", mine)
     assert done.stderr.startswith(
-        "Nothing to rate: the ratings know the words that carry 80% of the probability in "
-        "tiny-run. --all offers all "
+        "Nothing to rate: the words that carry 80% of the probability in tiny-run are rated "
+        "already. To rate all "
     )
 
 

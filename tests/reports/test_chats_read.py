@@ -31,7 +31,7 @@ def reported(tmp_path_factory):
             [f"{server.url}#mini"],
             instruments=["coreference"],
             output=folder,
-            options=AskOptions(controls=False, sentences=sentences, chats=chats),
+            options=AskOptions(forms=("ask",), controls=False, sentences=sentences, chats=chats),
             measuring=MeasureOptions(parser="as-published"),
             report=True,
         )

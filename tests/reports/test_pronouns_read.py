@@ -35,7 +35,7 @@ def folder(tmp_path_factory):
     causal = make_causal("gpt2", tmp_path_factory.mktemp("causal"), chat=False)
     run = tmp_path_factory.mktemp("run")
     prompts = PromptOptions(pairs=6, adjectives=["arrogant,responsive", "old,"])
-    options = AskOptions(controls=False, sentences=prompts)
+    options = AskOptions(forms=("pronouns",), controls=False, sentences=prompts)
     models = [str(masked), str(causal)]
     audit(models, instruments=["coreference"], output=run, options=options, report=True)
     return run
