@@ -81,7 +81,7 @@ def test_prompts_that_are_not_asked_now_are_named_where_they_were_damaged(tmp_pa
     with pytest.raises(RunError) as refusal:
         read_prompts(tmp_path)
     assert str(refusal.value) == (
-        f"{path} does not hold the prompts of first. Give the run's goffman audit command with "
+        f"{path} does not hold the prompts of first. Run the goffman audit command that made this run again with "
         f"--instrument first {AGAIN}"
     )
     ask(tmp_path, "first")
@@ -96,7 +96,7 @@ def test_prompts_that_are_gone_are_told_and_come_back(tmp_path):
     with pytest.raises(RunError) as refusal:
         read_prompts(tmp_path)
     assert str(refusal.value) == (
-        f"{path} is missing. Give the run's goffman audit command {AGAIN}"
+        f"{path} is missing. Run the goffman audit command that made this run again. {AGAIN}"
     )
     ask(tmp_path, "first")
     assert path.read_bytes() == before
