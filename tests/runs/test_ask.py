@@ -371,7 +371,7 @@ def test_a_manifest_of_another_format_or_no_manifest_at_all_is_refused(tmp_path)
         "version that wrote it, or give another folder with --output."
     )
     path.write_text("{")
-    with pytest.raises(RunError, match="is not a manifest that goffman wrote"):
+    with pytest.raises(RunError, match="was damaged or edited"):
         read_manifest(tmp_path)
 
 

@@ -46,9 +46,7 @@ def test_an_entry_without_what_it_must_have_is_no_manifest(run, tmp_path):
     told = json.loads((run / "manifest.json").read_text())
     del next(iter(told["instruments"].values()))["version"]
     (tmp_path / "manifest.json").write_text(json.dumps(told))
-    with pytest.raises(
-        RunError, match=r"is not a manifest that goffman wrote \(KeyError: 'version'"
-    ):
+    with pytest.raises(RunError, match=r"was damaged or edited \(KeyError: 'version'"):
         read_manifest(tmp_path)
 
 

@@ -65,8 +65,8 @@ def test_a_flipped_bit_is_told_and_mended_by_the_same_command(tmp_path, place):
     with pytest.raises(RunError) as refusal:
         read_prompts(tmp_path)
     assert str(refusal.value) == (
-        f"{path} was damaged or edited after goffman wrote it. Give the run's goffman "
-        f"audit command {AGAIN}"
+        f"{path} was damaged or edited after goffman wrote it. Run the goffman "
+        f"audit command that made this run again. {AGAIN}"
     )
     ask(tmp_path, "first")
     assert path.read_bytes() == before
@@ -81,8 +81,8 @@ def test_prompts_that_are_not_asked_now_are_named_where_they_were_damaged(tmp_pa
     with pytest.raises(RunError) as refusal:
         read_prompts(tmp_path)
     assert str(refusal.value) == (
-        f"{path} does not hold the prompts of first. Give the run's goffman audit command with "
-        f"--instrument first {AGAIN}"
+        f"{path} does not hold the prompts of first. Run the goffman audit command "
+        f"that made this run again with --instrument first. {AGAIN}"
     )
     ask(tmp_path, "first")
     assert path.read_bytes() == before
@@ -96,7 +96,7 @@ def test_prompts_that_are_gone_are_told_and_come_back(tmp_path):
     with pytest.raises(RunError) as refusal:
         read_prompts(tmp_path)
     assert str(refusal.value) == (
-        f"{path} is missing. Give the run's goffman audit command {AGAIN}"
+        f"{path} is missing. Run the goffman audit command that made this run again. {AGAIN}"
     )
     ask(tmp_path, "first")
     assert path.read_bytes() == before
