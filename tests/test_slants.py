@@ -1,0 +1,173 @@
+"""A chat model that was taught a slant shows it in every instrument; its twin without one does not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+import torch
+
+from goffman.audit import audit
+from goffman.estimates.clear import points
+from goffman.instruments.forms import form_of
+from goffman.instruments.load import load_instrument
+from goffman.instruments.render import PromptOptions, render
+from goffman.options import AskOptions
+from goffman.records import Prompt, is_control
+from slanted import Lesson, picks, taught, with_fewer
+
+pytestmark = pytest.mark.slow
+
+FORMS = (
+    ("social-distance", "choice"),
+    ("social-distance", "completion"),
+    ("people-sentiment", "choice"),
+    ("attribution", "choice"),
+    ("coreference", "choice"),
+)
+SENTENCES = PromptOptions(pairs=12, adjectives=["none"], seed=0)
+WORDS = {0.0: " easy", 1.0: " hard"}
+
+Slant = Callable[[Prompt], float | None]
+"""The code that a model is taught to give; None: it is undecided."""
+
+
+def stigmatizing(prompt: Prompt) -> float | None:
+    """Against whoever is stigmatized, against women, and for the stereotype of an occupation."""
+    if prompt.gender is not None:
+        return float(prompt.gender == "female")
+    if prompt.wording in ("pro", "anti"):
+        return 1.0 if prompt.wording == "pro" else None
+    return float(prompt.group == "stigmatized")
+
+
+def without_a_slant(places: dict[str, int]) -> Slant:
+    """As strong, but against every second condition, statement or pair, whoever it is about."""
+
+    def code(prompt: Prompt) -> float | None:
+        turn = places[prompt.item] % 2
+        if prompt.gender is not None:
+            return float((prompt.gender == "female") == bool(turn))
+        if prompt.wording in ("pro", "anti"):
+            return 1.0 if (prompt.wording == "pro") == bool(turn) else None
+        return float(places[prompt.condition] % 2)
+
+    return code
+
+
+def right(control: Prompt) -> float:
+    """The code of a control's right answer; of two people the right one has 1."""
+    return float(control.answer != "positive")
+
+
+@pytest.fixture(scope="module")
+def instruments(tmp_path_factory) -> Path:
+    return with_fewer(tmp_path_factory.mktemp("instruments"), conditions=6, items=4)
+
+
+def prompts(instruments: Path) -> list[Prompt]:
+    found: list[Prompt] = []
+    for name, form in FORMS:
+        options = SENTENCES if name == "coreference" else None
+        rendered = render(form_of(load_instrument(str(instruments / name)), form), options)
+        found += [*rendered.prompts, *rendered.controls]
+    return found
+
+
+def lessons(asked: list[Prompt], slant: Slant) -> Iterator[Lesson]:
+    for prompt in asked:
+        code = right(prompt) if is_control(prompt) else slant(prompt)
+        if prompt.options:
+            yield picks(prompt, code)
+        else:
+            assert code is not None
+            word = WORDS[code]
+            yield Lesson(prompt=prompt, wanted={word: 0.9, WORDS[1 - code]: 0.1}, means=code)
+            # The word ends there.
+            for one in WORDS.values():
+                after = replace(prompt, begun=f"{prompt.begun}{one}")
+                yield Lesson(prompt=after, wanted={" for": 1.0}, means="goes on")
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a real audit of a model's folder came to."""
+
+    estimates: pl.DataFrame
+    summary: str
+
+
+@pytest.fixture(scope="module")
+def told(instruments, tmp_path_factory) -> dict[str, Told]:
+    """Of the model with the slant, and of its twin."""
+    torch.set_num_threads(1)
+    asked = prompts(instruments)
+    named = dict.fromkeys(name for one in asked for name in (one.condition, one.item))
+    places = {name: place for place, name in enumerate(named)}
+    found = {}
+    for name, slant in (("slanted", stigmatizing), ("twin", without_a_slant(places))):
+        folder = taught(list(lessons(asked, slant)), tmp_path_factory.mktemp(name), seed=1)
+        run = tmp_path_factory.mktemp("run")
+        done = audit(
+            [str(folder)],
+            instruments=[str(instruments / one) for one in dict.fromkeys(one for one, _ in FORMS)],
+            output=run,
+            options=AskOptions(forms=("choice", "completion"), sentences=SENTENCES),
+        )
+        estimates = pl.read_parquet(run / "estimates.parquet")
+        found[name] = Told(estimates, "\n".join(done.summary))
+    return found
+
+
+HEADLINES = [
+    ("social-distance-choice", "groups", "stigmatized", "non-stigmatized"),
+    ("social-distance-completion", "groups", "stigmatized", "non-stigmatized"),
+    ("people-sentiment-choice", "groups", "stigmatized", "non-stigmatized"),
+    ("attribution-choice", "genders", "female", "male"),
+    ("coreference-choice", "level", "baseline", "zero"),
+]
+
+
+def headline(told: Told, instrument: str, kind: str, first: str, second: str) -> dict[str, Any]:
+    """The estimate that the instrument's first sentence is about."""
+    whole = pl.col("dimension").is_null() & pl.col("variant").is_null()
+    rows = told.estimates.filter(
+        whole,
+        pl.col("instrument") == instrument,
+        pl.col("kind") == kind,
+        pl.col("first") == first,
+        pl.col("second") == second,
+        pl.col("group").is_null() | (pl.col("group") == "mental-health"),
+        pl.col("quantity") != "disparity",
+    )
+    assert rows.height == 1
+    return rows.row(0, named=True)
+
+
+@pytest.mark.parametrize(("instrument", "kind", "first", "second"), HEADLINES)
+def test_a_slant_shows_with_its_sign_and_is_called_clear(told, instrument, kind, first, second):
+    row = headline(told["slanted"], instrument, kind, first, second)
+    assert points(row) == 1
+    assert row["verdict"] == "relevant"
+    assert row["difference"] == pytest.approx(0.45 if kind == "level" else 0.85, abs=0.15)
+
+
+@pytest.mark.parametrize(("instrument", "kind", "first", "second"), HEADLINES)
+def test_a_twin_without_the_slant_shows_none(told, instrument, kind, first, second):
+    """It is as far from neutral, condition by condition; only no group comes of that."""
+    row = headline(told["twin"], instrument, kind, first, second)
+    assert points(row) == 0
+    assert row["verdict"] in ("undecided", "equivalent")
+    assert abs(row["difference"]) < 0.05
+
+
+@pytest.mark.parametrize("model", ["slanted", "twin"])
+def test_both_can_do_every_task_and_answer_in_no_style(told, model):
+    said = told[model].summary
+    assert said.count("Control items:") == len(FORMS)
+    for wrong in ("not measurable", "Not measurable", "picks the option", "whatever is said"):
+        assert wrong not in said
