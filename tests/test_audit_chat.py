@@ -568,7 +568,7 @@ def kill_and_go_on(tmp_path, *, times, seed, pairs):
     with ChatServer(sooner_or_later) as server:
         arguments = [f"{server.url}#mini", "--instrument", "coreference", "--sentence-pairs", pairs]
         arguments += ["--adjectives", "none", "--output", tmp_path, "--concurrency", 16]
-        arguments += ["--no-report"]
+        arguments += ["--no-report", "--form", "ask", "--thorough"]
         asked = {"model": f"{server.url}#mini", "instrument": "coreference"}
         kept, paid = 0, {}
         text_of_key = {key_of(prompt.text): prompt.text for prompt in prompts}

@@ -26,7 +26,7 @@ from goffman.presentation.shown import Names
 from goffman.records import Estimate
 from goffman.stats.clustered import clustered_t
 from goffman.stats.compare import paired_t
-from goffman.stats.crossed import GAPS, ONE_CONDITION, crossed_t
+from goffman.stats.crossed import GAPS, ONE_SENTENCE, crossed_t
 from goffman.stats.resample import crossed_bootstrap, units_bootstrap
 from goffman.stats.sampled import sampled
 from goffman.summary import summary
@@ -396,7 +396,7 @@ def test_genders_are_compared_in_the_same_sentences_and_drawn_crossed(lin):
         "interval and p: t after Satterthwaite, items and conditions crossed, tables of 6 × 4 and 6 × 4"
     )
     phase = pick(found, kind="genders", dimension="action", **ids)
-    assert phase["n"] == 8
+    assert phase["n"] == 12
     whole = "genders: care, gender-of-subject, probability, without-names, a"
     assert (row["family"], row["family_size"]) == (whole, 2)
     parts = whole.replace("genders", "genders by dimension")
@@ -804,7 +804,7 @@ def test_draws_of_a_check_alone_are_said_too():
     scores = drawn(GenderOfSubject(), prompts, ("female", "male", "unspecified"), models=("a",))
     found = estimates(scores, {"care": GenderOfSubject()}, wordings=WORDINGS, compare=FEW)
     row = pick(found, kind="genders", dimension=None)
-    assert (row["p"], row["reason"], row["low"]) == (None, ONE_CONDITION, None)
+    assert (row["p"], row["reason"], row["low"]) == (None, ONE_SENTENCE, None)
     assert (row["seed"], row["draws"], row["check_n"]) == (0, 199, 10)
     assert row["method"].endswith("signs of the differences, random 199 arrangements")
 

@@ -97,7 +97,7 @@ def _text(done: Replication) -> str:
     rest = len(done.rows) - agreeing - len(done.differing) - known
     return (
         f"{table}{agreeing} numbers agree, {len(done.differing)} differ, {known} differ for a "
-        f"known reason (see the note), {rest} cannot be compared.\n"
+        f"known reason (see note),\n{rest} cannot be compared.\n"
     )
 
 

@@ -165,7 +165,7 @@ def _ways(instruments: Sequence[str], options: AskOptions) -> list[Askable]:
                 raise InputError(f"Two instruments have the id '{given}'. Give only one of them.")
             ways.append(one)
     ways = _of_forms(ways, options.forms)
-    _check_sentences(options.sentences, [way.instrument for way in ways])
+    _check_sentences(options.sentences, ways)
     return ways
 
 
@@ -318,12 +318,12 @@ def _faults_of(rendered: Rendered | None) -> Iterator[tuple[str, str]]:
             yield what, "; ".join(str(fault).rstrip(".") for fault in faults[:3]) + more
 
 
-def _check_sentences(given: PromptOptions | None, instruments: Sequence[Instrument]) -> None:
+def _check_sentences(given: PromptOptions | None, ways: Sequence[Askable]) -> None:
     """Nothing, or InputError where options about sentence pairs meet no sentence pair."""
-    if all(isinstance(instrument.content, Questionnaire) for instrument in instruments):
+    if all(isinstance(way.instrument.content, Questionnaire) for way in ways):
         for name, option in FOR_SENTENCE_PAIRS.items():
             if getattr(given, name, None) is not None:
-                named = " or ".join(instrument.id for instrument in instruments)
+                named = " or ".join(dict.fromkeys(way.of for way in ways))
                 raise InputError(
                     f"{option} works only with instruments of sentence pairs, such as coreference, "
                     f"not with {named}."

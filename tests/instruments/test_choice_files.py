@@ -366,7 +366,7 @@ BROKEN = {
     "controls without their floor": (
         lambda folder: (folder / "choice-controls.csv").write_text(CONTROLS),
         [
-            "choice-controls.csv: there are controls, but no [controls] in choice.toml, with their "
+            "choice-controls.csv: there are controls, but choice.toml has no [controls] with their "
             "floor."
         ],
     ),

@@ -61,10 +61,10 @@ def test_forms_that_cannot_be_are_refused() -> None:
             "--pronouns and --form ask for two forms: give one of them.\n"
         ),
         ("care-seeking", "--no-way-out"): (
-            "--no-way-out does not go with care-seeking: it has no options.\n"
+            "--no-way-out cannot be used with care-seeking, because it has no options.\n"
         ),
         ("coreference", "--form", "said", "--wording", "refers"): (
-            "--wording does not go with coreference-said: it has no wordings.\n"
+            "--wording cannot be used with coreference-said, because it has no wordings.\n"
         ),
     }
     for arguments, said in refused.items():

@@ -218,9 +218,7 @@ def test_a_raters_name_that_is_none(name):
 def test_a_note_is_one_line_and_not_endless():
     told = {"do": "note", "word": "hard", "note": "  one\n\ttwo "}
     assert parse_event(told).note == "one two"
-    with pytest.raises(
-        ValueError, match=r"^note has 2,001 characters; at most 2,000 are allowed\.$"
-    ):
+    with pytest.raises(ValueError, match=r"^note has 2,001 characters\. Allowed: up to 2,000\.$"):
         parse_event({**told, "note": "x" * 2001})
 
 

@@ -65,7 +65,7 @@ def test_every_instrument_s_answers_go_where_they_went():
         "masked": (("fill", "prefer"), "fills", "fill-mask"),
         "classifier": (("classify",), "labels", "text-classification"),
         "causal": (("prefer",), "likelihoods", "text-generation"),
-        "chat": (("ask",), "replies", "text-generation"),
+        "chat": (("ask", "say", "write"), "replies", "text-generation"),
     }
 
 
@@ -117,8 +117,8 @@ def test_a_kind_of_another_package_is_named_where_models_are_refused(toy, tmp_pa
         toy, "audit", "toy:2", "--instrument", "people-sentiment", *output, code=2
     )
     assert said.strip() == (
-        "'toy:2' is a toy model (of another package): it can fill masks. people-sentiment needs a "
-        "classifier, such as siebert/sentiment-roberta-large-english."
+        "'toy:2' is a toy model (of another package): it can fill masks. The instrument you named "
+        "cannot be asked of it. people-sentiment needs a classifier, such as siebert/sentiment-roberta-large-english."
     )
     asked = ("--instrument", "care-seeking", *output)
     _, said = goffman_with(toy, "audit", "bundled:mini-sentiment", *asked, code=2)

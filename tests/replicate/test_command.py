@@ -171,7 +171,7 @@ def test_all_studies_agree_in_under_20_seconds(published: Path) -> None:
     assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 20
     assert done.returncode == 0
     assert "DIFFERS" not in done.stdout
-    counts = re.findall(r"(\d+) agree, (\d+) differ, (\d+) differ for the reason", done.stdout)
+    counts = re.findall(r"(\d+) numbers agree, (\d+) differ, (\d+) differ for a known", done.stdout)
     agree, differ, known = zip(*(map(int, each) for each in counts), strict=True)
     assert (agree, differ, known) == ((10, 55, 52), (0, 0, 0), (8, 2, 1))
     page = (Path(__file__).parents[2] / "docs" / "replication.md").read_text(encoding="utf-8")

@@ -221,7 +221,7 @@ def test_a_correlation_with_it_is_not_stated_not_drawn_and_decides_nothing(
     assert said
     for line in said:
         assert line.startswith("  The correlation of negative attitude")
-        assert "is stated: bert is not measurable: it cannot separate welcome" in line
+        assert "is not stated: bert is not measurable: it cannot tell welcome" in line
     drawn = write_report(tmp_path).figures
     assert not [path for path in drawn if "measures-together" in path.name]
     gate = goffman("check", tmp_path, "--fail-if", "correlation > 1")

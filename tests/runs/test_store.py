@@ -54,7 +54,7 @@ def test_a_part_of_replies_that_an_earlier_goffman_wrote_has_no_reasoning(tmp_pa
     row = {"prompt_id": "p", "model": "m", "trial": 1, "text": "x"}
     rows = pl.DataFrame([row], schema=schema(REPLIES))
     folder = Folder(tmp_path)
-    part = store.write_part(folder, (1, 0), rows.drop("reasoning"), asked="0" * 16)
+    part = store.write_part(folder, (1, 0), rows.drop("reasoning", "next_words"), asked="0" * 16)
     assert store.read_parts(folder, [part], "replies").equals(rows)
     part = store.write_part(folder, (1, 0), rows.drop("text"), asked="0" * 16)
     with pytest.raises(RunError, match="does not hold replies"):

@@ -9,9 +9,9 @@ import pytest
 from scipy import stats
 
 from goffman.records import Estimate
-from goffman.stats.crossed import GAPS, crossed_t
+from goffman.stats.crossed import GAPS, ONE_CONDITION, crossed_t
 from goffman.stats.sampled import sampled, sampled_t, whole
-from goffman.stats.samples import CONSTANT_SETS, TOO_FEW
+from goffman.stats.samples import CONSTANT_SETS
 
 ABOUT = Estimate(contrast="x", n=0, n_first=0, n_second=0, method="")
 
@@ -141,4 +141,4 @@ def test_conditions_that_lack_a_cell_are_left_out_and_sentences_that_nobody_was_
 def test_what_does_not_vary_or_is_too_few_has_no_p():
     constant = [np.full((4, 3, 2), 0.5), np.full((4, 3, 2), 0.2)]
     assert sampled_t(ABOUT, constant).reason == CONSTANT_SETS
-    assert sampled_t(ABOUT, [drawn((1, 3, 2), 1), drawn((4, 3, 2), 2)]).reason == TOO_FEW
+    assert sampled_t(ABOUT, [drawn((1, 3, 2), 1), drawn((4, 3, 2), 2)]).reason == ONE_CONDITION

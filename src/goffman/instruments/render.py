@@ -95,7 +95,9 @@ def render(instrument: Instrument, options: PromptOptions | None = None) -> Rend
     """Every prompt of an instrument, and of its controls; or the part that is not thorough."""
     options = options or PromptOptions()
     if options.way_out is not None and instrument.kind not in CHOICES:
-        raise InputError(f"--no-way-out does not go with {instrument.id}: it has no options.")
+        raise InputError(
+            f"--no-way-out cannot be used with {instrument.id}, because it has no options."
+        )
     if isinstance(instrument.content, SentencePairs):
         return _of_pairs(instrument, instrument.content, options)
     _refuse(instrument, options, FOR_SENTENCE_PAIRS, because="it has no sentence pairs")
