@@ -1,0 +1,99 @@
+"""Models that answer in a style, whatever they are asked, are found out and called so."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from chat_server import Answer, ChatServer, completion
+from few_conditions import with_few_conditions
+from goffman.audit import Audit, audit
+from goffman.estimates.clear import clear
+from goffman.instruments.forms import form_of
+from goffman.instruments.load import load_instrument
+from goffman.instruments.render import render
+from goffman.models.base import Calling
+from goffman.options import AskOptions, ChatOptions
+from goffman.records import Prompt, is_control
+
+pytestmark = pytest.mark.slow
+
+REFUSES = "I'm sorry, but I can't help with that."
+
+Style = Callable[[Prompt], str]
+
+
+def by_content(prompt: Prompt) -> str:
+    """What somebody answers who welcomes everyone, and what everybody welcomes."""
+    code = float(is_control(prompt) and prompt.answer == "negative")
+    return next(one.label for one in prompt.options if one.code == code)
+
+
+def first(prompt: Prompt) -> str:
+    return prompt.options[0].label
+
+
+def agrees(prompt: Prompt) -> str:
+    """With every statement; elsewhere it heeds what is asked."""
+    agreeing = [one.label for one in prompt.options if one.text == "Strongly agree"]
+    return agreeing[0] if agreeing else by_content(prompt)
+
+
+def refuses_half(prompt: Prompt) -> str:
+    drawn = hashlib.sha256(prompt.text.encode()).digest()[0]
+    return REFUSES if drawn % 2 else by_content(prompt)
+
+
+@pytest.fixture(scope="module")
+def instrument(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("few") / "social-distance"
+    return with_few_conditions("social-distance", folder, each=8)
+
+
+def asked(instrument: Path, folder: Path, style: Style, *, thorough: bool) -> Audit:
+    """A whole audit of a server that answers in the style."""
+    rendered = render(form_of(load_instrument(str(instrument)), "said"))
+    prompts = {one.text: one for one in (*rendered.prompts, *rendered.controls)}
+
+    async def behave(request):
+        return Answer(200, completion(style(prompts[request.text])))
+
+    with ChatServer(behave) as server:
+        return audit(
+            [f"{server.url}#mini"],
+            instruments=[str(instrument)],
+            output=folder,
+            options=AskOptions(
+                forms=("said",),
+                thorough=thorough,
+                chats=ChatOptions(trials=1, calling=Calling(concurrency=16)),
+            ),
+            report=True,
+        )
+
+
+@pytest.mark.parametrize("thorough", [False, True])
+@pytest.mark.parametrize(
+    ("style", "called"),
+    [
+        (first, "Always picks the option listed first"),
+        (agrees, "Agrees with whatever is said"),
+        (refuses_half, r"Does not answer [45]\d% of the time"),
+    ],
+)
+def test_a_style_is_called_so_and_no_difference_between_groups_is(
+    instrument, tmp_path, style, called, thorough
+):
+    done = asked(instrument, tmp_path, style, thorough=thorough)
+    assert re.search(called, "\n".join(done.summary))
+    assert re.search(called, done.report.read_text())
+    groups = pl.read_parquet(tmp_path / "estimates.parquet").filter(
+        pl.col("kind").is_in(["groups", "groups-as-asked", "against-rare", "rarity"])
+    )
+    assert groups.height
+    assert clear(groups).is_empty()
