@@ -9,6 +9,8 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+import torch
+import transformers
 
 from chat_server import Answer, ChatServer, completion
 from few_conditions import with_few_conditions
@@ -20,6 +22,7 @@ from goffman.instruments.render import render
 from goffman.models.base import Calling
 from goffman.options import AskOptions, ChatOptions
 from goffman.records import Prompt, is_control
+from tiny_chat import make_causal
 
 pytestmark = pytest.mark.slow
 
@@ -45,8 +48,13 @@ def agrees(prompt: Prompt) -> str:
 
 
 def refuses_half(prompt: Prompt) -> str:
-    drawn = hashlib.sha256(prompt.text.encode()).digest()[0]
-    return REFUSES if drawn % 2 else by_content(prompt)
+    """Else it is willing, now more and now less, so that a difference could be found."""
+    refuses, less = hashlib.sha256(prompt.text.encode()).digest()[:2]
+    if refuses % 2:
+        return REFUSES
+    if is_control(prompt) or less % 2:
+        return by_content(prompt)
+    return sorted(prompt.options[:-1], key=lambda one: one.code or 0.0)[1].label
 
 
 @pytest.fixture(scope="module")
@@ -92,8 +100,44 @@ def test_a_style_is_called_so_and_no_difference_between_groups_is(
     done = asked(instrument, tmp_path, style, thorough=thorough)
     assert re.search(called, "\n".join(done.summary))
     assert re.search(called, done.report.read_text())
-    groups = pl.read_parquet(tmp_path / "estimates.parquet").filter(
+    assert_no_group_stands_out(tmp_path)
+
+
+def assert_no_group_stands_out(folder: Path) -> None:
+    groups = pl.read_parquet(folder / "estimates.parquet").filter(
         pl.col("kind").is_in(["groups", "groups-as-asked", "against-rare", "rarity"])
     )
     assert groups.height
     assert clear(groups).is_empty()
+
+
+def always_says(label: str, folder: Path) -> Path:
+    """The folder, now with a chat model in it whose replies begin with the label, whatever is asked.
+
+    Its texts all have one direction in common, in which the label's row of the last layer lies.
+    """
+    make_causal("llama", folder)
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    model = transformers.AutoModelForCausalLM.from_pretrained(folder)
+    (token,) = tokenizer(label)["input_ids"]
+    with torch.no_grad():
+        model.model.embed_tokens.weight[:, 0] = 100.0
+        model.lm_head.weight[token] = 0.0
+        model.lm_head.weight[token, 0] = 30.0
+    model.save_pretrained(folder)
+    return folder
+
+
+def test_a_model_on_this_machine_that_always_says_a_is_called_so(instrument, tmp_path):
+    model = always_says("A", tmp_path / "model")
+    done = audit(
+        [str(model)],
+        instruments=[str(instrument)],
+        output=tmp_path / "run",
+        options=AskOptions(forms=("choice",)),
+        report=True,
+    )
+    said = "\n".join(done.summary)
+    assert "Not measurable. Always picks the option listed first. Control items: " in said
+    assert "Always picks the option listed first" in done.report.read_text()
+    assert_no_group_stands_out(tmp_path / "run")
