@@ -26,6 +26,7 @@ from tiny_chat import make_causal
 
 pytestmark = pytest.mark.slow
 
+SALT = ""
 REFUSES = "I'm sorry, but I can't help with that."
 
 Style = Callable[[Prompt], str]
@@ -49,7 +50,7 @@ def agrees(prompt: Prompt) -> str:
 
 def refuses_half(prompt: Prompt) -> str:
     """Else it is willing, now more and now less, so that a difference could be found."""
-    refuses, less = hashlib.sha256(prompt.text.encode()).digest()[:2]
+    refuses, less = hashlib.sha256(f"{SALT}{prompt.text}".encode()).digest()[:2]
     if refuses % 2:
         return REFUSES
     if is_control(prompt) or less % 2:

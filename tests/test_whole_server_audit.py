@@ -25,10 +25,10 @@ def answer(text: str) -> str:
     drawn = hashlib.sha256(text.encode()).digest()[0]
     if labels := OPTION.findall(text):
         return labels[drawn % len(labels)]
-    if people := re.findall(r"[Tt]he (\w+)", text):
-        return people[drawn % len(people)]
     if "____" in text:
         return ("easy", "hard", "good", "bad")[drawn % 4]
+    if people := re.findall(r"[Tt]he (\w+)", text):
+        return people[drawn % len(people)]
     return WRITTEN[drawn % 3]
 
 
@@ -54,6 +54,5 @@ def test_a_whole_audit_of_a_server_asks_what_it_said_and_ends_with_a_page(tmp_pa
     assert replies.height == sum(requests)
     page = (tmp_path / "run" / "report.html").read_text()
     for name in builtin_names():
-        assert f"{name}" in page
-    print(told.stderr); print(done.output)
+        assert name in page
     assert not list((tmp_path / "run").rglob("*.tmp"))
