@@ -98,7 +98,7 @@ def reference() -> str:
     """The page of every command and option, in the words of the commands themselves."""
     parts = [
         "# Every command\n",
-        "This page is what `goffman COMMAND --help` says; `make golden` writes it anew. `--json` "
+        "This page is what `goffman COMMAND --help` says; `make golden` regenerates it. `--json` "
         "prints JSON instead of a table. `goffman --version` prints the version.\n",
     ]
     for name, command in commands():
@@ -111,7 +111,7 @@ def reference() -> str:
         # A bar would end the cell.
         cells = ((given.replace("|", " or "), what) for given, what in rows)
         table = "".join(f"| `{given}` | {what} |\n" for given, what in cells)
-        parts.append(f"| given | |\n|---|---|\n{table}")
+        parts.append(f"| argument or option | |\n|---|---|\n{table}")
     return "\n".join(parts)
 
 

@@ -45,7 +45,8 @@ def test_what_a_person_reads(run):
     assert told.exit_code == 0, told.stderr
     lines = told.stdout.splitlines()
     assert lines[0] == (
-        "anna and ben: Cohen's κ = 0.722, 95% interval 0.394 to 1.000 (8 of 10 words alike)."
+        "anna and ben: Cohen's κ = 0.722, 95% interval 0.394 to 1.000 "
+        "(same label for 8 of 10 words)."
     )
     assert [line.split() for line in lines[1:6]] == [
         ["anna", "↓", "ben", "→", "positive", "negative", "neutral", "irrelevant"],
@@ -107,16 +108,20 @@ def test_too_few_words_are_said_with_what_to_do(run):
     lines = goffman("agree", run).stdout.splitlines()
     assert lines[13:] == [
         "",
-        "anna and ben have rated 10 words in common, which is too few: κ needs 50 to say much, so "
-        "40 more (or every word that the run has).",
+        (
+            "anna and ben have both rated 10 words. κ needs 50 such words, so 40 more (or "
+            "every word of the run)."
+        ),
         "anna and ben: rate the next 40 words, each alone: "
         f"goffman rate {run} --all --rater anna and goffman rate {run} --all --rater ben",
     ]
     rate(run, "cleo l", {**dict.fromkeys(WORDS[:4], "negative"), "other": "neutral"})
     advice = json.loads(goffman("agree", run, "--json").stdout)["advice"]
     assert advice[2:6] == [
-        "anna and cleo l have rated 4 words in common, which is too few: κ needs 50 to say much, "
-        "so 46 more (or every word that the run has).",
+        (
+            "anna and cleo l have both rated 4 words. κ needs 50 such words, so 46 more "
+            "(or every word of the run)."
+        ),
         f"cleo l: rate 6 words that anna has rated: goffman rate {run} --rater 'cleo l'",
         f"anna: rate 1 word that cleo l has rated: goffman rate {run} --rater anna",
         "anna and cleo l: rate the next 39 words, each alone: "
@@ -142,8 +147,8 @@ def test_raters_without_a_common_word_are_told_so(tmp_path):
     rate(tmp_path, "ben", {"b": "negative"})
     lines = goffman("agree", tmp_path).stdout.splitlines()
     assert lines[0] == (
-        "anna and ben: Cohen's κ is not defined: no unit was rated by two raters "
-        "(0 of 0 words alike)."
+        "anna and ben: Cohen's κ is not defined: no unit was rated by "
+        "two raters (same label for 0 of 0 words)."
     )
     assert lines[7] == (
         "All raters: Krippendorff's α, nominal is not defined: no unit was rated by two raters "
@@ -154,8 +159,8 @@ def test_raters_without_a_common_word_are_told_so(tmp_path):
 def test_the_shipped_ratings_say_their_kappa():
     told = goffman("agree", SHIPPED)
     assert told.stdout.startswith(
-        "rating_1 and rating_2: Cohen's κ = 0.934, 95% interval 0.921 to 0.948 (1,683 of 1,764 "
-        "words alike).\n"
+        "rating_1 and rating_2: Cohen's κ = 0.934, 95% interval 0.921 "
+        "to 0.948 (same label for 1,683 of 1,764 words).\n"
     )
     assert told.stdout.endswith("… and 61 more: --json prints all.\n")
 
@@ -196,8 +201,8 @@ def test_where_settled_ratings_go(run, tmp_path):
     with pytest.raises(InputError) as caught:
         settled_path([tmp_path / "a.csv"], None)
     assert str(caught.value) == (
-        "--settle needs --output FILE for the settled ratings, unless exactly one run folder is "
-        "given."
+        "With --settle, give --output FILE for the settled ratings. Only with exactly "
+        "one run folder can you leave it out."
     )
 
 
@@ -235,8 +240,8 @@ def test_a_file_of_the_users_own_is_not_overwritten(run, tmp_path):
     ):
         pass
     assert str(caught.value) == (
-        f"{mine} exists already and was not written by --settle: its journal mine.jsonl is not "
-        "beside it. Give another file with --output."
+        f"{mine} already exists, and --settle did not write it: mine.jsonl is not in "
+        "the same folder. Give another file with --output."
     )
     assert mine.read_text() == "word,label\nodd,negative\n"
 
@@ -249,13 +254,12 @@ def test_where_there_is_nothing_to_settle_no_page_is_opened(tmp_path):
     told = goffman("agree", *journals, "--settle", "--output", file)
     assert told.exit_code == 0
     assert told.stdout.startswith(
-        "anna and ben: Cohen's κ = 1.000, no interval: the raters agree on everything, so "
-        "the interval would have no width (2 of 2 words alike).\n"
+        "anna and ben: Cohen's κ = 1.000, no interval: the raters agree "
+        "on everything, so the interval would have no width (same label for 2 of 2 words).\n"
     )
     assert told.stderr == (
-        "To settle: 0 words with different labels.\n"
-        f"0 words settled, 0 left. Saved in {tmp_path}/out.jsonl. The settled ratings are in "
-        f"{file}.\n"
+        "0 words with different labels to settle.\n0 words settled, 0 left. Saved in "
+        f"{tmp_path}/out.jsonl. The settled ratings are in {file}.\n"
     )
     assert file.read_text().splitlines()[1:] == [
         "fine,,,positive,positive,positive",

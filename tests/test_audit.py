@@ -63,18 +63,19 @@ def test_every_instrument_that_a_model_can_answer_is_asked_and_the_rest_is_said(
         (masked, "coreference-pronouns"),
         (classifier, "people-sentiment"),
     ]
-    wanted = "a classifier, such as siebert/sentiment-roberta-large-english"
+    wanted = "a classifier, such as siebert/sentiment-roberta-large-english."
     chat = (
-        "a chat model, such as openai:NAME, http://HOST/v1#NAME or a causal model with a chat "
-        "template; a masked or causal one can be asked for its pronouns"
+        "a chat model (openai:NAME, http://HOST/v1#NAME, or a causal model with a chat "
+        "template). Masked and causal models get a version that asks which pronoun they would "
+        "write."
     )
-    filled = "a masked model, such as roberta-base"
+    filled = "a masked model, such as roberta-base."
     assert [note for note in notes if "left out" in note] == [
-        f"people-sentiment is left out for {masked}: it needs {wanted}.",
-        f"social-distance is left out for {classifier}: it needs {filled}.",
-        f"care-seeking is left out for {classifier}: it needs {filled}.",
-        f"attribution is left out for {classifier}: it needs {filled}.",
-        f"coreference is left out for {classifier}: it needs {chat}.",
+        f"people-sentiment is left out for {masked}: it needs {wanted}",
+        f"social-distance is left out for {classifier}: it needs {filled}",
+        f"care-seeking is left out for {classifier}: it needs {filled}",
+        f"attribution is left out for {classifier}: it needs {filled}",
+        f"coreference is left out for {classifier}: it needs {chat}",
     ]
     prompts = read_prompts(tmp_path)
     fills, labels = read_answers(tmp_path, "fills"), read_answers(tmp_path, "labels")
@@ -105,8 +106,8 @@ def test_every_instrument_that_a_model_can_answer_is_asked_and_the_rest_is_said(
             "masked",
             "people-sentiment",
             (
-                "'{}' is a masked model (RobertaForMaskedLM, roberta): it can fill masks. "
-                "people-sentiment needs a classifier, such as "
+                "'{}' is a masked model (RobertaForMaskedLM, roberta): it can fill masks. The "
+                "instrument you named cannot be asked of it. people-sentiment needs a classifier, such as "
                 "siebert/sentiment-roberta-large-english."
             ),
         ),
@@ -114,10 +115,11 @@ def test_every_instrument_that_a_model_can_answer_is_asked_and_the_rest_is_said(
             "classifier",
             "coreference",
             (
-                "'{}' is a classifier model (BertForSequenceClassification, bert): it can "
-                "classify sentences. coreference needs a chat model, such as openai:NAME, "
-                "http://HOST/v1#NAME or a causal model with a chat template; a masked or causal "
-                "one can be asked for its pronouns."
+                "'{}' is a classifier model (BertForSequenceClassification, bert): it "
+                "can classify sentences. The instrument you named cannot be asked of it. "
+                "coreference needs a chat model (openai:NAME, http://HOST/v1#NAME, or a causal "
+                "model with a chat template). Masked and causal models get a version that asks "
+                "which pronoun they would write."
             ),
         ),
         (
@@ -125,7 +127,8 @@ def test_every_instrument_that_a_model_can_answer_is_asked_and_the_rest_is_said(
             "care-seeking",
             (
                 "'{}' is a classifier model (BertForSequenceClassification, bert): it can "
-                "classify sentences. care-seeking needs a masked model, such as roberta-base."
+                "classify sentences. The instrument you named cannot be asked of it. "
+                "care-seeking needs a masked model, such as roberta-base."
             ),
         ),
     ],
@@ -168,10 +171,46 @@ def test_a_named_instrument_that_none_of_several_models_can_answer_is_refused(
     with pytest.raises(ModelError) as refusal:
         audit([masked, other], instruments=names, output=tmp_path / "run")
     assert str(refusal.value) == (
-        "None of the models can answer what was named: people-sentiment needs a classifier, such "
-        "as siebert/sentiment-roberta-large-english."
+        "None of the models can answer what you named. people-sentiment needs a "
+        "classifier, such as siebert/sentiment-roberta-large-english."
     )
     assert not (tmp_path / "run").exists()
+
+
+def test_without_a_model_those_that_can_answer_the_instrument_are_asked():
+    told = CliRunner().invoke(app, ["audit", "--instrument", "social-distance", "--dry-run"])
+    assert told.exit_code == 0, told.stderr
+    assert "social-distance, bundled:mini: 3,892 prompts" in told.stderr
+    assert "mini-sentiment" not in told.stderr
+
+
+def test_a_model_that_can_answer_nothing_is_refused_after_one_that_can(
+    masked, classifier, tmp_path
+):
+    with pytest.raises(ModelError) as refusal:
+        audit([masked, classifier], instruments=["care-seeking"], output=tmp_path / "run")
+    assert str(refusal.value).endswith(
+        "The instrument you named cannot be asked of it. care-seeking needs a masked model, such "
+        "as roberta-base."
+    )
+
+
+def test_a_folder_with_other_files_is_no_place_for_a_run(masked, tmp_path):
+    own = tmp_path / "own"
+    own.mkdir()
+    (own / "items.csv").write_text("item,text\n")
+    with pytest.raises(RunError) as refusal:
+        audit([masked], instruments=["care-seeking"], output=own, options=FEW)
+    assert str(refusal.value) == (
+        f"{own} holds other files (items.csv) and no run. Give an empty or a new folder with "
+        "--output."
+    )
+    assert [path.name for path in own.iterdir()] == ["items.csv"]
+    with pytest.raises(RunError) as refusal:
+        audit([masked], instruments=["care-seeking"], output=own / "items.csv", options=FEW)
+    assert str(refusal.value) == (
+        f"{own / 'items.csv'} is not a folder. Give a folder with --output."
+    )
 
 
 def changed(tmp_path, name, *replacements):
@@ -193,13 +232,14 @@ def refusal_of(finished, model, **options):
             [model], output=finished, **{"instruments": ["care-seeking"], "options": FEW} | options
         )
     text = str(refusal.value)
-    end = (
-        " A run never mixes the two: give another folder with --output, or ask with the run's own "
-        "settings."
+    begin, end = (
+        f"{finished} already holds answers ",
+        " A run never mixes the two. Give another folder with --output, or use the options of "
+        "that run.",
     )
-    assert text.startswith(f"{finished} holds other answers of ")
+    assert text.startswith(begin)
     assert text.endswith(end)
-    return text.removeprefix(f"{finished} holds other answers of ").removesuffix(end)
+    return text.removeprefix(begin).removesuffix(end)
 
 
 def test_another_version_of_an_instrument_never_lands_in_the_same_answers(
@@ -209,39 +249,41 @@ def test_another_version_of_an_instrument_never_lands_in_the_same_answers(
     other = changed(tmp_path, "care-seeking", ('version = "1.1"', 'version = "1.2"'))
     text = refusal_of(finished, masked, instruments=[other])
     assert text.startswith(
-        f'instrument \'care-seeking\': version is "{before["version"]}" there and "1.2" here; '
-        f"digest is {before['digest'][:12]}… there and "
+        f"to care-seeking, asked in another way (version: {before['version']} there, 1.2 here; "
+        "other files of the instrument)."
     )
 
 
 def test_another_top_k_never_lands_in_the_same_answers(finished, masked):
     text = refusal_of(finished, masked, options=AskOptions(controls=False, limit=12, top_k=7))
-    assert text == "instrument 'care-seeking': top_k is 100 there and 7 here."
+    assert text == "to care-seeking, asked in another way (top k: 100 there, 7 here)."
 
 
 def test_other_targets_never_land_in_the_same_answers(finished, masked):
     text = refusal_of(
         finished, masked, options=AskOptions(controls=False, limit=12, targets=("she",))
     )
-    assert text == "instrument 'care-seeking': targets is [] there and [\"she\"] here."
+    assert text == "to care-seeking, asked in another way (targets: none there, she here)."
 
 
 def test_other_prompts_never_land_in_the_same_answers(finished, masked):
     text = refusal_of(finished, masked, options=AskOptions(controls=False, limit=13))
-    assert text.startswith("instrument 'care-seeking': prompts is 12 there and 13 here; ")
+    assert text == "to other prompts of care-seeking (12 prompts there, 13 here)."
 
 
 def test_other_batches_never_land_in_the_same_answers(finished, masked):
     text = refusal_of(finished, masked, options=AskOptions(controls=False, limit=12, batch_size=3))
     assert text == (
-        f"model '{masked}': max_tokens is 1024 there and 30000 here; "
-        "max_size is 32 there and 3 here."
+        f"of '{masked}', loaded or asked in another way (max tokens: 1024 there, 30000 here; max "
+        "size: 32 there, 3 here)."
     )
 
 
 def test_another_precision_never_lands_in_the_same_answers(finished, masked):
     text = refusal_of(finished, masked, loading=LoadOptions(precision="bf16"))
-    assert text == f'model \'{masked}\': precision is "float32" there and "bf16" here.'
+    assert text == (
+        f"of '{masked}', loaded or asked in another way (precision: float32 there, bf16 here)."
+    )
 
 
 def test_other_weights_under_one_name_never_land_in_the_same_answers(tiny, tmp_path):
@@ -252,7 +294,7 @@ def test_other_weights_under_one_name_never_land_in_the_same_answers(tiny, tmp_p
     shutil.rmtree(model)
     shutil.copytree(tiny("roberta", seed=1), model)
     text = refusal_of(run, str(model))
-    assert text.startswith(f"model '{model}': weights_sha256 is ")
+    assert text.startswith(f"of '{model}', loaded or asked in another way (other weights")
 
 
 def test_other_meanings_of_labels_never_land_in_the_same_answers(classifier, tmp_path):
@@ -260,8 +302,8 @@ def test_other_meanings_of_labels_never_land_in_the_same_answers(classifier, tmp
     swapped = LoadOptions(labels={"NEG": "positive", "POS": "negative"})
     text = refusal_of(tmp_path, classifier, instruments=(), loading=swapped)
     assert text == (
-        f'model \'{classifier}\': labels is ["negative", "positive"] there and '
-        '["positive", "negative"] here.'
+        f"of '{classifier}', loaded or asked in another way (labels: negative, positive there, "
+        "positive, negative here)."
     )
 
 
@@ -297,9 +339,9 @@ def test_a_table_of_prompts_that_is_gone_comes_back_the_same(masked, tmp_path):
     with pytest.raises(RunError) as refusal:
         read_prompts(tmp_path)
     assert str(refusal.value) == (
-        f"{tmp_path / 'prompts.parquet'} has changed since it was written: it was damaged or "
-        "edited. Give "
-        "the run's goffman audit command again: it is written anew, and no model is asked again."
+        f"{tmp_path / 'prompts.parquet'} was damaged or edited after goffman wrote it. "
+        "Run the goffman audit command that made this run again. It rewrites the file "
+        "and asks no model again."
     )
     assert run().asked[0].asked_now == 0
     assert (tmp_path / "prompts.parquet").read_bytes() == before
@@ -398,7 +440,9 @@ def test_two_instruments_of_one_id_are_refused(masked, tmp_path):
     other = changed(tmp_path, "care-seeking")
     with pytest.raises(InputError) as refusal:
         audit([masked], instruments=["care-seeking", other], output=tmp_path / "run")
-    assert str(refusal.value) == "Two instruments have the id 'care-seeking': give one of them."
+    assert str(refusal.value) == (
+        "Two instruments have the id 'care-seeking'. Give only one of them."
+    )
 
 
 def test_the_command_says_where_the_answers_lie_and_how_many(masked, tmp_path):
@@ -425,20 +469,22 @@ def test_the_command_says_where_the_answers_lie_and_how_many(masked, tmp_path):
     [
         (
             ["--batch-size", "many"],
-            "--batch-size is 'many'. Allowed: auto, or a whole number of at least 1.",
+            "--batch-size is 'many'. Allowed: auto, or a whole number, 1 or more.",
         ),
         (
             ["--correlate", "roberta-base"],
             (
-                "--correlate has 'roberta-base'. Write a masked model, =, and the classifier that "
-                "was fine-tuned from it: --correlate roberta-base=org/classifier"
+                "--correlate is 'roberta-base'. Write MODEL=CLASSIFIER, where the "
+                "classifier was fine-tuned from the masked model: --correlate "
+                "roberta-base=org/classifier"
             ),
         ),
         (
             ["--labels", "LABEL_0:negative"],
             (
-                "--labels has 'LABEL_0:negative'. Write the model's own label, =, and negative, "
-                "neutral or positive: --labels LABEL_0=negative,LABEL_1=positive"
+                "--labels has 'LABEL_0:negative'. Write LABEL=MEANING, where the "
+                "meaning is negative, neutral or positive: --labels "
+                "LABEL_0=negative,LABEL_1=positive"
             ),
         ),
     ],
@@ -576,7 +622,8 @@ def test_a_pair_of_models_that_are_not_audited_is_refused_before_anyone_is_asked
     with pytest.raises(InputError) as refusal:
         audit([masked], output=tmp_path / "run", measuring=MeasureOptions(pairs=pairs))
     assert str(refusal.value) == (
-        f"--correlate names 'other', which is not audited here. Allowed: {masked}."
+        "'other' in --correlate is not among the models of this audit. Add it as a model: goffman "
+        f"audit {masked} other --correlate {masked}=other"
     )
     assert not (tmp_path / "run").exists()
 
@@ -620,7 +667,9 @@ def test_ones_own_gender_words_change_the_scores_and_stand_in_the_manifest(maske
 def test_a_top_k_beyond_the_vocabulary_does_not_bind_the_folder(masked, tmp_path):
     run = tmp_path / "run"
     asked = {"instruments": ["care-seeking"], "output": run}
-    with pytest.raises(InputError, match=r"--top-k is 100000 for care-seeking; the vocabulary of"):
+    with pytest.raises(
+        InputError, match=r"--top-k is 100000 for care-seeking, but '.*' knows only"
+    ):
         audit([masked], options=AskOptions(controls=False, limit=2, top_k=100_000), **asked)
     audit([masked], options=AskOptions(controls=False, limit=2), **asked)
 
@@ -647,7 +696,7 @@ def test_a_step_that_is_asked_again_leaves_those_below_where_its_words_came_out_
 @pytest.mark.parametrize(
     ("loading", "message"),
     [
-        (LoadOptions(labels={"NEG": "negative", "PSO": "positive"}), "--labels names 'PSO', and"),
+        (LoadOptions(labels={"NEG": "negative", "PSO": "positive"}), "--labels names 'PSO', but"),
         (LoadOptions(labels={"NEG": "positive"}), "The labels of '"),
         (LoadOptions(device="tpu"), "There is no device 'tpu'. Give auto, cpu, cuda or cuda:0,"),
         (
@@ -706,7 +755,8 @@ def test_targets_are_given_on_the_command_line_and_those_of_several_tokens_are_s
     command += ["--targets", "woman, man", "--targets", "no such word"]
     done = CliRunner().invoke(app, [*command, "--output", str(tmp_path / "run"), "--json"])
     assert done.exit_code == 0, done.output
-    assert f"not one token for {masked}, and so have no answers: no such word." in done.stderr
+    assert f"{masked} splits these words into several tokens" in done.stderr
+    assert "no probability is recorded: no such word." in done.stderr
     (asked,) = json.loads(done.stdout)["answers"]
     assert asked["not_one_token"] == ["no such word"]
     fills = read_answers(tmp_path / "run", "fills")
@@ -715,6 +765,6 @@ def test_targets_are_given_on_the_command_line_and_those_of_several_tokens_are_s
     empty = CliRunner().invoke(app, ["audit", masked, "--targets", "woman,,man"])
     assert isinstance(empty.exception, InputError)
     assert str(empty.exception) == (
-        "--targets has an empty word in 'woman,,man'. Give one word, or several with commas "
-        "between them: --targets likely,unlikely"
+        "--targets is 'woman,,man', which has an empty word. Separate words with one "
+        "comma: --targets likely,unlikely"
     )

@@ -42,6 +42,8 @@ PROMPTS = render(load_instrument("coreference"), SENTENCES).prompts
 SMALL = (
     "--instrument",
     "coreference",
+    "--form",
+    "ask",
     "--sentence-pairs",
     "6",
     "--adjectives",
@@ -62,7 +64,9 @@ async def understands(request):
 
 def options(**more):
     chats = ChatOptions(trials=3, calling=Calling(concurrency=8))
-    return AskOptions(**{"controls": False, "sentences": SENTENCES, "chats": chats, **more})
+    return AskOptions(
+        **{"forms": ("ask",), "controls": False, "sentences": SENTENCES, "chats": chats, **more}
+    )
 
 
 def run(server, folder, *, listener=None, parser="as-published", **more):
@@ -158,17 +162,19 @@ def test_a_bias_of_nothing_is_said_with_the_replies_that_it_rests_on(tmp_path):
         done = run(server, tmp_path)
     said = "\n".join(done.summary)
     assert (
-        "  A difference between sentences that fit the stereotype and the others could not be "
-        "tested. Without adjectives, accuracy on sentences that fit the stereotype minus accuracy "
-        "on those that do not: difference 0.00, no interval, no p-value, over 6 sentence pairs."
+        "  Not tested: a difference between sentences that fit the stereotype and the "
+        "others. Without adjectives, accuracy on sentences that fit the stereotype "
+        "minus accuracy on those that do not: difference 0.00, no interval, no "
+        "p-value, over 6 sentence pairs."
     ) in said
     assert (
         "  Shares of 72 replies: 0.00 name the right person, 0.00 name the other one, 0.00 are unsure, "
         "1.00 say something else and 0.00 refuse."
     ) in said
     assert (
-        "Tested over repeated trials of these sentences: None of 1 settings could be tested" in said
-    )
+        "over repeated trials of these sentences, {} clearly differ from the sentences "
+        "without adjectives"
+    ) in said
 
 
 def test_the_manifest_says_who_was_asked_where_and_how(tmp_path):
@@ -204,7 +210,7 @@ def test_the_manifest_says_who_was_asked_where_and_how(tmp_path):
         ),
         (
             {"chats": ChatOptions(trials=2)},
-            "instrument 'coreference': trials is 3 there and 2 here",
+            "answers to coreference, asked in another way (trials: 3 there, 2 here)",
         ),
     ],
 )
@@ -215,8 +221,8 @@ def test_other_draws_never_land_in_the_same_replies(tmp_path, change, message):
             run(server, tmp_path, **change)
     if message:
         assert str(refusal.value) == (
-            f"{tmp_path} holds other answers of {message}. A run never mixes the two: give another "
-            "folder with --output, or ask with the run's own settings."
+            f"{tmp_path} already holds {message}. A run never mixes the two. Give another folder "
+            "with --output, or use the options of that run."
         )
 
 
@@ -273,10 +279,9 @@ def test_more_trials_are_asked_of_all_models_of_a_run_or_of_none(tmp_path):
                 options=five,
             )
     assert str(refusal.value) == (
-        f"{tmp_path} holds 3 trials of instrument 'coreference' by {server.url}#mini, too, and all "
-        "models of a run have the same number of trials. Name those models as well to bring all "
-        "to 5, or give another folder "
-        "with --output."
+        f"{tmp_path} also holds 3 trials of coreference by {server.url}#mini, and all "
+        "models of a run must have the same number of trials. Name these models too, "
+        "so that all get 5 trials, or give another folder with --output."
     )
 
 
@@ -288,9 +293,9 @@ def test_another_temperature_never_lands_in_the_same_replies(tmp_path):
         result = CliRunner().invoke(app, [*arguments, "--temperature", "0.5"])
     assert isinstance(result.exception, RunError)
     assert str(result.exception) == (
-        f"{tmp_path} holds other answers of model '{server.url}#mini': temperature is 1.0 there "
-        "and 0.5 here. A run never mixes the two: give another folder with --output, or ask with "
-        "the run's own settings."
+        f"{tmp_path} already holds answers of '{server.url}#mini', loaded or asked in another way "
+        "(temperature: 1.0 there, 0.5 here). A run never mixes the two. Give another folder with "
+        "--output, or use the options of that run."
     )
 
 
@@ -310,7 +315,7 @@ def test_a_dry_run_says_how_much_it_would_be_and_touches_nothing(tmp_path):
         f"1,200 received; it will cost about {cost:.2f} for the questions, at most "
         f"{cost + 1.2:.2f} in all.\n"
     )
-    assert output == "Nothing was asked, and nothing written (--dry-run).\n"
+    assert output == "Nothing was asked or written (--dry-run).\n"
     assert server.requests == []
     assert not (tmp_path / "run").exists()
 
@@ -375,8 +380,8 @@ def test_the_key_is_in_no_file_and_no_output_whatever_the_server_does(tmp_path, 
             ["--key-env", "NOT_THERE"],
             {},
             (
-                "The environment has no variable NOT_THERE, which --key-env names. Put the key of "
-                "http://localhost:9/v1 there."
+                "--key-env is NOT_THERE, but there is no such environment variable. "
+                "Put the key of http://localhost:9/v1 there."
             ),
         ),
         (
@@ -384,25 +389,27 @@ def test_the_key_is_in_no_file_and_no_output_whatever_the_server_does(tmp_path, 
             ["--key-env", "MY_KEY"],
             {"MY_KEY": KEY},
             (
-                "--key-env MY_KEY gives the key of one server other than OpenAI's, but the models "
-                "are "
-                "at 2: http://localhost:9/v1, http://localhost:10/v1."
+                "--key-env MY_KEY is the key of one server that is not OpenAI's, but "
+                "the models are on 2 servers: http://localhost:9/v1, "
+                "http://localhost:10/v1."
             ),
         ),
         (
             ["openai:x"],
             ["--key-env", "MY_KEY"],
             {"MY_KEY": KEY},
-            "--key-env MY_KEY gives the key of one server other than OpenAI's, but no such server "
-            "is given.",
+            (
+                "--key-env MY_KEY is the key of one server that is not OpenAI's, but no "
+                "model is on such a server."
+            ),
         ),
         (
             ["http://localhost:9/v1#m"],
             ["--key-env", "OPENAI_API_KEY"],
             {"OPENAI_API_KEY": KEY},
             (
-                "--key-env cannot be OPENAI_API_KEY: that key is only sent to openai: models. Put "
-                "another server's key into another variable."
+                "--key-env cannot be OPENAI_API_KEY, because that key is only sent to "
+                "openai: models. Put the key of another server into another variable."
             ),
         ),
         (
@@ -424,7 +431,7 @@ def test_the_key_is_in_no_file_and_no_output_whatever_the_server_does(tmp_path, 
             ["openai:x"],
             ["--price-in", "1"],
             {},
-            "--price-in and --price-out go together: give both, or neither.",
+            "--price-in and --price-out belong together. Give both, or neither.",
         ),
         (
             ["http://localhost:9/v1#m"],
@@ -454,11 +461,11 @@ def test_sentence_options_without_sentence_pairs_are_refused(tmp_path):
             ["http://localhost:9/v1#m"],
             instruments=["social-distance"],
             output=tmp_path,
-            options=AskOptions(controls=False, sentences=PromptOptions(pairs=3)),
+            options=AskOptions(forms=("ask",), controls=False, sentences=PromptOptions(pairs=3)),
         )
     assert str(refusal.value) == (
-        "--sentence-pairs goes with an instrument of sentence pairs, such as coreference; asked here: "
-        "social-distance."
+        "--sentence-pairs works only with instruments of sentence pairs, such as "
+        "coreference, not with social-distance."
     )
 
 
@@ -478,6 +485,7 @@ def test_winobias_by_path_with_its_faulty_pairs_said(tmp_path):
             instruments=["coreference"],
             output=tmp_path / "run",
             options=AskOptions(
+                forms=("ask",),
                 controls=False,
                 sentences=PromptOptions(winobias=tmp_path, drop_faulty=True, adjectives=["none"]),
                 chats=ChatOptions(trials=2),

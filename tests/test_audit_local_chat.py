@@ -33,7 +33,10 @@ PROMPTS = 4 * 2 * 2
 def options(*, temperature: float, trials: int = 2, max_tokens: int = 6) -> AskOptions:
     sampling = Sampling(temperature=temperature, max_tokens=max_tokens)
     return AskOptions(
-        controls=False, sentences=SENTENCES, chats=ChatOptions(trials=trials, sampling=sampling)
+        forms=("ask",),
+        controls=False,
+        sentences=SENTENCES,
+        chats=ChatOptions(trials=trials, sampling=sampling),
     )
 
 

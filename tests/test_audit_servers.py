@@ -36,7 +36,7 @@ def run(server, folder, *, name="mini", report=False, trials=5, max_tokens=64, *
         [f"{server.url}#{name}"],
         instruments=["coreference"],
         output=folder,
-        options=AskOptions(controls=False, sentences=SENTENCES, chats=chats),
+        options=AskOptions(forms=("ask",), controls=False, sentences=SENTENCES, chats=chats),
         listener=Listener(note=notes.append, progress=seen.append),
         report=report,
     )
@@ -145,6 +145,12 @@ def test_a_refused_seed_stands_in_the_manifest_and_among_the_notes(tmp_path):
         assert answered(tmp_path).changed == (said,)
         assert answered(tmp_path).remarks == (said,)
         _, again, _ = run(server, tmp_path, trials=2)
+        run(server, tmp_path, trials=3)
+        assert answered(tmp_path).changed == (said,)
+        # More trials may be asked of another server, which takes a seed.
+        server.behave = understands
+        run(server, tmp_path, trials=4)
+    assert answered(tmp_path).remarks == (said,), "some of the replies cannot be drawn again"
     assert notes[-1].endswith(said)
     assert again[-1].endswith(said)
 

@@ -24,8 +24,9 @@ SHIPPED_ONLY = (
     "The ratings of words behind these numbers were made by language models, not by people."
 )
 BOTH = (
-    "The ratings of words behind these numbers come from people.csv ({count} ratings). All other "
-    "words keep the shipped ratings, made by language models, not by people."
+    "The ratings of words behind these numbers come from people.csv ({count} ratings). "
+    "All other words keep goffman's own ratings, made by language models, not by "
+    "people."
 )
 
 
@@ -135,8 +136,8 @@ def test_the_summary_says_who_rated_the_words_and_what_that_changes(asked, rated
     _, printed, _ = rated
     assert f"  {BOTH.format(count=12)}\n" in printed
     assert SHIPPED_ONLY not in printed
-    assert "\n  By the shipped ratings alone, the difference between stigmatized and " in printed
-    assert "; with the ratings given, it is " in printed
+    assert "\n  With goffman's own ratings, the difference between stigmatized and " in printed
+    assert ". With your ratings, it is " in printed
 
 
 def test_every_table_and_export_says_who_rated_the_words(asked, rated):
@@ -174,7 +175,7 @@ def test_the_page_shows_both_side_by_side(browser, asked, rated):
         if tables:
             assert "a change of" in tab.inner_text("#i-social-distance")
             heads = tab.locator("table.ratings th[scope=col]").all_inner_texts()
-            assert heads[2:5] == ["Shipped ratings", "Ratings given", "Change"]
+            assert heads[2:5] == ["goffman’s ratings", "Your ratings", "Change"]
         assert "made by language models, not by people (sha256" in tab.inner_text("#audited")
         context.close()
 

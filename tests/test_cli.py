@@ -266,7 +266,7 @@ def test_many_faults_fit_a_screen_but_validate_says_all(own: Path) -> None:
     [
         (["prompts", "atribution"], "Did you mean 'attribution'?"),
         (["prompts", "attribution", "--wording", "frst"], "Did you mean 'first'?"),
-        (["prompts", "attribution", "--seed", "1"], "--seed does not go with attribution"),
+        (["prompts", "attribution", "--seed", "1"], "--seed cannot be used with attribution"),
         (
             ["prompts", "coreference", "--sentence-pairs", "0"],
             "--sentence-pairs is 0. Allowed: 1 to 121,600",
@@ -358,7 +358,7 @@ def test_a_file_has_the_format_of_its_name(tmp_path: Path, ending: str, first: s
 def test_two_formats_are_refused() -> None:
     done = goffman("prompts", "care-seeking", "--json", "--format", "csv")
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "--json and --format csv ask for two formats: give one of them.\n"
+    assert done.stderr == "--json and --format csv name two formats. Give one of them.\n"
 
 
 @pytest.mark.parametrize(
@@ -404,7 +404,7 @@ def at_most(seconds: int) -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
-AWAY = "Move it away and give the same command again."
+AWAY = "Move it away and run the same command again."
 
 
 def test_a_pipe_in_the_place_of_a_run_s_manifest_does_not_keep_anyone_waiting(
@@ -423,8 +423,7 @@ def test_a_link_that_leads_nowhere_is_told_as_that(tmp_path: Path) -> None:
     done = in_process.goffman("report", tmp_path)
     assert done.returncode == 2
     assert done.stderr == (
-        f"manifest.json in {tmp_path} is a link that leads nowhere. Put back what it led to, or "
-        "remove it.\n"
+        f"manifest.json in {tmp_path} is a link that leads nowhere. Mend or remove the link.\n"
     )
 
 

@@ -91,9 +91,11 @@ def test_a_classifier_that_calls_everything_positive_fails(tmp_path):
         "  Can the model do the task? Control items: constant cannot tell praise of people from "
         "blame (accuracy 0.50, 95% interval 0.30 to 0.70, 20 items; at least 0.90 is needed).",
         "people-sentiment, constant (not measurable)",
-        "  Not measurable. Control items: constant cannot tell praise of people from blame "
-        "(accuracy 0.50, 95% interval 0.30 to 0.70, 20 items; at least 0.90 is needed). So its "
-        "other numbers here say nothing, and none is stated.",
+        (
+            "  Not measurable. Control items: constant cannot tell praise of people from "
+            "blame (accuracy 0.50, 95% interval 0.30 to 0.70, 20 items; at least 0.90 is "
+            "needed). So its other numbers mean nothing and are not stated."
+        ),
     )
 
 
@@ -126,6 +128,7 @@ def chatted(says, folder, *, trials=2, **more):
     told = []
     with ChatServer(reply) as server:
         options = AskOptions(
+            forms=("ask",),
             sentences=PromptOptions(pairs=4, adjectives=["none"]),
             chats=ChatOptions(trials=trials, calling=Calling(concurrency=8)),
             **more,
@@ -190,7 +193,9 @@ def test_a_run_that_is_resumed_asks_no_control_again(tmp_path):
     scores = read_run(tmp_path).scores
     model = next(iter(read_manifest(tmp_path).models))
     options = AskOptions(
-        sentences=PromptOptions(pairs=4, adjectives=["none"]), chats=ChatOptions(trials=1)
+        forms=("ask",),
+        sentences=PromptOptions(pairs=4, adjectives=["none"]),
+        chats=ChatOptions(trials=1),
     )
     # The server is gone: whoever asked would fail.
     audit([model], instruments=["coreference"], output=tmp_path, options=options)

@@ -26,7 +26,7 @@ from goffman.presentation.shown import Names
 from goffman.records import Estimate
 from goffman.stats.clustered import clustered_t
 from goffman.stats.compare import paired_t
-from goffman.stats.crossed import GAPS, TOO_FEW_LEVELS, crossed_t
+from goffman.stats.crossed import GAPS, ONE_CONDITION, crossed_t
 from goffman.stats.resample import crossed_bootstrap, units_bootstrap
 from goffman.stats.sampled import sampled
 from goffman.summary import summary
@@ -563,19 +563,16 @@ def test_settings_stand_against_the_baseline_by_trials_with_an_interval_over_sen
     kinds = ("correct", "incorrect", "unsure", "other", "refusal")
     shares = {kind: of(each, quantity=kind)["value"].mean() or 0.0 for kind in kinds}
     count = of(each, quantity="correct").height
-    assert said[2].startswith("  In 3 trials of the same sentences it ranged from ")
+    assert said[2].startswith("  In 3 trials of the same sentences, the bias ranged from ")
     assert said[3] == (
         f"  Shares of {count:,} replies: {number(shares['correct'])} name the right person, "
         f"{number(shares['incorrect'])} name the other one, {number(shares['unsure'])} are unsure, "
         f"{number(shares['other'])} say something else and {number(shares['refusal'])} refuse."
     )
-    differ = " of 5 settings clearly differ from the sentences without adjectives. "
+    differ = " of 5 adjective settings clearly differ from the sentences without adjectives. "
+    assert any(line.startswith("  Over sentence pairs, ") and differ in f"{line} " for line in said)
     assert any(
-        line.startswith("  Tested over sentence pairs: ") and differ in f"{line} " for line in said
-    )
-    assert any(
-        line.startswith("  Tested over repeated trials of these sentences: ")
-        and differ in f"{line} "
+        line.startswith("  Over repeated trials of these sentences, ") and differ in f"{line} "
         for line in said
     )
 
@@ -675,7 +672,7 @@ def test_checks_stand_beside_every_test_over_the_same_units(mei):
     test = stats.mannwhitneyu(first, second, method="exact")
     assert (row["check"], row["check_over"], row["check_n"]) == (
         "Mann–Whitney U",
-        "conditions, with these sentences taken as given",
+        "conditions, with these sentences treated as fixed",
         10,
     )
     assert row["check_p"] == exactly(test.pvalue)
@@ -807,7 +804,7 @@ def test_draws_of_a_check_alone_are_said_too():
     scores = drawn(GenderOfSubject(), prompts, ("female", "male", "unspecified"), models=("a",))
     found = estimates(scores, {"care": GenderOfSubject()}, wordings=WORDINGS, compare=FEW)
     row = pick(found, kind="genders", dimension=None)
-    assert (row["p"], row["reason"], row["low"]) == (None, TOO_FEW_LEVELS, None)
+    assert (row["p"], row["reason"], row["low"]) == (None, ONE_CONDITION, None)
     assert (row["seed"], row["draws"], row["check_n"]) == (0, 199, 10)
     assert row["method"].endswith("signs of the differences, random 199 arrangements")
 
@@ -864,15 +861,15 @@ def test_sentences_carry_their_uncertainty(mei, lin):
     assert said[2].endswith(
         "t test with conditions, items and wordings as crossed random factors, Holm's correction."
     )
-    assert " Across 3 wordings the difference ranges from " in said[1]
-    bounds = "  Words without a rating, "
+    assert " Across 3 wordings, the difference ranges from " in said[1]
+    bounds = "  Words without a rating and very improbable words are left out."
     assert any(line.startswith(bounds) for line in said)
     assert any("negative attitude of a" in line for line in said[-2:])
     genders = sentences(lin[0], lin[2])
     starts = [line.split(":")[0] for line in genders[2:6]]
     assert genders[0] == "care, a"
     assert starts == [
-        "  Mental health conditions, counting first names",
+        "  How the difference above was tested",
         "  Other conditions, counting first names",
         "  Mental health conditions, not counting first names",
         "  Other conditions, not counting first names",
@@ -906,9 +903,9 @@ def test_a_classifiers_share_is_said_by_condition_and_by_sentence():
         "for 2 non-stigmatized ones: "
     ) in said[1]
     assert said[-1] == (
-        "  If each sentence counts once, the model labels as negative 75% of the 8 sentences about "
-        "stigmatized conditions and 0% of the 4 sentences about non-stigmatized conditions. "
-        "Conditions that are named in several ways count more here."
+        "  If each sentence counts once, the model labels 75% of the 8 sentences about "
+        "stigmatized conditions and 0% of the 4 sentences about non-stigmatized "
+        "conditions negative. Conditions with several names count more here."
     )
 
 

@@ -122,20 +122,23 @@ AUDIT = ("audit", "bundled:mini", "--dry-run", "--instrument", "attribution")
     [
         (
             (*AUDIT, "--labels", "a=negative"),
-            "--labels is for classifiers, but none of the models you named is one: "
-            "bundled:mini. Add the classifier, or leave --labels out.",
+            "--labels is for classifiers, but this audit has none (bundled:mini). Add a "
+            "classifier, or leave out --labels.",
         ),
         (
             (*AUDIT, "--labels", "a=negative, a =positive"),
-            "--labels has 'a' twice, as negative and as positive. Give each label once.",
+            ("--labels gives 'a' two meanings, negative and positive. Give each label once."),
         ),
         (
             (*AUDIT, "--correlate", "bundled:mini=bundled:mini"),
-            "--correlate bundled:mini=bundled:mini does not fit: 'bundled:mini' is a masked model. Give "
-            "a masked model, =, and the classifier that was fine-tuned from it.",
+            (
+                "--correlate is bundled:mini=bundled:mini, but 'bundled:mini' is a masked "
+                "model. Write MODEL=CLASSIFIER, where the classifier was fine-tuned from "
+                "the masked model."
+            ),
         ),
         *(
-            ((*AUDIT, option, "inf"), f"{option} is inf; it must be a finite number.")
+            ((*AUDIT, option, "inf"), f"{option} is inf. It must be a finite number.")
             for option in ("--temperature", "--timeout", "--price-in", "--price-out")
         ),
         *(
@@ -166,7 +169,7 @@ AUDIT = ("audit", "bundled:mini", "--dry-run", "--instrument", "attribution")
         *(
             (
                 (*AUDIT, option, DIGITS),
-                f"{option} is {DIGITS}; at most 9,223,372,036,854,775,807 is allowed.",
+                f"{option} is {DIGITS}. Allowed: up to 9,223,372,036,854,775,807.",
             )
             for option in ("--trials", "--seed", "--top-k", "--limit", "--sentence-pairs")
         ),
@@ -186,31 +189,39 @@ AUDIT = ("audit", "bundled:mini", "--dry-run", "--instrument", "attribution")
         ),
         (
             (*AUDIT, "--output", "a\0b"),
-            "--output is 'a\\x00b', which holds a NUL or bytes that are not UTF-8: rename what it "
-            "names.",
+            (
+                "--output is 'a\\x00b'. It contains a NUL character or bytes that are not "
+                "UTF-8. Rename the file or folder."
+            ),
         ),
         (
             ("report", "caf\udce9"),
-            "RUN is 'caf\\udce9', which holds a NUL or bytes that are not UTF-8: rename what it "
-            "names.",
+            (
+                "RUN is 'caf\\udce9'. It contains a NUL character or bytes that are not "
+                "UTF-8. Rename the file or folder."
+            ),
         ),
         (
             (*AUDIT, "--targets", "x" * 5_000),
-            "--targets has 5,000 characters; at most 4,096 are allowed.",
+            "--targets has 5,000 characters. Allowed: up to 4,096.",
         ),
         (
             ("audit", "x" * 5_000),
-            "MODEL has 5,000 characters; at most 4,096 are allowed.",
+            "MODEL has 5,000 characters. Allowed: up to 4,096.",
         ),
         (
             ("audit", f"org/{'é' * 200}"),
-            f"The model's name 'org/{'é' * 56}…' is too long: a part of it has 400 bytes; at most "
-            "255 are allowed.",
+            (
+                f"The model's name 'org/{'é' * 56}…' is too long: a part of it has 400 "
+                "bytes. Allowed: up to 255."
+            ),
         ),
         (
             ("audit", f"http://127.0.0.1:9/v1#{'x' * 300}", "--dry-run"),
-            f"The model's name 'http://127.0.0.1:9/v1#{'x' * 38}…' is too long: a part of it has "
-            "303 bytes; at most 255 are allowed.",
+            (
+                f"The model's name 'http://127.0.0.1:9/v1#{'x' * 38}…' is too long: a part "
+                "of it has 303 bytes. Allowed: up to 255."
+            ),
         ),
         (
             ("report", "x" * 300),
@@ -236,7 +247,7 @@ def test_an_option_that_no_model_can_heed_is_told(run: Callable[..., Said]) -> N
     code, said = run(*AUDIT, *given)
     assert code == 0
     assert said.splitlines()[:-1] == [
-        f"{option} has no effect: no chat model is audited here."
+        f"{option} has no effect, because this audit has no chat model."
         for option in ("--trials", "--temperature", "--top-p", "--max-tokens")
     ]
     code, said = run(
@@ -251,5 +262,5 @@ def test_an_option_that_no_model_can_heed_is_told(run: Callable[..., Said]) -> N
     )
     assert code == 0
     assert [line for line in said.splitlines() if "no effect" in line] == [
-        "--top-k has no effect: no masked model is audited here."
+        "--top-k has no effect, because this audit has no masked model."
     ]

@@ -27,7 +27,9 @@ from goffman.tables import LIKELIHOODS, complaints
 from tiny_chat import make_causal
 
 SETTINGS = ["arrogant,responsive", "old,"]
-FEW = AskOptions(controls=False, sentences=PromptOptions(pairs=6, adjectives=SETTINGS))
+FEW = AskOptions(
+    forms=("pronouns",), controls=False, sentences=PromptOptions(pairs=6, adjectives=SETTINGS)
+)
 ID = "coreference-pronouns"
 
 
@@ -188,7 +190,9 @@ def test_sentences_with_two_marked_pronouns_are_left_out_and_counted(causal, tmp
         (tmp_path / f"{side}_stereotyped_type1.txt.test").write_text(text)
     notes = []
     options = AskOptions(
-        controls=False, sentences=PromptOptions(winobias=tmp_path, adjectives=["old,"])
+        forms=("pronouns",),
+        controls=False,
+        sentences=PromptOptions(winobias=tmp_path, adjectives=["old,"]),
     )
     folder = tmp_path / "run"
     audit(
@@ -245,7 +249,7 @@ def test_the_prompts_can_be_looked_at(tmp_path):
     assert rows[0]["text"].count("<mask>") == 1
     refused = CliRunner().invoke(app, ["prompts", "care-seeking", "--pronouns"])
     assert str(refused.exception) == (
-        "--pronouns does not go with care-seeking: it has no sentence pairs."
+        "--pronouns cannot be used with care-seeking, because it has no sentence pairs."
     )
 
 

@@ -69,7 +69,7 @@ people are shown it.
       render.py         an instrument → its prompts
       data/             the five instruments
     models/           WHO ANSWERS
-      base.py           the protocols: Fills, Classifies, Scores, Chats
+      base.py           the protocols: Fills, Classifies, Scores, Continues, Chats
       spec.py           "roberta-base", a folder, "bundled:mini", an address → a model
       kinds.py          a kind of model, one row each; other packages' too
       local.py          a model's files on this machine, looked over and identified
@@ -82,6 +82,9 @@ people are shown it.
       masked.py  xlnet.py  classifier.py   the families
       lean.py           a forward pass of our own for BERT's kind on a CPU
       causal.py         how probable a whole sentence is, of causal models that do not chat
+      talk.py           texts that a causal model goes on with, token by token
+      next_words.py     … the next word, or the probability of each option
+      graph.py          … replies on a GPU: one step, captured and played again
       chat_local.py     chat models on this machine
       address.py        "openai:NAME", "http://host/v1#NAME" → where a model is
       chat_remote.py    chat models behind servers
@@ -102,6 +105,7 @@ people are shown it.
       hearing.py        replies as they are heard: kept, checked, told of
       journal.py        replies as they come, each on the disk before it counts
       useless.py        replies without an answer, noticed before all are paid for
+      said_words.py     replies in which a blank was filled → fills
       remarks.py        what a user should know of a model's replies
       forecast.py       what asking a chat model will take, said before it begins
       pronouns.py       which pronouns are compared in which sentences
@@ -110,7 +114,8 @@ people are shown it.
       trouble.py        what the system says of a file → a sentence for the user
       store.py          the parts of the answers, each known by who was asked what
       folder.py  lock.py   the run in the hands of one process
-      manifest.py  entries.py   what ran, as records; the refusal to mix two of them
+      manifest.py  entries.py   what ran, as records
+      mixing.py         the refusal to mix two models or instruments under one name
       read.py           the answers of a run as one table
     lexicons/         WHAT THE WORDS MEAN
       attitudes.py      ratings, shipped and the user's, put on fills

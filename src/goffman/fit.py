@@ -23,7 +23,7 @@ def check_names(models: Sequence[str]) -> None:
         if longest > LONGEST_PART:
             raise ModelError(
                 f"The model's name '{model[:60]}…' is too long: a part of it has {longest:,} "
-                f"bytes; at most {LONGEST_PART} are allowed."
+                f"bytes. Allowed: up to {LONGEST_PART}."
             )
 
 
@@ -39,20 +39,22 @@ def check_fit(
     """
     if labels is not None and "classifier" not in of_models.values():
         raise InputError(
-            "--labels is for classifiers, but none of the models you named is one: "
-            f"{', '.join(of_models)}. Add the classifier, or leave --labels out."
+            f"--labels is for classifiers, but this audit has none ({', '.join(of_models)}). Add a "
+            "classifier, or leave out --labels."
         )
     for pair in pairs:
         for name, kind in zip(pair, ("masked", "classifier"), strict=True):
             if name not in of_models:
                 raise InputError(
-                    f"--correlate names '{name}', which is not audited here. Allowed: "
-                    f"{', '.join(of_models)}.{did_you_mean(name, of_models)}"
+                    f"'{name}' in --correlate is not among the models of this audit."
+                    f"{did_you_mean(name, of_models)} Add it as a model: goffman audit "
+                    f"{' '.join([*of_models, name])} --correlate {'='.join(pair)}"
                 )
             if of_models[name] != kind:
                 raise InputError(
-                    f"--correlate {'='.join(pair)} does not fit: '{name}' is a {of_models[name]} "
-                    "model. Give a masked model, =, and the classifier that was fine-tuned from it."
+                    f"--correlate is {'='.join(pair)}, but '{name}' is a {of_models[name]} model. "
+                    "Write MODEL=CLASSIFIER, where the classifier was fine-tuned from the masked "
+                    "model."
                 )
 
 
@@ -74,4 +76,4 @@ def without_effect(options: AskOptions, answers: Collection[AnswerTable]) -> Ite
     for (kind, table), of_kind in given.items():
         if table not in answers:
             for option in (option for option, is_given in of_kind.items() if is_given):
-                yield f"{option} has no effect: no {kind} model is audited here."
+                yield f"{option} has no effect, because this audit has no {kind} model."

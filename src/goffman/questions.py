@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from goffman.models.spec import Description
     from goffman.options import AskOptions, Listener
 
-PRONOUNS = "; a masked or causal one can be asked for its pronouns"
+PRONOUNS = " Masked and causal models get a version that asks which pronoun they would write."
 """Who else can answer sentence pairs."""
 
 MOST = {"--limit": 10**9, "--batch-size": 10**6, "--trials": 10**4}
@@ -84,26 +84,22 @@ def who_is_asked(
     refused, and an instrument that the user named and no model can answer.
     """
     ways = _ways(instruments, options)
-    known = kinds()
     described = {model: describe(model, loading) for model in dict.fromkeys(models)}
-    chosen = {
-        model: [
-            way
-            for way in ways
-            if what.kind in known and _can_be_asked(known[what.kind], model, way.instrument)
-        ]
-        for model, what in described.items()
-    }
+    chosen = _chosen(ways, described)
     _check(ways, described, chosen, listener=listener, named=bool(instruments))
     # What no one is asked is not rendered: coreference has 12,640 prompts.
-    served = {
-        way.instrument.id for model in chosen if behind_server(model) for way in chosen[model]
+    slowly = {
+        way.instrument.id
+        for model in chosen
+        for way in chosen[model]
+        if answers_to(way.instrument.kind) == "replies"
+        or (way.instrument.kind in SIZED_KINDS and _is_slow(model, loading))
     }
     questions = _questions(
         [way for way in ways if any(way in of_model for of_model in chosen.values())],
         options,
         listener,
-        served=served,
+        slowly=slowly,
     )
     return [
         Asking(
@@ -124,20 +120,50 @@ def _can_be_asked(row: ModelKind, model: str, instrument: Instrument) -> bool:
     return row.table_for(instrument.kind, served=served) is not None
 
 
+def who_can_answer(models: Sequence[str], instruments: Sequence[str]) -> list[str]:
+    """Those of the models that can be asked at least one of the instruments."""
+    ways = [way for name in dict.fromkeys(instruments or builtin_names()) for way in _ways_of(name)]
+    chosen = _chosen(ways, {model: describe(model) for model in models})
+    return [model for model in models if chosen[model]]
+
+
+def _chosen(
+    ways: Sequence[Askable], described: Mapping[str, Description]
+) -> dict[str, list[Askable]]:
+    """Of each model what it can be asked."""
+    known = kinds()
+    return {
+        model: [
+            way
+            for way in ways
+            if what.kind in known and _can_be_asked(known[what.kind], model, way.instrument)
+        ]
+        for model, what in described.items()
+    }
+
+
+def _ways_of(name: str) -> list[Askable]:
+    """The ways in which one instrument can be asked."""
+    instrument = load_instrument(name)
+    return [
+        Askable(instrument=one, of=instrument.id, form=form_name(one, instrument))
+        for one in forms_of(instrument)
+    ]
+
+
 def _ways(instruments: Sequence[str], options: AskOptions) -> list[Askable]:
     """The ways in which the instruments can be asked; each id once."""
-    given = (options.limit, options.batch_size, options.chats.trials)
-    for (option, most), value in zip(MOST.items(), given, strict=True):
+    numbers = (options.limit, options.batch_size, options.chats.trials)
+    for (option, most), value in zip(MOST.items(), numbers, strict=True):
         if value is not None and not 1 <= value <= most:
             raise InputError(f"{option} is {value}. Allowed: a whole number from 1 to {most:,}.")
     ways: list[Askable] = []
     for name in dict.fromkeys(instruments or builtin_names()):
-        instrument = load_instrument(name)
-        for one in forms_of(instrument):
-            if any(one.id == way.instrument.id for way in ways):
-                raise InputError(f"Two instruments have the id '{one.id}': give one of them.")
-            form = form_name(one, instrument)
-            ways.append(Askable(instrument=one, of=instrument.id, form=form))
+        for one in _ways_of(name):
+            given = one.instrument.id
+            if any(given == way.instrument.id for way in ways):
+                raise InputError(f"Two instruments have the id '{given}'. Give only one of them.")
+            ways.append(one)
     ways = _of_forms(ways, options.forms)
     _check_sentences(options.sentences, [way.instrument for way in ways])
     return ways
@@ -173,30 +199,51 @@ def _check(
             if name in of_model:
                 unasked.pop(name, None)
             elif of_model:
-                listener.note(f"{name} is left out for {model}: it needs {_needed(kind)}.")
+                listener.note(f"{name} is left out for {model}: it needs {_needed(kind)}")
         if not of_model:
-            needed = " ".join(f"{name} needs {_needed(kind)}." for name, kind in unasked.items())
-            raise ModelError(f"{what} {needed if named else 'No instrument can be asked of it.'}")
+            raise ModelError(_nothing_to_ask(what, asked if named else {}))
     if named and unasked:
-        needed = " ".join(f"{name} needs {_needed(kind)}." for name, kind in unasked.items())
-        raise ModelError(f"None of the models can answer what was named: {needed}")
+        needed = " ".join(f"{name} needs {_needed(kind)}" for name, kind in unasked.items())
+        raise ModelError(f"None of the models can answer what you named. {needed}")
+
+
+def _nothing_to_ask(what: Description, named: Mapping[str, InstrumentKind]) -> str:
+    """The sentences for a model that can answer none of the instruments, and what to do."""
+    if not named:
+        return f"{what} No instrument can be asked of it."
+    needed = " ".join(f"{name} needs {_needed(kind)}" for name, kind in named.items())
+    several = "None of the instruments you named" if len(named) > 1 else "The instrument you named"
+    verb = "cannot" if len(named) == 1 else "can"
+    return f"{what} {several} {verb} be asked of it. {needed}"
 
 
 def _needed(kind: InstrumentKind) -> str:
-    """Who can answer this kind of instrument."""
+    """Who can answer this kind of instrument, to the end of the sentence."""
     able = [row.needed for row in kinds().values() if row.table_for(kind) is not None]
-    return " or ".join(able) + (PRONOUNS if kind == "ask" else "")
+    return f"{' or '.join(able)}.{PRONOUNS if kind == 'ask' else ''}"
+
+
+def _is_slow(model: str, loading: LoadOptions) -> bool:
+    """Whether each answer takes a model that goes on with texts long: a request, or a CPU's time.
+
+    All choices of all instruments are 58,000: hours for the smallest models on a CPU.
+    """
+    if behind_server(model) or loading.device == "cpu":
+        return True
+    from goffman.models.forward import choose_device
+
+    return choose_device(loading.device).type == "cpu"
 
 
 def _questions(
-    ways: Sequence[Askable], options: AskOptions, listener: Listener, *, served: Collection[str]
+    ways: Sequence[Askable], options: AskOptions, listener: Listener, *, slowly: Collection[str]
 ) -> dict[str, Question]:
-    """By id: the instruments as they are asked; ``served``: those that servers are asked."""
+    """By id: the instruments as they are asked; ``slowly``: those that some model is slow with."""
     found: dict[str, Question] = {}
     told: set[str] = set()
     for way in ways:
         instrument = way.instrument
-        chosen = _chosen_prompts(instrument, options, served=instrument.id in served)
+        chosen = _chosen_prompts(instrument, options, slowly=instrument.id in slowly)
         rendered = render(instrument, chosen)
         if way.of not in told:
             # Said once, also where sentence pairs are asked in two ways.
@@ -246,13 +293,12 @@ def _settings(
     return settings_of(instrument, top_k=options.top_k, targets=targets)
 
 
-def _chosen_prompts(instrument: Instrument, options: AskOptions, *, served: bool) -> PromptOptions:
+def _chosen_prompts(instrument: Instrument, options: AskOptions, *, slowly: bool) -> PromptOptions:
     """What is asked of an instrument, of the choices that it leaves.
 
-    A probability costs a forward pass, a reply a request: of what is answered in text, and of what
-    a server is asked, only a part is asked, unless the user wants all.
+    Of what some model would take too long for, a balanced part, unless the user wants all.
     """
-    thorough = options.thorough or not (served or answers_to(instrument.kind) == "replies")
+    thorough = options.thorough or not slowly
     if isinstance(instrument.content, Questionnaire):
         wordings = ["all"] if options.all_wordings else None
         return PromptOptions(wordings=wordings, thorough=thorough)
@@ -277,8 +323,8 @@ def _check_sentences(given: PromptOptions | None, instruments: Sequence[Instrume
     if all(isinstance(instrument.content, Questionnaire) for instrument in instruments):
         for name, option in FOR_SENTENCE_PAIRS.items():
             if getattr(given, name, None) is not None:
-                named = ", ".join(instrument.id for instrument in instruments)
+                named = " or ".join(instrument.id for instrument in instruments)
                 raise InputError(
-                    f"{option} goes with an instrument of sentence pairs, such as coreference; "
-                    f"asked here: {named}."
+                    f"{option} works only with instruments of sentence pairs, such as coreference, "
+                    f"not with {named}."
                 )

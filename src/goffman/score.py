@@ -13,6 +13,7 @@ from goffman.errors import GoffmanError, RunError
 from goffman.lexicons.attitudes import load_attitudes
 from goffman.lexicons.gender import load_gender
 from goffman.lexicons.words import Words
+from goffman.measures.agreement import BOTH_WAYS, agreement_scores
 from goffman.measures.catalogue import measure_from
 from goffman.measures.controls import control_score
 from goffman.measures.replies import DEFAULT_PARSER, FIRST_PARSER, parser_named
@@ -89,6 +90,7 @@ def score(
     prompts, controls = read_prompts(run, manifest), read_controls(run, manifest)
     tables = [pl.DataFrame(schema=schema(SCORES))]
     measures = measures_of(manifest)
+    prepared: dict[str, list[pl.DataFrame]] = {}
     for instrument in sorted({*manifest.instruments} - {*measures}):
         note(f"{instrument} names no measure in [settings], so that it has no scores.")
     for instrument, measure in measures.items():
@@ -107,6 +109,8 @@ def score(
         ):
             said = measure.prepare(_to(asked, answers), asked, words, cased=cased)
             each.append(measure.each(said, asked))
+            if instrument.endswith(BOTH_WAYS):
+                prepared.setdefault(instrument, []).append(said)
             if of_controls.height:
                 said = _to(of_controls, answers)
                 said = measure.prepare(said, of_controls, words, cased=cased)
@@ -114,7 +118,8 @@ def score(
         if each:
             scores = pl.concat(each)
             tables += [scores, measure.means(scores), *competence]
-    return pl.concat(tables)
+    names = {instrument: measure.name for instrument, measure in measures.items()}
+    return pl.concat([*tables, agreement_scores(prepared, prompts, names)])
 
 
 def prompts_scored(

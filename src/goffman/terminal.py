@@ -148,7 +148,7 @@ class ProgressLines:
         if progress.rate and not ends and now - self._printed < self.EVERY:
             return
         self._printed = now
-        line = f"{what}: {progress.done:,} of {progress.total:,} sentences"
+        line = f"{what}: {progress.done:,} of {progress.total:,} {progress.what}"
         if progress.rate:
             line += f", {rate}"
         if progress.note:

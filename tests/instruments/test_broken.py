@@ -114,6 +114,7 @@ BROKEN = {
         remove("instrument.toml"),
         ["instrument.toml: not found in DIR."],
     ),
+    "no items": (remove("items.csv"), ["items.csv: not found in DIR."]),
     "a misnamed table": (
         lambda folder: (folder / "items.csv").rename(folder / "item.csv"),
         ["items.csv: not found in DIR. Did you mean 'item.csv'?"],
@@ -136,10 +137,11 @@ BROKEN = {
         toml("licence =", "license ="),
         [
             "instrument.toml: the key 'licence' is missing.",
-            "instrument.toml, line 6: there is no key 'license'. Allowed: id, version, title, kind, "
-            "citation, licence, language, limits, nouns, conditions, slot, fields, wordings, "
-            "settings, controls, completion, writing. "
-            "Did you mean 'licence'?",
+            (
+                "instrument.toml, line 6: unknown key 'license'. Allowed: id, version, "
+                "title, kind, citation, licence, language, limits, nouns, conditions, "
+                "slot, fields, wordings, settings, controls, completion, writing. Did you mean 'licence'?"
+            ),
         ],
     ),
     "a number for a text": (
@@ -221,8 +223,10 @@ BROKEN = {
     "an unknown column": (
         items("keyed", "keyd"),
         [
-            "items.csv, line 1: there is no column 'keyd'. Allowed: item, text, wording, "
-            "dimension, keyed, choice_keyed, your_text, baseline. Did you mean 'keyed'?"
+            (
+                "items.csv, line 1: unknown column 'keyd'. Allowed: item, text, wording, "
+                "dimension, keyed, choice_keyed, your_text, baseline. Did you mean 'keyed'?"
+            )
         ],
     ),
     "a missing column": (
@@ -231,11 +235,11 @@ BROKEN = {
     ),
     "a column twice": (
         items("item,text,keyed", "item,text,text"),
-        ["items.csv, line 1: the column 'text' stands 2 times."],
+        ["items.csv, line 1: the column 'text' is there 2 times."],
     ),
     "a row that is too short": (
         items("{someone},plain", "{someone}"),
-        ["items.csv, line 2: the row has 2 cells, the header 3."],
+        ["items.csv, line 2: the row has 2 cells, but the header has 3."],
     ),
     "bad quotes": (
         items("tea,have tea", 'tea,"have" tea'),
@@ -252,15 +256,19 @@ BROKEN = {
     "a stray space": (
         conditions("a cold,has", "a cold ,has"),
         [
-            "conditions.csv, line 3: form is 'a cold ': there is a space too many at its start, end "
-            "or middle."
+            (
+                "conditions.csv, line 3: form is 'a cold '. Remove the extra space at the "
+                "start, at the end or in the middle."
+            )
         ],
     ),
     "a control sign": (
         conditions("a cold,has", "a\x1bcold,has"),
         [
-            "conditions.csv, line 3: form has a line break, a special space or another sign that is not "
-            "seen in it."
+            (
+                "conditions.csv, line 3: form contains a line break, a special space or "
+                "another invisible character."
+            )
         ],
     ),
     "an item twice": (
@@ -283,8 +291,10 @@ BROKEN = {
     "an unknown place in an item": (
         items("tea with {someone}", "tea with {somebody}"),
         [
-            "items.csv, line 2: text has '{somebody}', which is not known. Allowed: {someone}. "
-            "Did you mean 'someone'?"
+            (
+                "items.csv, line 2: text has the unknown place '{somebody}'. Allowed: "
+                "{someone}. Did you mean 'someone'?"
+            )
         ],
     ),
     "an item without a condition": (
@@ -304,38 +314,50 @@ BROKEN = {
     "a mask for a classifier": (
         toml('"fill"', '"classify"'),
         [
-            "items.csv, line 2: the sentence has <mask>, which only an instrument of kind fill has: "
-            "'It is <mask> to have tea with {someone}.'.",
-            "items.csv, line 3: the sentence has <mask>, which only an instrument of kind fill has: "
-            "'It is <mask> to walk home with {someone}.'.",
+            (
+                "items.csv, line 2: the sentence has <mask>, but only instruments of kind "
+                "fill can have it: 'It is <mask> to have tea with {someone}.'."
+            ),
+            (
+                "items.csv, line 3: the sentence has <mask>, but only instruments of kind "
+                "fill can have it: 'It is <mask> to walk home with {someone}.'."
+            ),
         ],
     ),
     "a form without its verb": (
         conditions("tall,is", "tall,"),
-        ["conditions.csv, line 2: verb is empty, but filled in [slot] uses {verb}."],
+        [("conditions.csv, line 2: verb is empty, but 'filled' in [slot] uses {verb}.")],
     ),
     "a form twice": (
         conditions("cold,Cold,even,Illness,a cold,has", "tall,Tall,odd,Body,tall,is"),
         [
-            "conditions.csv, line 3: 'someone who is tall' is what a form of 'tall' reads like already."
+            (
+                "conditions.csv, line 3: this reads 'someone who is tall', like another "
+                "form of 'tall'."
+            )
         ],
     ),
     "a condition in two groups": (
         conditions("cold,Cold,even,Illness,a cold,has", "tall,Tall,even,Body,high,is"),
         [
-            "conditions.csv, line 3: group is 'even', but 'odd' in an earlier row of 'tall'. "
-            "A condition has one."
+            (
+                "conditions.csv, line 3: group is 'even' here, but 'odd' in an earlier row "
+                "of condition 'tall'. All rows of a condition must have the same "
+                "group."
+            )
         ],
     ),
     "a name twice": (
         conditions("cold,Cold", "cold,Tall"),
-        ["conditions.csv, line 3: the name 'Tall' is that of the condition 'tall' already."],
+        ["conditions.csv, line 3: the condition 'tall' has the name 'Tall' too."],
     ),
     "a condition named baseline": (
         conditions("cold,Cold", "baseline,Cold"),
         [
-            "conditions.csv, line 3: condition cannot be 'baseline': that means the prompts without "
-            "a condition."
+            (
+                "conditions.csv, line 3: condition cannot be 'baseline': this name is for "
+                "prompts without a condition."
+            )
         ],
     ),
     "a condition whose id is none": (
@@ -348,13 +370,19 @@ BROKEN = {
 BROKEN |= {
     "a mask in a form": (
         conditions("tall,is", "tall <mask>,is"),
-        ["conditions.csv, line 2: form is 'tall <mask>'. It cannot have '<mask>' in it."],
+        ["conditions.csv, line 2: form is 'tall <mask>'. It must not contain '<mask>'."],
     ),
     "a place in the baseline": (
         toml('empty = "someone"', 'empty = "some {form}"'),
         [
-            "instrument.toml, line 11: empty in [slot] is 'some {form}'. It cannot have '{' in it.",
-            "instrument.toml, line 11: empty in [slot] is 'some {form}'. It cannot have '}' in it.",
+            (
+                "instrument.toml, line 11: empty in [slot] is 'some {form}'. It must not "
+                "contain '{'."
+            ),
+            (
+                "instrument.toml, line 11: empty in [slot] is 'some {form}'. It must not "
+                "contain '}'."
+            ),
         ],
     ),
     "a baseline of spaces": (
@@ -395,7 +423,10 @@ BROKEN |= {
             "item,text,baseline\ntea,have tea with {someone},have tea\n"
         ),
         [
-            "items.csv, line 2: baseline is given, and so is empty in [slot]. Keep one of them.",
+            (
+                "items.csv, line 2: there is a baseline here, and 'empty' in [slot]. Keep "
+                "only one of the two."
+            ),
         ],
     ),
     "baselines that do not do": (
@@ -408,9 +439,12 @@ BROKEN |= {
             ),
         ),
         [
-            "items.csv, line 3: baseline is empty, but other items have one.",
-            "items.csv, line 4: baseline has a brace: 'run with {someone}'. It names nothing.",
-            "items.csv, line 5: baseline must have <mask> as often as text has it: 'sit <mask>'.",
+            "items.csv, line 3: baseline is empty here, but not for other items.",
+            ("items.csv, line 4: baseline is 'run with {someone}'. It must not contain a brace."),
+            (
+                "items.csv, line 5: baseline is 'sit <mask>'. It must contain <mask> as "
+                "many times as text does."
+            ),
         ],
     ),
     "an item keyed in two ways": (
@@ -442,9 +476,11 @@ BROKEN |= {
     "an unknown setting": (
         toml('contrast = "odd"', 'contrast = "odd"\ntopk = 50'),
         [
-            "instrument.toml, line 19: there is no key 'topk' in [settings]. Allowed: measure, "
-            "contrast, against, placement, top_k, depth, width, pairs, trials, smallest, "
-            "smallest_preference. Did you mean 'top_k'?"
+            (
+                "instrument.toml, line 19: unknown key 'topk' in [settings]. Allowed: "
+                "measure, contrast, against, placement, top_k, depth, width, pairs, "
+                "trials, smallest, smallest_preference. Did you mean 'top_k'?"
+            )
         ],
     ),
     "a setting that is no number": (
@@ -458,8 +494,10 @@ BROKEN |= {
     "a space that is not seen": (
         conditions("a cold,has", "a\u00a0cold,has"),
         [
-            "conditions.csv, line 3: form has a line break, a special space or another sign that is "
-            "not seen in it."
+            (
+                "conditions.csv, line 3: form contains a line break, a special space or "
+                "another invisible character."
+            )
         ],
     ),
     "an endless id": (
@@ -477,8 +515,10 @@ BROKEN |= {
     "conditions at an impossible path": (
         toml('licence = "CC0-1.0"', 'licence = "CC0-1.0"\nconditions = "a\\u0000b"'),
         [
-            "instrument.toml, line 7: conditions has a line break, a special space or another sign "
-            "that is not seen in it.",
+            (
+                "instrument.toml, line 7: conditions contains a line break, a special "
+                "space or another invisible character."
+            ),
             "a\0b: the file cannot be read: embedded null byte.",
         ],
     ),
@@ -597,8 +637,10 @@ BROKEN |= {
     "a limit of two lines": (
         at_top('limits = ["None\\nof note."]'),
         [
-            "instrument.toml, line 7: sentence 1 of limits has a line break, a special space or "
-            "another sign that is not seen in it."
+            (
+                "instrument.toml, line 7: sentence 1 of limits contains a line break, a "
+                "special space or another invisible character."
+            )
         ],
     ),
     "a long limit": (
@@ -616,8 +658,10 @@ BROKEN |= {
     "a noun for something else": (
         nouns('conditon = ["group", "groups"]'),
         [
-            "instrument.toml, line 18: there is no key 'conditon' in [nouns]. Allowed: condition. "
-            "Did you mean 'condition'?"
+            (
+                "instrument.toml, line 18: unknown key 'conditon' in [nouns]. Allowed: "
+                "condition. Did you mean 'condition'?"
+            )
         ],
     ),
     "a noun without its plural": (nouns('condition = "group"'), [TWO]),
@@ -630,8 +674,10 @@ BROKEN |= {
     "a singular with a space too many": (
         nouns('condition = [" group", "groups"]'),
         [
-            "instrument.toml, line 18: the singular in [nouns] is ' group': there is a space too "
-            "many at its start, end or middle."
+            (
+                "instrument.toml, line 18: the singular in [nouns] is ' group'. Remove the "
+                "extra space at the start, at the end or in the middle."
+            )
         ],
     ),
     "a long noun": (
@@ -683,11 +729,12 @@ def test_reading_stops_where_nobody_would_read_on(folder: Path) -> None:
         load_instrument(folder)
     assert len(caught.value.faults) == 200
     assert str(caught.value).startswith(
-        "conditions.csv cannot be used: 200 faults.\n"
-        "  conditions.csv, line 4: the row has 7 cells, the header 6.\n"
+        "conditions.csv cannot be used: 200 faults.\n  conditions.csv, line 4: the row "
+        "has 7 cells, but the header has 6.\n"
     )
     assert str(caught.value).endswith(
-        "\n  conditions.csv, line 203: the row has 7 cells, the header 6.\nReading stopped there."
+        "\n  conditions.csv, line 203: the row has 7 cells, but the header has 6.\nThere "
+        "may be more: reading stopped here."
     )
 
 
@@ -768,7 +815,7 @@ def test_a_name_that_is_no_instrument() -> None:
     with pytest.raises(InputError) as caught:
         load_instrument("social-distnce")
     assert str(caught.value) == (
-        "There is no instrument 'social-distnce': it is neither a folder nor one of "
+        "There is no instrument 'social-distnce'. Give the path of a folder or one of "
         "social-distance, people-sentiment, care-seeking, attribution, coreference. "
         "Did you mean 'social-distance'?"
     )
@@ -878,9 +925,11 @@ BROKEN_PAIRS |= {
     "a slot beside a question": (
         toml("[settings]", '[slot]\nname = "x"\n\n[settings]'),
         [
-            "instrument.toml, line 9: there is no key 'slot'. Allowed: id, version, title, kind, "
-            "citation, licence, language, limits, nouns, question, settings, controls, completion, "
-            "writing."
+            (
+                "instrument.toml, line 9: unknown key 'slot'. Allowed: id, version, title, "
+                "kind, citation, licence, language, limits, nouns, question, settings, "
+                "controls, completion, writing."
+            )
         ],
     ),
     "sentence pairs in a language without their grammar": (

@@ -193,7 +193,10 @@ def test_another_control_is_another_digest(tea: Path) -> None:
 BROKEN = {
     "no table": (
         ("instrument.toml", TOML[TOML.index("[controls]") :], ""),
-        "controls.csv: there are controls, but no [controls] in instrument.toml, with their floor.",
+        (
+            "controls.csv: there are controls, but instrument.toml has no [controls] with "
+            "their floor."
+        ),
     ),
     "a strange score": (
         ("instrument.toml", '"separation"', '"seperation"'),
@@ -215,20 +218,22 @@ BROKEN = {
     ),
     "an unknown key": (
         ("instrument.toml", "floor = 0.9", "floor = 0.9\nroof = 1"),
-        "instrument.toml, line 31: there is no key 'roof' in [controls]. Allowed: score, task, "
-        "floor.",
+        (
+            "instrument.toml, line 31: unknown key 'roof' in [controls]. Allowed: score, "
+            "task, floor."
+        ),
     ),
     "twice the same": (
         ("controls.csv", "bad,drown", "good,drown"),
-        "controls.csv, line 3: the control 'good' stands there twice.",
+        "controls.csv, line 3: there are two controls 'good'.",
     ),
     "a condition": (
         ("controls.csv", "drown", "talk to {someone}"),
-        "controls.csv, line 3: text has {someone}, but a control names no condition.",
+        ("controls.csv, line 3: text has {someone}, but a control must not name a condition."),
     ),
     "an unknown place": (
         ("controls.csv", "drown", "{drown}"),
-        "controls.csv, line 3: text has '{drown}', which is not known. Allowed: {where}.",
+        "controls.csv, line 3: text has the unknown place '{drown}'. Allowed: {where}.",
     ),
     "a stray brace": (
         ("controls.csv", "drown", "drown}"),
@@ -245,16 +250,21 @@ BROKEN = {
     ),
     "one answer only": (
         ("controls.csv", "drown,negative", "drown,positive"),
-        "controls.csv: every control expects 'positive': a model that says nothing else passes.",
+        (
+            "controls.csv: every control expects 'positive', so a model that always says "
+            "it would pass."
+        ),
     ),
     "an unknown column": (
         ("controls.csv", "id,text,expected", "id,text,expected,other"),
-        "controls.csv, line 1: there is no column 'other'. Allowed: id, text, expected, your_text.",
+        "controls.csv, line 1: unknown column 'other'. Allowed: id, text, expected, your_text.",
     ),
     "a condition of that name": (
         ("conditions.csv", "tall,Tall", "control,Tall"),
-        "conditions.csv, line 2: condition cannot be 'control': that means the prompts of "
-        "controls.csv.",
+        (
+            "conditions.csv, line 2: condition cannot be 'control': this name is for the "
+            "prompts of controls.csv."
+        ),
     ),
 }
 
@@ -270,7 +280,7 @@ def test_every_fault_of_controls_is_said_with_its_line(tea: Path, what: str) -> 
 BROKEN_PAIRS = {
     "no other": (
         ("Ann saw Bob as she came.,she,Ann,Bob", "Ann saw Bob as she came.,she,Ann,"),
-        "controls.csv, line 2: other is empty: it is the wrong answer.",
+        "controls.csv, line 2: other is empty. Give the wrong answer there.",
     ),
     "the same twice": (
         ("My aunt said <mask> came.,,she,he", "My aunt said <mask> came.,,she,She"),
@@ -278,11 +288,17 @@ BROKEN_PAIRS = {
     ),
     "a pronoun that is not there": (
         ("she came.,she,Ann,Bob", "she came.,they,Ann,Bob"),
-        "controls.csv, line 2: pronoun is 'they', which is no word of 'Ann saw Bob as she came.'.",
+        (
+            "controls.csv, line 2: pronoun is 'they', but 'Ann saw Bob as she came.' does "
+            "not contain it."
+        ),
     ),
     "a name that is not there": (
         ("she came.,she,Ann,Bob", "she came.,she,Anna,Bob"),
-        "controls.csv, line 2: expected is 'Anna', which is no word of 'Ann saw Bob as she came.'.",
+        (
+            "controls.csv, line 2: expected is 'Anna', but 'Ann saw Bob as she came.' does "
+            "not contain it."
+        ),
     ),
     "two masks": (
         ("My aunt said <mask> came.", "My aunt said <mask> lost <mask>."),
@@ -291,15 +307,21 @@ BROKEN_PAIRS = {
     ),
     "a pronoun at a mask": (
         ("My aunt said <mask> came.,,", "My aunt said <mask> came.,she,"),
-        "controls.csv, line 4: pronoun is 'she', but the sentence has <mask> in its place.",
+        (
+            "controls.csv, line 4: pronoun is 'she'. Leave it empty, because the sentence "
+            "has <mask>."
+        ),
     ),
     "always the first": (
         ("Ann saw Bob as he came.,he", "Bob saw Ann as he came.,he"),
-        "controls.csv: the right answer is always the one mentioned first: put some the other way.",
+        (
+            "controls.csv: the right answer is always mentioned first. Write some the "
+            "other way around."
+        ),
     ),
     "always she": (
         ("My uncle said <mask> came.,,he,she", "My niece said <mask> came.,,she,he"),
-        "controls.csv: the right pronoun is always 'she': put some the other way.",
+        ("controls.csv: the right pronoun is always 'she'. Use the other one in some sentences."),
     ),
 }
 
@@ -320,3 +342,12 @@ def test_a_measure_that_scores_controls_otherwise_is_refused(tea: Path) -> None:
         "tea: score in [controls] is 'separation', but the measure gender-of-subject scores "
         "controls by person. Change it, or leave [controls] and controls.csv out."
     )
+
+
+def test_of_a_wrong_kind_only_the_kind_is_said(tea: Path) -> None:
+    toml = tea / "instrument.toml"
+    toml.write_text(toml.read_text().replace('kind = "fill"', 'kind = "fil"'))
+    with pytest.raises(InstrumentError) as refusal:
+        load_instrument(tea)
+    assert "Allowed: ." not in str(refusal.value)
+    assert "kind is 'fil'" in str(refusal.value)

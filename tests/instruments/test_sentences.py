@@ -95,9 +95,10 @@ def test_malformed_adjectives_are_refused(given_text: str) -> None:
     with pytest.raises(SentenceError) as caught:
         parse_setting(given_text)
     assert str(caught.value) == (
-        f"--adjectives is '{given_text}'. Allowed: two adjectives with a comma between them, such "
-        "as 'arrogant,responsive'; one, such as 'old,' (male) or ',blond' (female); 'all' for the "
-        "study's 15 settings; or 'none' for the baseline alone."
+        f"--adjectives is '{given_text}'. Give two adjectives with a comma between them: "
+        "arrogant,responsive. For one adjective, keep the comma: after the word for the man's "
+        "occupation (old,) or before it for the woman's (,blond). Also allowed: all (the study's "
+        "15 settings) and none (no adjectives)."
     )
 
 
@@ -189,8 +190,8 @@ def test_impossible_numbers_of_pairs_are_refused(count: int) -> None:
     with pytest.raises(SentenceError) as caught:
         generate_pairs(CONTENT, count=count, seed=0)
     assert str(caught.value) == (
-        f"--sentence-pairs is {count}. Allowed: 1 to 121,600, which is 152 frames with 800 casts of two "
-        "occupations each."
+        f"--sentence-pairs is {count}. Allowed: 1 to 121,600 (152 sentence frames × 800 "
+        "ordered pairs of occupations)."
     )
 
 
@@ -237,13 +238,15 @@ def test_users_adjectives_stand_beside_the_baseline() -> None:
 
 
 def test_options_that_mean_nothing_are_refused() -> None:
-    with pytest.raises(InputError, match="--wording does not go with coreference: it has no"):
+    with pytest.raises(
+        InputError, match="--wording cannot be used with coreference, because it has no"
+    ):
         render(INSTRUMENT, PromptOptions(wordings=["first"]))
     with pytest.raises(
-        InputError, match="--sentence-pairs does not go with care-seeking: it has no sentence pairs"
+        InputError, match="--sentence-pairs cannot be used with care-seeking, because it has no"
     ):
         render(load_instrument("care-seeking"), PromptOptions(pairs=3))
-    with pytest.raises(InputError, match="--drop-faulty goes with --winobias alone"):
+    with pytest.raises(InputError, match="--drop-faulty works only with --winobias"):
         render(INSTRUMENT, PromptOptions(drop_faulty=True))
     with pytest.raises(SentenceError, match=r"Did you mean 'by-position'\?"):
         render(INSTRUMENT, PromptOptions(placement="by-positon"))

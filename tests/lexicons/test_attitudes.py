@@ -206,9 +206,12 @@ def test_a_fill_without_its_prompt_is_refused():
         (
             "word,lable\nhard,negative\n",
             [
-                "mine.csv, line 1: there is no column 'lable'. Allowed: word, label, item, wording, "
-                "rater, note, rating_1, rating_2, rating_3, rating_4, rating_5, rating_6, rating_7, "
-                "rating_8, rating_9. Did you mean 'label'?",
+                (
+                    "mine.csv, line 1: unknown column 'lable'. Allowed: word, label, item, "
+                    "wording, rater, note, rating_1, rating_2, rating_3, rating_4, "
+                    "rating_5, rating_6, rating_7, rating_8, rating_9. Did you mean "
+                    "'label'?"
+                ),
                 "mine.csv, line 1: the column 'label' is missing.",
             ],
         ),
@@ -225,16 +228,21 @@ def test_a_fill_without_its_prompt_is_refused():
         (
             "word,item,label\nhard,,negative\nHARD,,negative\nhard,neighbor,neutral\n",
             [
-                "mine.csv, line 3: 'HARD' is rated on line 2 already. One label for a word: settle "
-                "several raters' first, with goffman agree --settle."
+                (
+                    "mine.csv, line 3: 'HARD' is already rated on line 2. A word can have "
+                    "only one label. If several people rated it, settle their "
+                    "disagreements first: goffman agree --settle."
+                )
             ],
         ),
-        ("word,label\nhard\n", ["mine.csv, line 2: the row has 1 cells, the header 2."]),
+        ("word,label\nhard\n", [("mine.csv, line 2: the row has 1 cells, but the header has 2.")]),
         (
             "word,label\n hard,negative\n",
             [
-                "mine.csv, line 2: word is ' hard': there is a space too many at its start, end or "
-                "middle."
+                (
+                    "mine.csv, line 2: word is ' hard'. Remove the extra space at the "
+                    "start, at the end or in the middle."
+                )
             ],
         ),
     ],

@@ -353,19 +353,17 @@ def test_every_fault_of_a_file_is_said_with_its_line(tmp_path: Path) -> None:
     with pytest.raises(LexiconError) as error:
         load_gender(file)
     assert str(error.value) == (
-        f"{file} cannot be used: 10 faults.\n"
-        "  own.csv, line 9: the row has 2 cells, the header 6.\n"
-        "  own.csv, line 6: word is empty.\n"
-        "  own.csv, line 7: word is ' man': there is a space too many at its start, end or middle.\n"
-        "  own.csv, line 8: group is empty.\n"
-        "  own.csv, line 2: group is 'Female'. Allowed: lower-case letters, digits and single "
-        "hyphens, such as 'female'.\n"
-        "  own.csv, line 3: kind is 'pronuon'. Allowed: pronoun, noun, adjective, name. Did you "
-        "mean 'pronoun'?\n"
-        "  own.csv, line 4: count is 'many'. Allowed: a whole number, or nothing.\n"
-        "  own.csv, line 4: percent is '101'. Allowed: a number from 0 to 100, or nothing.\n"
-        "  own.csv, line 4: common_word is 'yes'. Allowed: true, false, or nothing.\n"
-        "  own.csv, line 5: the word 'MARY' is already on line 4."
+        f"{file} cannot be used: 10 faults.\n  own.csv, line 9: the row has 2 cells, but "
+        "the header has 6.\n  own.csv, line 6: word is empty.\n  own.csv, line 7: word "
+        "is ' man'. Remove the extra space at the start, at the end or in the "
+        "middle.\n  own.csv, line 8: group is empty.\n  own.csv, line 2: group is "
+        "'Female'. Allowed: lower-case letters, digits and single hyphens, such as "
+        "'female'.\n  own.csv, line 3: kind is 'pronuon'. Allowed: pronoun, noun, "
+        "adjective, name. Did you mean 'pronoun'?\n  own.csv, line 4: count is 'many'. "
+        "Allowed: a whole number, or nothing.\n  own.csv, line 4: percent is '101'. "
+        "Allowed: a number from 0 to 100, or nothing.\n  own.csv, line 4: common_word "
+        "is 'yes'. Allowed: true, false, or nothing.\n  own.csv, line 5: the word "
+        "'MARY' is already on line 4."
     )
     assert error.value.exit_code == 2
 
@@ -374,8 +372,8 @@ def test_every_fault_of_a_file_is_said_with_its_line(tmp_path: Path) -> None:
     ("text", "said"),
     [
         ("word,gender,kind\nshe,female,pronoun\n", [
-            "own.csv, line 1: there is no column 'gender'. Allowed: word, group, kind, count, "
-            "percent, common_word, note.",
+            ("own.csv, line 1: unknown column 'gender'. Allowed: word, group, kind, "
+"count, percent, common_word, note."),
             "own.csv, line 1: the column 'group' is missing.",
         ]),
         ("word,group,kind\n", ["own.csv: the table has no rows."]),

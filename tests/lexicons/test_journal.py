@@ -134,7 +134,7 @@ def test_a_journal_that_is_a_pipe_is_refused_rather_than_waited_for(tmp_path):
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60
     )
-    said = f"anna.jsonl in {tmp_path} is a named pipe, not a file. Move it away and give the same "
+    said = f"anna.jsonl in {tmp_path} is a named pipe, not a file. Move it away and run the same "
     assert said in done.stderr
 
 
@@ -199,8 +199,8 @@ def test_what_a_full_disk_did_not_take_does_not_count():
     finally:
         os.close(descriptor)
     assert str(caught.value) == (
-        "Not saved: the disk is full (anna.jsonl: No space left on device). What was rated before "
-        "is kept. See to the disk, then press the key again."
+        "Not saved: the disk is full (anna.jsonl: No space left on device). What was "
+        "rated before is kept. Check the disk, then press the key again."
     )
     assert journal.record.labels == {}
 
@@ -258,7 +258,7 @@ def test_a_journal_of_a_run_that_is_a_link_is_not_written_through(tmp_path):
         open_journal(run / "ratings" / "anna.jsonl", run=run),
     ):
         pass
-    away = "Move it away and give the same command again."
+    away = "Move it away and run the same command again."
     assert str(refusal.value) == f"ratings/anna.jsonl in {run} is a link, not a file. {away}"
     shutil.rmtree(run / "ratings")
     (run / "ratings").symlink_to(own)
@@ -275,8 +275,8 @@ def test_a_pipe_in_the_place_of_a_journal_does_not_keep_anyone_waiting(tmp_path)
     path = tmp_path / "anna.jsonl"
     os.mkfifo(path)
     said = (
-        f"anna.jsonl in {tmp_path} is a named pipe, not a file. Move it away and give the same "
-        "command again."
+        f"anna.jsonl in {tmp_path} is a named pipe, not a file. Move it away and run "
+        "the same command again."
     )
     for do in (lambda: fill(path), lambda: read_journal(path)):
         with pytest.raises(RunError) as refusal:

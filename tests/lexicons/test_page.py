@@ -148,7 +148,7 @@ def test_two_raters_forty_words_a_killed_server_and_a_settled_lexicon(browser, r
 
     said = goffman("agree", run)
     assert said.returncode == 0, said.stderr
-    assert f"{40 - len(differing)} of 40 words alike" in said.stdout
+    assert f"same label for {40 - len(differing)} of 40 words" in said.stdout
     settled = folder / "settled.csv"
     with showing("agree", run, "--settle") as page, Reader(browser, page) as reader:
         seen = {}

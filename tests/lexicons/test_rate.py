@@ -190,7 +190,7 @@ def test_a_post_for_another_run_is_refused(page):
         ({"word": 7}, "word is 7; it must be text."),
         (
             {"do": "note", "note": "x" * 3000},
-            "note has 3,000 characters; at most 2,000 are allowed.",
+            "note has 3,000 characters. Allowed: up to 2,000.",
         ),
     ],
 )
@@ -349,14 +349,14 @@ def test_where_nothing_is_unrated_no_page_is_opened(run, tmp_path):
     done = goffman("rate", run, "--rater", "anna", "--unrated", "--ratings", mine)
     assert done.returncode == 0
     assert done.stderr == (
-        "Nothing to rate: the ratings know every word of tiny-run. "
-        f"--all offers all {len(words)} words (about {math.ceil(len(words) / 10)} minutes).\n"
-        f"0 words rated by anna, 0 left. Saved in {run}/ratings/anna.jsonl.\n"
+        "Nothing to rate: all words of tiny-run are rated already. To rate all "
+        f"{len(words)} words (about {math.ceil(len(words) / 10)} minutes), use --all.\n0 "
+        f"words rated by anna, 0 left. Saved in {run}/ratings/anna.jsonl.\n"
     )
     done = goffman("rate", run, "--rater", "anna", "--ratings", mine)
     assert done.stderr.startswith(
-        "Nothing to rate: the ratings know the words that carry 80% of the probability in "
-        "tiny-run. --all offers all "
+        "Nothing to rate: the words that carry 80% of the probability in tiny-run are rated "
+        "already. To rate all "
     )
 
 
@@ -367,13 +367,16 @@ def test_how_many_words_and_minutes_are_said_before_the_page_opens(run):
     assert len(most) < len(every)
     for options, offered in (((), most), (("--all",), every)):
         share = sum(entry.mass for entry in offered)
-        more = f" --all offers all {len(every)} words (about {math.ceil(len(every) / 10)} minutes)."
+        more = (
+            f" To rate all {len(every)} words (about {math.ceil(len(every) / 10)} "
+            "minutes), use --all."
+        )
         with showing("rate", run, "--rater", "anna", *options) as page:
             assert page.said.splitlines()[0] == (
-                f"To rate as anna: {len(offered)} words, which carry {share:.1%} of the "
-                f"probability of all words in tiny-run. This takes about "
-                f"{math.ceil(len(offered) / 10)} minutes at 6 seconds a word."
-                f"{'' if options else more}"
+                f"{len(offered)} words to rate, as rater 'anna'. They carry {share:.1%} "
+                "of the probability of all words in tiny-run. This takes about "
+                f"{math.ceil(len(offered) / 10)} minutes at 6 seconds per "
+                f"word.{('' if options else more)}"
             )
             state = page.state()
             assert state["time"] == f"about {math.ceil(len(offered) / 10)} minutes"
@@ -384,7 +387,7 @@ def test_all_and_unrated_exclude_each_other(run):
     done = goffman("rate", run, "--all", "--unrated")
     assert (done.returncode, done.stderr) == (
         2,
-        "--all and --unrated were both given. Give one of them, or neither.\n",
+        "--all and --unrated cannot be used together. Give one, or neither.\n",
     )
 
 

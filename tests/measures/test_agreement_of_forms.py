@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
 from choosing import asked, choices, listed, replied, section
+from making import check
 
 from goffman.correlations import correlations, correlations_said
 from goffman.estimate import estimates
 from goffman.estimates.contrast import Comparing
-from goffman.measures.agreement import AGREEMENT, agreement
+from goffman.measures.agreement import AGREEMENT, agreement, agreement_scores
 from goffman.measures.choices_parsed import read_choices
 from goffman.measures.mean_code import MeanCode
 from goffman.measures.said_code import SaidCode
-from goffman.presentation.findings_agreement import agreement_said, agreement_table
+from goffman.presentation.findings import findings_of
+
+STYLE = "So what it answers says little about what it was asked. "
 
 
 def both_forms():
@@ -71,10 +76,26 @@ def test_agreement_is_that_of_a_plain_loop():
     assert row["share"] == pytest.approx(same / named)
     chance = sum((texts.count(label) / named) * (tops.count(label) / named) for label in "ABCDE")
     assert row["by_chance"] == pytest.approx(chance)
-    (sentence,) = agreement_said(table)
-    assert sentence.startswith(f"scale, m: {same / named:.2f} of {named} replies name the option")
-    (made,) = agreement_table(table)
-    assert made.name == "text-and-probabilities"
+    names = {"scale-choice": "mean-code", "scale-said": "said-code"}
+    prepared = {"scale-choice": [answers], "scale-said": [read]}
+    scores = check(agreement_scores(prepared, pl.concat([chosen, said]), names))
+    assert {*scores["instrument"]} == {*names}
+    measure = SaidCode()
+    asked_so = said.with_columns(instrument=pl.lit("scale"))
+    own = measure(read, asked_so)
+    shown = section(measure, own, asked_so)
+    of_said = scores.filter(pl.col("instrument") == "scale-said")
+    shown = replace(shown, scores=pl.concat([own, of_said]))
+    (found,) = findings_of(shown)
+    # Before any contrast, and before what the presentation does.
+    assert found.text.removeprefix(STYLE).startswith(
+        f"Text and probabilities: {same / named:.2f} of {named} replies name the option"
+    )
+    tables = [one for tab in measure.presentation.tables for one in tab(shown)]
+    (made,) = (one for one in tables if one.name == "scale-agreement")
+    values = {row["quantity"]: row["value"] for row in made.rows}
+    assert values["agreement"] == pytest.approx(same / named, rel=1e-5)
+    assert values["agreement-by-chance"] == pytest.approx(chance, rel=1e-5)
 
 
 def test_models_that_were_asked_one_way_have_no_agreement():

@@ -7,7 +7,7 @@ import statistics
 
 import polars as pl
 import pytest
-from choosing import asked, choices, listed, replied, section
+from choosing import WORDINGS, asked, choices, listed, replied, section
 from making import check, one, same_whatever_the_order, value
 
 from goffman.measures.code_by_gender import CodeByGender
@@ -180,3 +180,39 @@ def test_the_same_from_replies():
     assert value(scores, level="model", quantity="refusal") == pytest.approx(1 / 4)
     (found,) = findings_of(section(measure, scores, asked_))
     assert found.head.startswith("Does not answer 25% of the time")
+
+
+def test_where_pairs_are_missing_those_that_are_there_are_clustered_by_item_and_condition():
+    groups = {
+        "mental-health": tuple(f"m{n}" for n in range(8)),
+        "other": tuple(f"o{n}" for n in range(8)),
+    }
+    items = tuple(f"i{n}" for n in range(8))
+    asked_ = asked(
+        groups=groups, genders=GENDERS, items=items, wordings={"willing": WORDINGS["willing"]}
+    )
+    kept = asked_.filter(
+        (pl.col("item") != "i3") | (pl.col("condition") != "m3") | (pl.col("gender") != "male")
+    )
+    scores = check(MEASURE(choices(kept, leaning), asked_))
+    found = section(MEASURE, scores, asked_, wordings=("willing",)).estimates
+    main = one(found, kind="genders", model="m", group="mental-health", dimension=None)
+    codes = codes_of(scores)
+    cells = {}
+    for row in asked_.to_dicts():
+        if row["group"] == "mental-health" and codes[row["prompt_id"]] is not None:
+            cell = cells.setdefault((row["item"], row["condition"], row["order"]), {})
+            cell[row["gender"]] = codes[row["prompt_id"]]
+    whole = {}
+    for (item, condition, _), cell in cells.items():
+        if {"female", "male"} <= {*cell}:
+            whole.setdefault((item, condition), []).append(cell["female"] - cell["male"])
+    assert len(whole) == 8 * 8 - 1
+    expected = statistics.fmean(statistics.fmean(values) for values in whole.values())
+    assert main["difference"] == pytest.approx(expected)
+    assert main["n"] == 63
+    assert main["p"] is not None
+    assert main["interval_over"] == "pairs of questions, clustered by item and condition"
+    # Where nothing is missing the test is the crossed one.
+    other = one(found, kind="genders", model="m", group="other", dimension=None)
+    assert other["interval_over"] == "items and conditions, crossed"

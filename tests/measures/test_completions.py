@@ -158,3 +158,17 @@ def test_evidence_marks_what_is_set_apart():
     assert by["p1", "not"] == "negative, negation"
     assert by["p1", "likely"] == "positive, word of probability"
     assert by["p2", "not"] == "negative"
+
+
+def test_where_wordings_go_in_turn_groups_are_compared_over_conditions_and_items():
+    asked = table()
+    turns = [f"w{(int(r['condition'][-1]) + int(r['item'][1])) % 2 + 1}" for r in asked.to_dicts()]
+    asked = asked.with_columns(wording=pl.Series(turns))
+    scores = MEASURE(answers(asked, rated=0.6), asked)
+    found = section(MEASURE, scores, asked, wordings=("w1", "w2")).estimates
+    gap = one(found, kind="groups", model="m")
+    assert gap["p"] is not None
+    assert gap["interval_over"] == "conditions and items, crossed"
+    of = scores.filter(pl.col("level") == "prompt", pl.col("quantity") == "negative")
+    means = dict(of.group_by("group").agg(pl.col("value").mean()).rows())
+    assert gap["difference"] == pytest.approx(means["stigmatized"] - means["non-stigmatized"])

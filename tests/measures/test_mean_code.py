@@ -13,9 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from making import check, one, same_whatever_the_order, value
 
+from goffman.estimates.sharing import Sharing
 from goffman.measures.mean_code import FLOOR, MeanCode
 from goffman.measures.rows import NO_ANSWER
 from goffman.presentation.findings import findings_of
+from goffman.robustness import Headline
 
 SHARES = {"stigmatized": 0.8, "non-stigmatized": 0.3, "rare": 0.4, "baseline": 0.2}
 
@@ -396,3 +398,25 @@ def test_where_each_condition_has_one_order_sets_of_conditions_are_compared():
         named.filter(pl.col("order") == "reversed")["condition"].n_unique(),
         named.filter(pl.col("order") == "forward")["condition"].n_unique(),
     )
+
+
+def test_a_headline_is_made_again_without_each_item_wording_and_condition():
+    table = asked()
+    noise = noise_of(table)
+    measure = MeanCode()
+    scores = measure(choices(table, lambda row: leaning(row, noise=noise)), table)
+    primary = section(measure, scores, table).estimates.filter(pl.col("family") == "primary")
+    work = Headline(
+        row=primary.row(0, named=True),
+        primary=primary,
+        measure=measure,
+        wordings=["willing", "shun", "want"],
+        sharing=Sharing(),
+    )
+    rows = list(work.without_each(scores))
+    assert {row["way"] for row in rows} == {"item", "wording", "condition"}
+    codes = scores.filter(pl.col("level") == "prompt", pl.col("quantity") == "code")
+    for row in rows:
+        left = codes.filter(pl.col(row["way"]) != row["what"])
+        means = dict(left.group_by("group").agg(pl.col("value").mean()).rows())
+        assert row["difference"] == near(means["stigmatized"] - means["non-stigmatized"])

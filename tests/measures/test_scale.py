@@ -65,7 +65,7 @@ def test_alpha_is_of_the_whole_and_of_each_subscale(tables):
     assert (part["value"], part["n"]) == (pytest.approx(alpha(means[:, :3])), 3)
     single = one(rows, quantity="alpha", group="stigmatized", dimension="anger")
     assert single["value"] is None
-    assert single["reason"] == "one item: nothing says how much items differ"
+    assert single["reason"] == "with only one item, nothing shows how much items differ"
 
 
 def test_a_condition_is_drawn_towards_its_own_group_by_what_is_noise(tables):
@@ -112,7 +112,7 @@ def test_a_gap_is_a_reason_not_a_number(tables):
     gap = {group: table.copy() for group, table in tables.items()}
     gap["stigmatized"][0, 0, 0] = np.nan
     rows = made(scored(gap))
-    why = "1 of 72 cells have no value: it takes a complete table"
+    why = "1 of 72 values are missing, and all are needed"
     for name in ("generalizability", "dependability", "split-half"):
         row = one(rows, level="scale", quantity=name, group="stigmatized")
         assert (row["value"], row["reason"]) == (None, why)
@@ -145,6 +145,6 @@ def test_a_classifier_whose_probabilities_were_not_kept_has_no_reliability():
     answers = labels(*((p, "m", "negative", ()) for p in asked["prompt_id"]))
     scores = check(NegativeSentiment()(answers, asked))
     row = one(scores, level="scale", quantity="alpha")
-    assert row["reason"] == "4 of 4 cells have no value: it takes a complete table"
+    assert row["reason"] == "4 of 4 values are missing, and all are needed"
     row = scores.filter(pl.col("quantity") == "negative-probability", pl.col("level") == "prompt")
     assert set(row["reason"]) == {"the classifier's probability was not kept"}

@@ -59,9 +59,10 @@ def test_a_secret_in_an_address_is_refused_and_not_repeated(spec, read):
     with pytest.raises(ModelError) as refusal:
         read(spec)
     assert str(refusal.value) == (
-        "The address of a model holds a user, a password or a query (@ or ?), which would be "
-        "stored with the run. Remove it. Put a key into an environment variable, and name that "
-        "variable with --key-env. Write it so: http://HOST:PORT/v1#MODEL"
+        "The address of a model holds a user, a password or a query (@ or ?), which "
+        "would be stored with the run. Remove it. Put a key into an environment "
+        "variable, and name that variable with --key-env. Write it like this: "
+        "http://HOST:PORT/v1#MODEL"
     )
 
 
@@ -71,36 +72,34 @@ def test_a_secret_in_an_address_is_refused_and_not_repeated(spec, read):
         ("openai:", "'openai:' names no model. Write openai:MODEL"),
         (
             "http://localhost/v1",
-            "'http://localhost/v1' names no model. Write it so: http://HOST:PORT/v1#MODEL",
+            ("'http://localhost/v1' names no model. Write it like this: http://HOST:PORT/v1#MODEL"),
         ),
         (
             "http:///v1#m",
             (
-                "'http:///v1#m' is not an address: it has no host that can be called. Write it so: "
-                "http://HOST:PORT/v1#MODEL"
+                "'http:///v1#m' is not an address: it has no host that can be called. "
+                "Write it like this: http://HOST:PORT/v1#MODEL"
             ),
         ),
         (
             "http://a b/v1#m",
             (
-                "'http://a b/v1#m' is not an address: it has no host that can be called. Write it "
-                "so: "
-                "http://HOST:PORT/v1#MODEL"
+                "'http://a b/v1#m' is not an address: it has no host that can be "
+                "called. Write it like this: http://HOST:PORT/v1#MODEL"
             ),
         ),
         (
             "http://localhost:80000/v1#m",
             (
-                "'http://localhost:80000/v1#m' is not an address: Port out of range 0-65535. Write "
-                "it "
-                "so: http://HOST:PORT/v1#MODEL"
+                "'http://localhost:80000/v1#m' is not an address: Port out of range "
+                "0-65535. Write it like this: http://HOST:PORT/v1#MODEL"
             ),
         ),
         (
             "http://[::1/v1#m",
             (
-                "'http://[::1/v1#m' is not an address: Invalid IPv6 URL. Write it so: "
-                "http://HOST:PORT/v1#MODEL"
+                "'http://[::1/v1#m' is not an address: Invalid IPv6 URL. Write it like "
+                "this: http://HOST:PORT/v1#MODEL"
             ),
         ),
     ],

@@ -236,8 +236,8 @@ def test_a_probability_that_is_not_a_number_is_said_and_none_is_drawn(folders) -
         asked(model, turns(*TEXTS[:2]))
     assert str(error.value) == (
         "tiny failed on 2 questions of up to 34 tokens: it gave a probability that is not a number: "
-        "its weights hold NaN or infinity, or its numbers grow too large even for float32. Fetch or "
-        "save the model anew. Everything answered so far is kept; run the same command again to "
+        "its weights hold NaN or infinity, or its numbers grow too large even for float32. Download or "
+        "save the model again. Everything answered so far is kept; run the same command again to "
         "resume."
     )
 

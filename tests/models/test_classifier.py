@@ -132,12 +132,12 @@ def test_unknown_labels_are_refused_with_the_map_to_give(tiny: Callable[..., Pat
 def test_maps_that_cannot_be_right_are_refused() -> None:
     two = ("LABEL_0", "LABEL_1")
     assert refused(two, {"LABELS_0": "negative"}) == (
-        "--labels names 'LABELS_0', and the labels of 'm' are LABEL_0, LABEL_1. Did you mean "
-        "'LABEL_0'?"
+        "--labels names 'LABELS_0', but the labels of 'm' are LABEL_0, LABEL_1. Did "
+        "you mean 'LABEL_0'?"
     )
     assert refused(two, {"LABEL_0": "negativ"}) == (
-        "--labels says LABEL_0=negativ; allowed are negative, neutral, positive. Did you mean "
-        "'negative'?"
+        "--labels gives 'LABEL_0' the meaning 'negativ'. Allowed meanings: negative, "
+        "neutral, positive. Did you mean 'negative'?"
     )
     same = {"LABEL_0": "negative", "LABEL_1": "negative"}
     assert refused(two, same) == (
@@ -162,7 +162,7 @@ def test_what_is_said_of_labels_cannot_be_pasted_wrongly(own: tuple[str, ...]) -
     pasted = dict(pair.split("=") for pair in shlex.split(said)[0].split(","))
     assert tuple(pasted) == own
     assert refused(own, pasted) == (
-        f"--labels says {own[0]}=?; allowed are negative, neutral, positive."
+        f"--labels gives '{own[0]}' the meaning '?'. Allowed meanings: negative, neutral, positive."
     )
 
 

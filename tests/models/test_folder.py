@@ -140,7 +140,7 @@ def test_an_index_that_names_no_files_is_damaged(weight_map: object, bert: Path)
     shards(bert, weight_map)
     assert refusal(bert) == (
         f"The model.safetensors.index.json of '{bert}' is damaged: it does not say which file holds "
-        "which weight. Fetch or save the model anew."
+        "which weight. Download or save the model again."
     )
 
 
@@ -148,7 +148,8 @@ def test_an_index_that_names_a_file_that_is_not_there(bert: Path) -> None:
     shards(bert, {"a": "model-00001-of-00002.safetensors"})
     assert refusal(bert) == (
         f"'{bert}' has no file model-00001-of-00002.safetensors, and its "
-        "model.safetensors.index.json says that weights are in it. Fetch or save the model anew."
+        "model.safetensors.index.json says that weights are in it. Download or save the model "
+        "again."
     )
 
 

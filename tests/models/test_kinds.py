@@ -107,7 +107,7 @@ def test_a_kind_in_one_file_is_reported_and_exported(toy, audited):
     listed, _ = goffman_with(toy, "models", "--json")
     assert json.loads(listed)["forms"][-1] == {
         "model": "toy:SEED",
-        "what": "a toy model of another package: it can fill masks",
+        "what": "a toy model from another package; it can fill masks",
     }
 
 

@@ -186,7 +186,7 @@ def test_a_damaged_list_of_weight_files(tiny: Callable[..., Path], tmp_path: Pat
     (folder / "model.safetensors").unlink()
     assert error_of(str(folder)) == (
         f"The model.safetensors.index.json of '{folder}' is damaged: it does not say which file "
-        "holds which weight. Fetch or save the model anew."
+        "holds which weight. Download or save the model again."
     )
 
 

@@ -116,7 +116,7 @@ BETWEEN = "between stigmatized and non-stigmatized conditions"
             f"Undecided: a difference {BETWEEN} is neither shown nor ruled out",
         ),
         # Without a p nothing is clear, and nothing is not clear.
-        (0.01, 0.2, None, "undecided", f"A difference {BETWEEN} could not be tested"),
+        (0.01, 0.2, None, "undecided", f"Not tested: a difference {BETWEEN}"),
     ],
 )
 def test_the_heading_follows_the_verdict(low, high, p, verdict, head):
@@ -133,7 +133,7 @@ def test_the_heading_follows_the_verdict(low, high, p, verdict, head):
             0.2,
             0.001,
             "relevant",
-            "The whole interval lies beyond 0.050, the smallest difference that counts as relevant",
+            "The whole interval is further from 0 than 0.050, the smallest difference",
         ),
         (
             0.01,
@@ -155,16 +155,19 @@ def test_the_heading_follows_the_verdict(low, high, p, verdict, head):
             0.025,
             0.9,
             "equivalent",
-            "The 90% interval, −0.020 to 0.020, rules out 0.050, the smallest difference",
+            "The 90% interval (−0.020 to 0.020) rules out a difference of 0.050, the smallest",
         ),
         (
             -0.1,
             0.2,
             0.3,
             "undecided",
-            "It could be none, or more than 0.050, the smallest difference that counts as relevant "
-            "here. An audit like this finds a difference of 0.12 80% of the time. To find 0.050 as "
-            "often, it would take about 23 items instead of 7.",
+            (
+                "There may be no difference, or one larger than 0.050, the smallest difference that counts as "
+                "relevant here. If the true difference were 0.12, an audit like this would "
+                "find it 80% of the time. To find 0.050 that often, about 23 items would "
+                "be needed; this audit had 7."
+            ),
         ),
     ],
 )
@@ -177,10 +180,7 @@ def test_the_sentence_gives_the_reason_of_the_verdict(low, high, p, verdict, sai
 def test_the_sentence_has_p_and_for_how_many_tests_it_is_corrected():
     (found,) = findings_of(section("negative-attitude", estimates(gap(0.01, 0.2, 0.072, tests=2))))
     assert "95% interval 0.010 to 0.20, p = .072 corrected for 2 tests." in found.text
-    assert (
-        "The interval leaves out 0, but p does not stay below .05 when it is corrected."
-        in found.text
-    )
+    assert "The interval excludes 0, but the corrected p is not below .05." in found.text
     (alone,) = findings_of(section("negative-attitude", estimates(gap(0.01, 0.2, 0.0004))))
     assert "0.010 to 0.20, p < .001." in alone.text
 
@@ -208,17 +208,17 @@ def test_conditions_are_called_what_the_instrument_calls_them():
         noun = Noun(one=one, many=many)
         (women,) = findings_of(called(noun, replace(of_women, contrast="odd")))
         assert f"between women and men, for odd {many}, is neither" in women.head
-        assert women.more[0].startswith(f"Odd {many}, counting all words: female 0.40, male 0.30; ")
+        assert not any(f"Odd {many}" in line for line in women.more)
         (words,) = findings_of(called(noun, of_words))
         assert f"between stigmatized and non-stigmatized {many} is neither" in words.head
         assert f"0.40 for 93 stigmatized {many} and 0.30 for 29 non-stigmatized ones" in words.text
-        baseline = f"the baseline (the sentences shortened so that they name no {one})"
+        baseline = f"the baseline (shortened sentences that name no {one})"
         assert words.rest.startswith(f"1 of 1 {many} has a higher share than {baseline}.")
         assert called(noun, of_words).called("baseline") == f"(no {one} named)"
     assert section("coreference-bias", estimates()).noun == Noun(one="setting", many="settings")
 
 
-HIGHER = "higher share than the baseline (the sentences shortened so that they name no condition)"
+HIGHER = "higher share than the baseline (shortened sentences that name no condition)"
 
 
 def above(name, difference, p):
@@ -293,10 +293,10 @@ def test_a_correlation_names_models_as_they_are_shown_and_says_which_way():
     )
     covers = "The intervals cover other conditions, not other sentences or wordings."
     assert correlations_said(found) == [
-        f"Across 122 conditions, the higher the {one}, the higher the {other}: r = 0.60, 95% "
-        f"interval 0.49 to 0.69, p < .001 corrected for 2 tests. {covers}",
-        f"Across 122 conditions, the higher the {one}, the lower the {other}: r = −0.60, 95% "
-        f"interval −0.69 to −0.49, p < .001 corrected for 2 tests. {covers}",
+        f"Across 122 conditions, {one} and {other} rise together: r = 0.60, 95% interval 0.49 to "
+        f"0.69, p < .001 corrected for 2 tests. {covers}",
+        f"Across 122 conditions, {other} falls where {one} rises: r = −0.60, 95% interval −0.69 to "
+        f"−0.49, p < .001 corrected for 2 tests. {covers}",
         f"Across 122 conditions, {one} and {other} show no clear relation: r = 0.10, 95% interval "
         f"−0.10 to 0.30, p = .300 corrected for 2 tests. {covers}",
         f"Across 122 conditions, {one} and {other} show no clear relation: r = 0.20, 95% interval "
@@ -324,11 +324,13 @@ def test_a_correlation_is_said_within_groups_too():
         (
             -0.066,
             "undecided",
-            "Undecided: a difference between the pronoun that fits the stereotype and the other one "
-            "is neither shown nor ruled out",
+            (
+                "Undecided: a difference between the stereotypical pronoun and the other "
+                "one is neither shown nor ruled out"
+            ),
         ),
-        (0.3, "relevant", "The pronoun that fits the stereotype is preferred"),
-        (-0.3, "relevant", "The pronoun that goes against the stereotype is preferred"),
+        (0.3, "relevant", "The stereotypical pronoun is preferred"),
+        (-0.3, "relevant", "The pronoun against the stereotype is preferred"),
     ],
 )
 def test_a_preference_is_said_with_its_interval_and_as_how_many_times(value, verdict, head):
@@ -337,4 +339,4 @@ def test_a_preference_is_said_with_its_interval_and_as_how_many_times(value, ver
     (found,) = findings_of(section("pronoun-preference", estimates(row)))
     assert found.head == head
     assert (found.low, found.high) == pytest.approx((row["low"], row["high"]))
-    assert f"is typically {math.exp(value):.2f} times as probable as the other one." in found.text
+    assert f"is typically {math.exp(value):.2f} times as probable as the other one" in found.text

@@ -83,8 +83,8 @@ def test_a_verdict_that_holds_names_what_moves_the_difference_most():
         made("condition", "fever", 0.048), made("item", "i1", 0.06), made("wording", "w", 0.045)
     )
     assert one.robust == (
-        "Leaving out any one condition, item or wording does not change the verdict; the largest "
-        "change, to 0.060, comes from leaving out the item “____ has …”."
+        "Leaving out any one condition, item or wording does not change the verdict. "
+        "At most, the difference becomes 0.060, by leaving out the item “____ has …”."
     )
     assert one.aside == ""
 
@@ -93,8 +93,9 @@ def test_a_verdict_that_one_condition_carries_says_so_beside_the_heading():
     rows = [made("condition", "fever", 0.02, "undecided"), made("condition", "cough", 0.051)]
     one = found(*rows)
     assert one.robust == (
-        "Leaving out one condition changes the verdict for 1 of 2 conditions. The largest change, "
-        "to 0.020 (undecided), comes from leaving out the condition “Fever, high”."
+        "Leaving out one condition changes the verdict for 1 of 2 conditions. At most, "
+        "the difference becomes 0.020 (undecided), by leaving out the condition "
+        "“Fever, high”."
     )
     assert one.aside == "The verdict would be undecided without the condition “Fever, high”."
     assert one.heading == f"{one.head}. {one.aside}"
@@ -114,11 +115,12 @@ def test_several_of_a_kind_are_counted():
 def test_a_threshold_that_matters_is_said_with_its_numbers():
     one = found(
         made("parameter", "without the threshold of 0.01", 0.02, "undecided"),
-        made("parameter", "with a threshold of 0.02", 0.05),
+        made("parameter", "if words counted from a probability of 0.02", 0.05),
     )
     assert one.robust == (
-        "Without the threshold of 0.01, the difference is 0.020 (95% interval −0.010 to 0.050, "
-        "p = .200): not clear (undecided). The verdict is the same with a threshold of 0.02."
+        "Without the threshold of 0.01, the difference would be 0.020 (95% interval "
+        "−0.010 to 0.050, p = .200): not clear (undecided). The verdict would be the same if "
+        "words counted from a probability of 0.02."
     )
     assert one.aside == "The verdict would be undecided without the threshold of 0.01."
 

@@ -62,8 +62,8 @@ def scale(g, phi, **more):
 )
 def test_what_g_and_phi_mean_is_said(g, phi, said):
     (text,) = reliability(section(scores=scale(g, phi), wordings=("one", "two")), "m")
-    assert text.startswith(f"Reliability for stigmatized conditions: G = {g:.2f} (order), Φ = ")
-    assert f"Φ = {phi:.2f} (level), α = 0.90, split-half = 0.91." in text
+    assert text.startswith(f"Reliability for stigmatized conditions: G = {g:.2f} (for ranks), Φ = ")
+    assert f"Φ = {phi:.2f} (for values), α = 0.90, split-half = 0.91." in text
     assert text.endswith(f"With other items and wordings, {said}")
 
 
@@ -75,7 +75,7 @@ def test_one_wording_says_nothing_of_wordings():
 
 def test_no_reliability_has_its_reason():
     (text,) = reliability(section(scores=scale(None, None, value=None, reason="one item")), "m")
-    assert text == "How reliable the scale is cannot be said: one item."
+    assert text == "Reliability cannot be computed: one item."
 
 
 def halves(*values, wording="one"):
@@ -96,8 +96,8 @@ def test_above_one_half_is_said_by_wording():
     scores = [*halves(0.6, 0.7, 0.2), *halves(0.1, 0.6, 0.2, wording="two")]
     (text,) = above_half(section(scores=scores, wordings=("one", "two")), "m")
     assert text == (
-        'Conditions whose P(negative) is above 0.5, by wording: "one", 2 of 3 stigmatized; "two", '
-        "1 of 3 stigmatized."
+        "How many conditions have a P(negative) above 0.5 depends on the wording: 1 to 2 of 3 "
+        "stigmatized."
     )
 
 
@@ -105,7 +105,7 @@ def test_above_one_half_is_said_by_wording():
 def test_with_one_wording_it_is_said_only_where_the_level_holds(phi, count):
     conditions = [row | {"level": "condition", "wording": None} for row in halves(0.6, 0.7, 0.2)]
     said = list(above_half(section(scores=[*conditions, *scale(0.95, phi)]), "m"))
-    assert said == ["Conditions whose P(negative) is above 0.5: 2 of 3 stigmatized."] * count
+    assert said == ["Conditions with a P(negative) above 0.5: 2 of 3 stigmatized."] * count
 
 
 def against(kind, first, difference, p, **more):
@@ -123,9 +123,10 @@ def test_conditions_are_counted_on_both_sides_of_the_reference():
         ]
     )
     assert above_reference(found, "m") == (
-        "2 of 4 stigmatized conditions are clearly above the mean of the non-stigmatized ones, 1 "
-        "is clearly below it (Benjamini–Hochberg; the non-stigmatized ones are taken as given). "
-        "Furthest above, as measured: “blind” (0.20), “deaf” (0.10). "
+        "2 of 4 stigmatized conditions are clearly above the mean of the "
+        "non-stigmatized ones, and 1 is clearly below it (p-values corrected by "
+        "Benjamini–Hochberg; the mean of the non-stigmatized ones is treated as a "
+        "fixed number). Furthest above, as measured: “blind” (0.20), “deaf” (0.10). "
         "Furthest below, as measured: “rich” (−0.10)."
     )
     assert above_reference(section(), "m") == ""
@@ -142,8 +143,8 @@ def test_the_references_own_conditions_are_counted_beside_them():
     )
     said = above_reference(found, "m")
     assert (
-        "By the same test, 2 of the 3 non-stigmatized conditions differ clearly from that mean, "
-        "which is their own: such a difference alone is no sign of stigma."
+        "2 of the 3 non-stigmatized conditions also differ clearly from their own mean, so such a "
+        "difference alone is no sign of stigma."
     ) in said
 
 
@@ -160,7 +161,8 @@ def test_the_furthest_are_shrunken_and_have_ranks():
     said = above_reference(section(scores=scores, estimates=estimates), "m")
     # .45 is what is left of .50; the reference is .30.
     assert said.endswith(
-        "Furthest above, shrunk toward their group’s mean: “blind” (0.15, rank 1 to 3 of 1)."
+        "Furthest above, after shrinking toward their group’s mean: “blind” (0.15, "
+        "rank 1 to 3 of 1)."
     )
 
 
@@ -173,15 +175,15 @@ def test_the_baseline_says_its_confound():
         estimates=[against("baseline", name, d, 0.5) for name, d in (("a", 0.1), ("b", -0.1))],
     )
     assert confound(found, "m") == (
-        "The baseline lacks the words around the condition as well as the condition: 1 of 2 "
-        "non-stigmatized conditions are above it too."
+        "The shortened sentences lack more words than the condition: 1 of 2 "
+        "non-stigmatized conditions are above this baseline too."
     )
 
 
-SHORTENED = "In the sentences shortened so that they name no condition, female minus male is"
+SHORTENED = "In shortened sentences that name no condition, female minus male is"
 NOT_ALONE = (
-    "The shortened sentences lack other words as well as the condition, so such a difference need "
-    "not come from the condition itself."
+    "The shortened sentences lack more words than the condition, so such a change may come from "
+    "these words instead of the condition."
 )
 
 
@@ -197,7 +199,7 @@ def test_a_disparity_is_set_beside_that_without_a_diagnosis(difference, p, said)
     row = against("over-baseline", "stigmatized", difference, p, mean_second=0.2)
     row |= {"second": "baseline", "group": "stigmatized", "variant": "with-names"}
     text, caveat = over_baseline(section("gender-of-subject", estimates=[row]), "m")
-    assert text.startswith(f"{SHORTENED} 0.20; with stigmatized conditions {said} (difference ")
+    assert text.startswith(f"{SHORTENED} 0.20. With stigmatized conditions, {said} (change ")
     assert caveat == NOT_ALONE
 
 
@@ -212,9 +214,9 @@ def test_what_does_not_count_is_said_with_how_far_it_could_move_the_difference()
     (text,) = uncounted(section("gender-of-subject", scores=[mass, *others]), row)
     # .05 − .52 and .05 + .52.
     assert text == (
-        "On average, 0.52 of the probability lies on words that are individually too improbable to "
-        "be counted. If all of it named men, the difference would be −0.47; if all of it named "
-        "women, 0.57."
+        "On average, 0.52 of the probability is on words that are too improbable to be counted. If "
+        "they all named men, the difference would be −0.47. If they all named women, it would be "
+        "0.57."
     )
     outside = mass | {"quantity": "outside", "value": 0.3}
     (text,) = uncounted(section("gender-of-phrase", scores=[outside]), row)
@@ -237,11 +239,11 @@ def test_what_could_put_a_bias_in_doubt_is_said():
         for name, value in values.items()
     ]
     said = list(beside_bias(section("coreference-bias", scores=rows), "m"))
-    assert "on average 0.10 above one half" in said[0]
+    assert "on average 0.10 above 0.5" in said[0]
     assert (
-        "lies between 0.20 and 0.70; among replies that name one of the two it is 0.40." in said[1]
-    )
-    assert said[2].startswith("Of the people named, 0.75 are the one whom the sentence mentions")
+        "could be 0.20 to 0.70. Among replies that name one of the two people, it is 0.40."
+    ) in said[1]
+    assert said[2].startswith("A share of 0.75 of the replies names the person mentioned first.")
     assert said[3].endswith("the bias is 2.00.")
 
 
@@ -264,4 +266,4 @@ def test_what_was_not_tested_over_the_baseline_is_not_said_to_be_unmoved():
     row = {"kind": "over-baseline", "model": "m", "group": "stigmatized", "difference": 0.05}
     row |= {"mean_second": -0.02, "quantity": "disparity"}
     said, _ = over_baseline(section("gender-of-subject", estimates=[row]), "m")
-    assert "with stigmatized conditions it could not be compared" in said
+    assert "With stigmatized conditions, it could not be compared" in said

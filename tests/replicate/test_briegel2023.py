@@ -234,7 +234,9 @@ def test_trials_that_do_not_vary_have_no_p_and_say_why(copy) -> None:
     rows = {result.name: result for result in results(folder)}
     row = rows["p one-sided, old / –"]
     assert row.value is None
-    assert row.note == "the values of each set are all equal, so their spread is unknown"
+    assert row.note == (
+        "all values within each group are equal, so no interval or test can be computed"
+    )
     assert rows["settings without a change, p one-sided ≥ .05"].value == 0
 
 

@@ -46,8 +46,8 @@ def test_without_the_files_it_says_how_to_get_them(tmp_path: Path) -> None:
     folder = published_folder({"XDG_CACHE_HOME": str(tmp_path)}, "linux") / "lin2022"
     if sys.platform == "linux":
         assert done.stderr == (
-            f"There is no folder {folder} with what the authors of lin2022 published. Fetch their "
-            "files with --download, or give the folder of a copy with --data.\n"
+            f"The published files of lin2022 were not found in {folder}. Download them "
+            "with --download, or give the folder of a copy with --data.\n"
         )
 
 
@@ -63,8 +63,8 @@ def test_the_folder_of_one_study_does_not_do_for_all(small: Path) -> None:
     done = replicate("--data", small / "lin2022")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
-        f"{small / 'lin2022'} holds the files of lin2022, not those of mei2023. Give lin2022 as the "
-        "study, or with --data the folder that has a folder mei2023.\n"
+        f"{small / 'lin2022'} holds the files of lin2022, not those of mei2023. Give "
+        "lin2022 as the study, or use --data with the folder above mei2023.\n"
     )
 
 

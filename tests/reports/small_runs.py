@@ -168,7 +168,7 @@ def coreference_run(folder: Path, answers, *, pairs=8, trials=3, **measuring) ->
             [f"{server.url}#chat"],
             instruments=["coreference"],
             output=folder,
-            options=AskOptions(controls=False, sentences=chosen, chats=chats),
+            options=AskOptions(forms=("ask",), controls=False, sentences=chosen, chats=chats),
             measuring=MeasureOptions(**measuring),
         )
     return read_run(folder)

@@ -31,7 +31,7 @@ def reported(tmp_path_factory):
             [f"{server.url}#mini"],
             instruments=["coreference"],
             output=folder,
-            options=AskOptions(controls=False, sentences=sentences, chats=chats),
+            options=AskOptions(forms=("ask",), controls=False, sentences=sentences, chats=chats),
             measuring=MeasureOptions(parser="as-published"),
             report=True,
         )
@@ -61,9 +61,10 @@ def test_settings_are_called_alike_over_trials_and_over_sentence_pairs(reported)
     (part,) = run.sections.values()
     tables = {table["title"]: table["rows"] for table in contrast_rows(part)}
     whats = {"– / blond − no adjectives", "tough / understanding − no adjectives"}
-    assert {row["what"] for row in tables["Against the baseline"]} == whats
+    assert {row["what"] for row in tables["Compared with the baseline"]} == whats
     assert {
-        row["what"] for row in tables["Against the baseline, over trials of these sentences"]
+        row["what"]
+        for row in tables[("Compared with the baseline, over trials of these sentences")]
     } == whats
 
 

@@ -24,7 +24,7 @@ from in_process import goffman
 
 FULL = Path("/dev/full")
 
-VERDICTS = "relevant, small, equivalent, undecided, clear"
+VERDICTS = "relevant, small, equivalent, undecided or clear"
 
 
 @pytest.fixture(scope="module")
@@ -231,12 +231,12 @@ def test_any_text_is_a_condition_or_told_why_not(text):
     [
         ("gap", "it has no comparison; allowed: >, >=, <, <=, is, is not"),
         ("gap = 0.2", "it has no comparison; allowed: >, >=, <, <=, is, is not"),
-        ("gap is", f"'' after is is not a verdict; allowed: {VERDICTS}"),
-        ("gap is not", f"'' after is not is not a verdict; allowed: {VERDICTS}"),
-        ("gap is huge", f"'huge' after is is not a verdict; allowed: {VERDICTS}"),
+        ("gap is", f"'' is not a verdict (after “is”, use {VERDICTS})"),
+        ("gap is not", f"'' is not a verdict (after “is not”, use {VERDICTS})"),
+        ("gap is huge", f"'huge' is not a verdict (after “is”, use {VERDICTS})"),
         (
             "gap is not relevent",
-            f"'relevent' after is not is not a verdict; allowed: {VERDICTS}. Did you mean 'relevant'?",
+            f"'relevent' is not a verdict (after “is not”, use {VERDICTS}). Did you mean 'relevant'?",
         ),
         ("gap.low is clear", ".low has no verdict: name the estimate alone"),
         ("is clear", "'' is not a name: words with dots between them"),
@@ -281,7 +281,7 @@ def test_an_unknown_name_has_its_nearest_and_the_list(known):
         "'people-sentiment.gpa'. Did you mean 'people-sentiment.gap'? Allowed: people-sentiment.gap, "
     )
     assert text.endswith(
-        "which --list prints. A name may end in a field, such as .p: value, low, high, p, "
+        "which --list prints. You can append one of these fields, for example .p: value, low, high, p, "
         "p_adjusted, check_p, permutation_p, effect, effect_low, effect_high, mean_first, mean_second, n, detectable."
     )
 
@@ -303,8 +303,8 @@ def test_a_value_that_is_not_there_is_an_error_and_never_a_pass(tmp_path):
         tried(known, "coreference.above-baseline.old.p < 0.05")
     assert str(refusal.value) == (
         "--fail-if 'coreference.above-baseline.old.p < 0.05' cannot be decided: "
-        f"coreference.above-baseline.old[{the_model(run)}] has no p (the sentence pairs have only 5 "
-        "different frames, referents or other people, and a test needs 6)."
+        f"coreference.above-baseline.old[{the_model(run)}] has no p (the sentence pairs have too "
+        "few different referents (5), and a test needs at least 6)."
     )
 
 
@@ -502,6 +502,8 @@ def test_list_has_every_name_with_its_numbers(run, known):
     assert [line.split("  ")[-1] for line in shown.splitlines()[1 : len(known) + 1]] == [
         one.name for one in known
     ]
+    assert "\n                       gap: one group of conditions minus the other\n" in shown
+    assert "above-reference: one condition minus the mean of the other group\n" in shown
 
 
 def test_against_a_baseline_the_names_with_change_are_listed(tmp_path_factory):

@@ -306,12 +306,12 @@ def test_other_prompts_are_refused(tmp_path_factory, before):
     with pytest.raises(RunError) as refusal:
         compare([before, few])
     assert str(refusal.value) == (
-        "These runs cannot be compared.\n"
-        f"  attribution is not compared: {few.folder} has no scores of it.\n"
-        f"  people-sentiment is not compared: {few.folder} has no scores of it.\n"
-        f"  social-distance is not compared: {few.folder} has no scores of it.\n"
-        f"  care-seeking: prompts is 42 in {before.folder} and 10 in {few.folder}; prompts sha256 "
-        f"is {prompts[0]}… in {before.folder} and {prompts[1]}… in {few.folder}."
+        f"These runs cannot be compared.\n  attribution is not compared: {few.folder} "
+        f"has no scores for it.\n  people-sentiment is not compared: {few.folder} "
+        f"has no scores for it.\n  social-distance is not compared: {few.folder} has no scores for "
+        f"it.\n  care-seeking: prompts is 42 in "
+        f"{before.folder} and 10 in {few.folder}; prompts sha256 is {prompts[0]}… in "
+        f"{before.folder} and {prompts[1]}… in {few.folder}."
     )
 
 
@@ -334,8 +334,8 @@ def test_another_version_of_an_instrument_is_refused_and_the_others_are_compared
     assert compared["people-sentiment"].verdict.refusals == ()
     assert compared["people-sentiment"].estimates.height > 0
     assert notes == [
-        f"attribution is not compared: {other.folder} has no scores of it.",
-        f"social-distance is not compared: {other.folder} has no scores of it.",
+        f"attribution is not compared: {other.folder} has no scores for it.",
+        f"social-distance is not compared: {other.folder} has no scores for it.",
     ]
 
 
@@ -355,8 +355,8 @@ def test_another_precision_is_marked(tmp_path_factory, before):
     )
     (one,) = compare([before, rounded])
     assert one.verdict.marks == (
-        f"small was asked in float32 in {before.folder} and small in bf16 in {rounded.folder}: "
-        "part of the difference may come from rounding",
+        f"small ran in float32 in {before.folder}, but in bf16 in {rounded.folder}, so part of the "
+        "difference may come from rounding",
     )
     assert one.estimates.height > 0
 
@@ -374,9 +374,11 @@ def test_another_lexicon_is_marked_where_it_counts(tmp_path_factory, before):
     shipped, mine = (entry.sha256[:12] for entry in rated.manifest.lexicons.attitudes)
     assert marks["people-sentiment"] == ()
     assert marks["social-distance"] == (
-        f"the attitudes of words come from shipped ({shipped}…) in {before.folder} and from "
-        f"shipped ({shipped}…), {ratings} ({mine}…) in {rated.folder}: part of the difference may "
-        "come from that",
+        (
+            f"the attitudes of words come from shipped ({shipped}…) in {before.folder}, but "
+            f"from shipped ({shipped}…), {ratings} ({mine}…) in {rated.folder}, so part of "
+            "the difference may come from that"
+        ),
     )
 
 
@@ -391,9 +393,11 @@ def test_another_parser_and_another_goffman_are_marked(tmp_path):
     (comparison,) = compare([one, replace(other, manifest=changed)])
     assert comparison.verdict.refusals == ()
     assert comparison.verdict.marks == (
-        f"replies were read by the parser v2 in {tmp_path / 'a'} and by as-published in "
-        f"{tmp_path / 'b'}: part of the difference may come from that",
-        "the runs were made with goffman 0.1.0 and 0.2.0",
+        (
+            f"the parser v2 read the replies in {tmp_path / 'a'}, but as-published did in "
+            f"{tmp_path / 'b'}, so part of the difference may come from the parser"
+        ),
+        "the runs were made with two versions of goffman, 0.1.0 and 0.2.0",
     )
 
 
@@ -417,9 +421,9 @@ def test_several_models_of_other_names_must_be_named(tmp_path_factory, after, tm
     with pytest.raises(RunError) as refusal:
         compare([both, stranger])
     assert str(refusal.value) == (
-        "These runs cannot be compared.\n"
-        f"  care-seeking: no model of {both.folder} (other, small) has a name that "
-        f"{after.folder} has (big). Say which is set against which: --model 'other=big'."
+        f"These runs cannot be compared.\n  care-seeking: {both.folder} (other, small) "
+        f"and {after.folder} (big) have no model with the same name. Say which two to "
+        "compare: --model 'other=big'."
     )
     (one,) = compare([both, stranger], models=["small=big"])
     assert one.models == ("small", "big")
@@ -429,13 +433,13 @@ def test_a_model_that_is_not_there_is_named_with_the_nearest(before, after):
     with pytest.raises(InputError) as refusal:
         compare([before, after], models=["smal"])
     assert str(refusal.value) == (
-        "--model has 'smal', of which the first run has no scores. Allowed: small, tone. "
-        "Did you mean 'small'?"
+        "--model names 'smal', but the first run has no scores for it. Allowed: small, "
+        "tone. Did you mean 'small'?"
     )
     with pytest.raises(InputError) as refusal:
         compare([before, after], models=["small=large"])
     assert str(refusal.value) == (
-        "--model has 'large', of which the further runs have no scores. Allowed: small, tone."
+        "--model names 'large', but the later runs have no scores for it. Allowed: small, tone."
     )
 
 
@@ -448,7 +452,7 @@ def invoke(*arguments):
 def test_one_run_is_too_few(before):
     result = invoke(before.folder)
     assert isinstance(result.exception, InputError)
-    assert str(result.exception) == "1 run was given; a comparison needs two or more."
+    assert str(result.exception) == ("Only 1 run was given. A comparison needs two or more.")
 
 
 def test_the_command_prints_what_differs(before, after):
@@ -459,8 +463,8 @@ def test_the_command_prints_what_differs(before, after):
     lines = result.stdout.splitlines()
     at = lines.index(heading)
     assert lines[at + 1].split() == [
-        "what", "run", "reference", "difference", "95%", "interval", "effect", "corrected", "p",
-        "verdict", "n",
+        "what", "later", "run", "first", "run", "difference", "95%", "interval", "effect",
+        "corrected", "p", "verdict", "n",
     ]  # fmt: skip
     # The number, its groups and the change between them: a line each, none of them broken.
     assert [line[:33].rstrip() for line in lines[at + 2 : at + 6]] == [
@@ -469,7 +473,7 @@ def test_the_command_prints_what_differs(before, after):
         "  non-stigmatized",
         "  stigmatized − non-stigmatized",
     ]
-    assert lines[at + 6].startswith("Each number's change: ")
+    assert lines[at + 6].startswith("Test in rows of one group: ")
     assert all(len(line) <= 120 for line in lines[at + 1 : at + 8])
 
 
@@ -477,7 +481,7 @@ def test_why_a_value_is_missing_stands_once_below_the_table(before, tmp_path):
     """Against itself nothing varies; the reason is a note, not a column of broken words."""
     same = shutil.copytree(before.folder, tmp_path / "same")
     result = invoke(before.folder, same)
-    note = "1: all differences are equal, so their spread is unknown."
+    note = "1: all differences are equal, so no interval or test can be computed."
     of_first = result.stdout.split("\n\n")[0]
     assert of_first.count(note) == 1
     assert of_first.splitlines()[1].endswith(" note")
@@ -509,7 +513,7 @@ def test_a_file_of_another_kind_is_refused_before_any_run_is_read(tmp_path):
     nowhere = (tmp_path / "a", tmp_path / "b")
     result = invoke(*nowhere, "--output", tmp_path / "x.xlsx")
     assert str(result.exception) == (
-        f"--output is {tmp_path / 'x.xlsx'}; its name must end in one of .json, .csv, .md, .tex."
+        f"--output is {tmp_path / 'x.xlsx'}. Its name must end in .json or .csv or .md or .tex."
     )
 
 

@@ -80,7 +80,9 @@ def test_replies_are_text_in_the_evidence(browser, tmp_path):
             [f"{server.url}#mini"],
             instruments=["coreference"],
             output=tmp_path,
-            options=AskOptions(controls=False, sentences=sentences, chats=ChatOptions(trials=2)),
+            options=AskOptions(
+                forms=("ask",), controls=False, sentences=sentences, chats=ChatOptions(trials=2)
+            ),
             report=True,
         )
     with reading(browser, tmp_path / "report.html") as tab:

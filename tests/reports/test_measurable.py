@@ -62,7 +62,7 @@ def test_its_finding_is_that_and_no_number_and_the_other_model_keeps_its_own(fol
     assert (able.model, cannot.model) == (ABLE, "constant (not measurable)")
     assert able.difference is not None
     assert cannot.head == "Not measurable"
-    assert cannot.text == f"{CANNOT} So its other numbers here say nothing, and none is stated."
+    assert cannot.text == (f"{CANNOT} So its other numbers mean nothing and are not stated.")
     assert (cannot.more, cannot.difference, cannot.low, cannot.high) == ((), None, None, None)
     assert section.control(ABLE).passed
     assert not section.control("constant (not measurable)").passed
@@ -78,7 +78,7 @@ def test_the_page_leads_with_it_and_marks_every_number(written):
     assert "<strong>no</strong>" in row
     assert "Not measurable" in row
     assert "<svg" not in row
-    assert "Numbers over all models include constant, which is not measurable." in page
+    assert "Means over all models include constant, which is not measurable." in page
     said = page.index('<p class="head">Not measurable</p>')
     assert "<svg" not in page[said : page.index(CANNOT, said)]
     # Wherever the model stands beside a number, its name says it.
@@ -192,7 +192,7 @@ def test_a_comparison_and_a_change_carry_it(folder, constant, tmp_path):
     assert len(marks[constant]) == 2
     assert all("is not measurable: it cannot tell praise" in text for text in marks[constant])
     screen = goffman("compare", folder, other).stdout
-    assert "No difference means anything: " in screen
+    assert "These differences mean nothing: " in screen
     done = goffman("check", folder, "--baseline", other, "--fail-if", "gap.change > 0.5")
     assert done.returncode == 4
 
@@ -220,7 +220,7 @@ def test_a_correlation_with_it_is_not_stated_not_drawn_and_decides_nothing(
     said = [line for line in done.summary[heading + 1 :] if "ratings of words" not in line]
     assert said
     for line in said:
-        assert line.startswith("  No correlation of negative attitude")
+        assert line.startswith("  The correlation of negative attitude")
         assert "is stated: bert is not measurable: it cannot separate welcome" in line
     drawn = write_report(tmp_path).figures
     assert not [path for path in drawn if "measures-together" in path.name]
@@ -244,18 +244,18 @@ def test_a_score_just_below_the_floor_is_not_rounded_up_to_it():
     unsure = Competence(**about, value=0.95, floor=0.9, **ends)
     assert unsure.passed
     assert unsure.sentence == (
-        "Control items: m can see (AUC 0.95, 95% interval 0.77 to 1.00, 20 items; at least 0.90 is "
-        "needed). The interval reaches below 0.90, so with other control items it might fail; the "
-        "value decides."
+        "Control items: m can see (AUC 0.95, 95% interval 0.77 to 1.00, 20 items; at "
+        "least 0.90 is needed). The interval includes values below 0.90, so the model "
+        "might fail with other control items."
     )
     near = Competence(**about, value=0.85, floor=0.9, low=0.7, high=0.95)
     assert near.sentence.endswith(
-        " The interval reaches above 0.90, so with other control items it might pass; the value "
-        "decides."
+        " The interval includes values above 0.90, so the model might pass with other "
+        "control items."
     )
     assert not Competence(**about, value=0.97, floor=0.9, low=0.91, high=1.0).unsure
     none = Competence(**about, value=None, floor=0.9, reason="nobody answered")
     assert not none.passed
     assert none.sentence == (
-        "Control items: whether m can see is not known, because nobody answered."
+        "Control items: it is not known whether m can see, because nobody answered."
     )

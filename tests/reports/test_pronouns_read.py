@@ -35,7 +35,7 @@ def folder(tmp_path_factory):
     causal = make_causal("gpt2", tmp_path_factory.mktemp("causal"), chat=False)
     run = tmp_path_factory.mktemp("run")
     prompts = PromptOptions(pairs=6, adjectives=["arrogant,responsive", "old,"])
-    options = AskOptions(controls=False, sentences=prompts)
+    options = AskOptions(forms=("pronouns",), controls=False, sentences=prompts)
     models = [str(masked), str(causal)]
     audit(models, instruments=["coreference"], output=run, options=options, report=True)
     return run
@@ -121,7 +121,7 @@ def test_a_pronoun_outside_the_top_words_is_kept_too(run):
 
 def test_the_page_shows_each_setting_by_its_adjectives_and_the_title_of_the_instrument(folder):
     page = (folder / "report.html").read_text(encoding="utf-8")
-    assert "Which pronoun would stand there? The sentences of coreference" in page
+    assert "Which pronoun does a model prefer in the coreference sentences?" in page
     assert page.count("<blockquote>") == 3
     assert len(set(re.findall("<blockquote>(.*?)</blockquote>", page))) == 3
     assert '"arrogant / responsive"' in page

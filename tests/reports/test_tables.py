@@ -121,7 +121,7 @@ def test_each_table_is_there_in_three_formats_and_the_readme_names_it(run, folde
     assert {path.name for path in folder.iterdir()} == files | {"README.md"}
     text = (folder / "README.md").read_text()
     assert all(f"- {name}: " in text for name in names)
-    assert "an apostrophe before it" in text
+    assert "gets an apostrophe in front" in text
 
 
 def test_contrasts_have_every_column_of_the_estimates_to_the_last_digit(run, folder):
@@ -150,7 +150,7 @@ def test_contrasts_have_their_verdict_in_every_format(run, folder):
     assert [line[-1] for line in shown] == [row["verdict"] or "–" for row in rows]
     assert {line[-3] for line in shown} == {"0.050"}
     assert "& verdict" in (folder / f"{name}.tex").read_text()
-    assert "Verdicts: relevant, the 95% interval lies beyond" in (folder / f"{name}.md").read_text()
+    assert "Verdicts. Relevant: the whole 95% interval is" in (folder / f"{name}.md").read_text()
 
 
 def test_groups_and_words_are_the_scores(run, folder):

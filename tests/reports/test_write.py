@@ -77,10 +77,8 @@ def test_the_command_says_where_the_report_lies(little):
     done = CliRunner().invoke(app, ["report", str(little)])
     assert done.exit_code == 0, done.output
     size = (little / "report.html").stat().st_size / 1e6
-    first, *_ = done.stdout.splitlines()
-    assert (
-        first == f"The report is {little / 'report.html'} ({size:.1f} MB): open it in any browser."
-    )
+    where = f"The report is {little / 'report.html'} ({size:.1f} MB): open it in any browser."
+    assert where in done.stdout.splitlines()
     as_json = CliRunner().invoke(app, ["report", str(little), "--json"])
     assert json.loads(as_json.stdout)["report"] == str(little / "report.html")
 
@@ -121,7 +119,7 @@ def changed_called(run, name, change):
 
 def test_an_instrument_says_its_noun_and_its_limits_on_the_page_and_in_tables(run):
     page = (run / "report.html").read_text(encoding="utf-8")
-    assert "The sentences are English." in of_instrument(page, "care-seeking")
+    assert "The sentences are in English." in of_instrument(page, "care-seeking")
     assert '<h2 id="h-find">All conditions</h2>' in page
     changed_called(
         run,
@@ -134,9 +132,9 @@ def test_an_instrument_says_its_noun_and_its_limits_on_the_page_and_in_tables(ru
     page = (run / "report.html").read_text(encoding="utf-8")
     assert "A few &lt;illnesses&gt; only." in page
     section = of_instrument(page, "care-seeking")
-    assert "The sentences are English." not in section
+    assert "The sentences are in English." not in section
     for said in (
-        "Mental health illnesses, counting first names",
+        "Mental health illnesses, not counting first names",
         "By illness",
         "Means over items and illnesses.",
     ):
@@ -150,7 +148,7 @@ def test_an_instrument_says_its_noun_and_its_limits_on_the_page_and_in_tables(ru
     model = next(name for name, of in read.manifest.answers.items() if "care-seeking" in of)
     card = model_card_text(read, model)
     assert "- A few &lt;illnesses&gt; only.\n" in card
-    assert card.count("The sentences are English, and the list of stigmas is of") == 1
+    assert card.count("The sentences are in English, and the list of stigmas comes from") == 1
 
 
 def test_a_run_of_an_earlier_goffman_speaks_of_conditions_and_has_no_limits(run):
@@ -162,8 +160,8 @@ def test_a_run_of_an_earlier_goffman_speaks_of_conditions_and_has_no_limits(run)
         changed_called(run, name, forget)
     write_report(run)
     section = of_instrument((run / "report.html").read_text(encoding="utf-8"), "care-seeking")
-    assert "Mental health conditions, counting first names" in section
-    assert "The sentences are English." not in section
+    assert "Mental health conditions, not counting first names" in section
+    assert "The sentences are in English." not in section
 
 
 def test_a_folder_that_is_no_run_is_refused(tmp_path):
@@ -183,6 +181,10 @@ def test_an_audit_reports_unless_told_not_to(tiny, shortened, tmp_path):
         f"The report is {tmp_path / 'one' / 'report.html'}: open it in any browser.\n"
     )
     assert (tmp_path / "one" / "report.html").exists()
+    _, summary, _ = with_page.stdout.split("\n\n")
+    assert summary.startswith("care-seeking\n  Can the model do the task?")
+    again = CliRunner().invoke(app, ["report", str(tmp_path / "one")])
+    assert again.stdout.startswith(f"{summary}\n\nThe report is ")
     without = CliRunner().invoke(app, [*arguments, str(tmp_path / "two"), "--no-report"])
     assert "The report is" not in without.stdout
     assert not (tmp_path / "two" / "report.html").exists()
@@ -206,8 +208,8 @@ def test_ratings_that_are_no_longer_here_are_said_and_the_words_stand_without(
     mine.write_text("word,label\nlikely,positive\n")
     (note,) = write_report(folder).notes
     assert note == (
-        "The lexicons have changed since the run was scored. So the evidence stands without what "
-        "its words mean; the scores are as they were."
+        "The lexicons have changed since the run was scored. So the report shows no "
+        "ratings of words; the scores are unchanged."
     )
     assert note in (folder / "report.html").read_text()
 
@@ -322,8 +324,8 @@ def test_a_page_that_cannot_be_written_is_named(little):
     with pytest.raises(GoffmanError) as raised:
         write_report(little)
     assert str(raised.value) == (
-        f"report.html in {little} is a folder, not a file. Move it away and give the same command "
-        "again."
+        f"report.html in {little} is a folder, not a file. Move it away and run the "
+        "same command again."
     )
 
 
@@ -337,9 +339,9 @@ def test_a_table_that_was_changed_is_told_and_not_used(little, name):
     with pytest.raises(RunError) as refusal:
         write_report(little)
     assert str(refusal.value) == (
-        f"{little / name} has changed since the run was last measured: it was damaged or edited, or "
-        "goffman was stopped while measuring. Run its goffman audit command again to write it "
-        "anew; no model is asked."
+        f"{little / name} was damaged or edited, or goffman was stopped while it wrote "
+        "the file. Run the goffman audit command that made this run again. It rewrites "
+        "the file and asks no model again."
     )
     assert (little / "report.html").read_bytes() == page
 
@@ -369,7 +371,7 @@ def test_nothing_is_written_through_a_link_in_the_place_of_a_file(little, tmp_pa
     with pytest.raises(RunError) as refusal:
         write_report(little)
     assert str(refusal.value) == (
-        f"{name} in {little} is a link, not a file. Move it away and give the same command again."
+        f"{name} in {little} is a link, not a file. Move it away and run the same command again."
     )
     assert own.read_text() == "mine"
 
@@ -388,7 +390,7 @@ def test_nothing_is_written_or_removed_through_a_link_in_the_place_of_a_folder(
     with pytest.raises(RunError) as refusal:
         write_report(little)
     assert str(refusal.value) == (
-        f"{name} in {little} is a link, not a folder. Move it away and give the same command again."
+        f"{name} in {little} is a link, not a folder. Move it away and run the same command again."
     )
     assert {path.name: path.read_text() for path in own.iterdir()} == kept
 

@@ -63,6 +63,7 @@ def chat(folder: Path, model: str) -> None:
     from goffman.options import ChatOptions
 
     options = AskOptions(
+        forms=("ask",),
         controls=False,
         sentences=PromptOptions(pairs=12, adjectives=["none"]),
         chats=ChatOptions(calling=Calling(concurrency=AT_ONCE)),

@@ -279,7 +279,7 @@ def test_a_probability_that_is_not_a_number_never_gets_into_a_table(model, tmp_p
         ask(tmp_path, Failing(model, after=0, with_nan=True))
     assert (
         "it gave a probability that is not a number: its weights hold NaN or infinity, or its "
-        "numbers grow too large even for float32. Fetch or save the model anew. Everything answered"
+        "numbers grow too large even for float32. Download or save the model again. Everything answered"
         in str(failure.value)
     )
     assert not_a_number("bf16") == (
@@ -333,10 +333,9 @@ def test_another_model_under_the_same_name_is_refused(model, undisturbed):
         ask(undisturbed, other)
     identity = model.identity
     assert str(refusal.value) == (
-        f"{undisturbed} holds other answers of model '{identity.name}': weights_sha256 is "
-        f"{identity.weights_sha256[:12]}… there and 000000000000… here; precision is "
-        '"float32" there and "bf16" here. A run never mixes the two: give '
-        "another folder with --output, or ask with the run's own settings."
+        f"{undisturbed} already holds answers of '{identity.name}', loaded or asked in another "
+        "way (other weights; precision: float32 there, bf16 here). A run never mixes the two. "
+        "Give another folder with --output, or use the options of that run."
     )
 
 
@@ -368,11 +367,11 @@ def test_a_manifest_of_another_format_or_no_manifest_at_all_is_refused(tmp_path)
     with pytest.raises(RunError) as refusal:
         read_manifest(tmp_path)
     assert str(refusal.value) == (
-        f"{path} has format 99; this goffman reads format 2. Use the goffman that wrote it, or "
-        "give another folder with --output."
+        f"{path} has format 99, but this version of goffman reads format 2. Use the "
+        "version that wrote it, or give another folder with --output."
     )
     path.write_text("{")
-    with pytest.raises(RunError, match="is not a manifest that goffman wrote"):
+    with pytest.raises(RunError, match="was damaged or edited"):
         read_manifest(tmp_path)
 
 
@@ -542,6 +541,6 @@ def test_a_pipe_in_the_place_of_a_part_does_not_keep_anyone_waiting(model, undis
         with pytest.raises(RunError) as refusal:
             do()
         assert str(refusal.value) == (
-            f"{part.relative_to(run)} in {run} is a named pipe, not a file. Move it away and give "
-            "the same command again."
+            f"{part.relative_to(run)} in {run} is a named pipe, not a file. Move it "
+            "away and run the same command again."
         )

@@ -139,9 +139,8 @@ def test_a_second_process_on_the_same_run_is_refused(tiny, tmp_path):
         os.kill(first.pid, signal.SIGKILL)
     assert second.returncode == 2
     assert errors.endswith(
-        f"{tmp_path} is in use by process {first.pid}. Only one process can ask for a run at a "
-        "time: wait "
-        "until it ends, or give another folder with --output.\n"
+        f"{tmp_path} is in use by process {first.pid}. Only one process can use a run "
+        "at a time. Wait until it ends, or give another folder with --output.\n"
     )
     assert "Traceback" not in errors
     assert Path(tmp_path, "lock").exists()

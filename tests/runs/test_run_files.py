@@ -14,7 +14,7 @@ import pytest
 from goffman.errors import AskingError, RunError
 from goffman.runs.files import Folder, write_whole
 
-AWAY = "Move it away and give the same command again."
+AWAY = "Move it away and run the same command again."
 
 
 @pytest.fixture(autouse=True)

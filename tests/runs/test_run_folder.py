@@ -18,7 +18,7 @@ from goffman.runs.manifest import begun, read_manifest, with_answers
 from goffman.tables import prompt_table
 
 HERE = Path(__file__).parent
-AGAIN = "again: it is written anew, and no model is asked again."
+AGAIN = "It rewrites the file and asks no model again."
 
 
 def prompts(instrument, count=5):
@@ -65,9 +65,8 @@ def test_a_flipped_bit_is_told_and_mended_by_the_same_command(tmp_path, place):
     with pytest.raises(RunError) as refusal:
         read_prompts(tmp_path)
     assert str(refusal.value) == (
-        f"{path} has changed since it was written: it was damaged or edited. Give the run's "
-        "goffman audit "
-        f"command {AGAIN}"
+        f"{path} was damaged or edited after goffman wrote it. Run the goffman "
+        f"audit command that made this run again. {AGAIN}"
     )
     ask(tmp_path, "first")
     assert path.read_bytes() == before
@@ -82,8 +81,8 @@ def test_prompts_that_are_not_asked_now_are_named_where_they_were_damaged(tmp_pa
     with pytest.raises(RunError) as refusal:
         read_prompts(tmp_path)
     assert str(refusal.value) == (
-        f"{path} does not hold the prompts of first. Give the run's goffman audit command with "
-        f"--instrument first {AGAIN}"
+        f"{path} does not hold the prompts of first. Run the goffman audit command "
+        f"that made this run again with --instrument first. {AGAIN}"
     )
     ask(tmp_path, "first")
     assert path.read_bytes() == before
@@ -97,7 +96,7 @@ def test_prompts_that_are_gone_are_told_and_come_back(tmp_path):
     with pytest.raises(RunError) as refusal:
         read_prompts(tmp_path)
     assert str(refusal.value) == (
-        f"{path} is missing. Give the run's goffman audit command {AGAIN}"
+        f"{path} is missing. Run the goffman audit command that made this run again. {AGAIN}"
     )
     ask(tmp_path, "first")
     assert path.read_bytes() == before
@@ -172,7 +171,7 @@ def test_a_run_folder_that_is_a_link_to_nowhere_or_has_too_long_a_name_is_told(t
     with pytest.raises(RunError) as refusal, open_run(tmp_path / "link"):
         pass
     assert str(refusal.value) == (
-        f"{tmp_path / 'link'} is a link that leads nowhere. Put back what it led to, or remove it."
+        f"{tmp_path / 'link'} is a link that leads nowhere. Mend or remove the link."
     )
     long = tmp_path / ("x" * 5000)
     with pytest.raises(RunError) as refusal, open_run(long):
@@ -188,8 +187,8 @@ def test_only_plain_files_lock_a_run(tmp_path):
     with pytest.raises(RunError) as refusal, open_run(tmp_path):
         pass
     assert str(refusal.value) == (
-        f"lock in {tmp_path} is a named pipe, not a file. Move it away and give the same command "
-        "again."
+        f"lock in {tmp_path} is a named pipe, not a file. Move it away and run the same "
+        "command again."
     )
     (tmp_path / "lock").unlink()
     own = tmp_path / "own"

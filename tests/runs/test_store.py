@@ -194,9 +194,8 @@ def test_a_second_process_is_refused_until_the_first_is_gone_even_killed(tmp_pat
         with pytest.raises(RunError) as refusal, locked(tmp_path):
             pass
         assert str(refusal.value) == (
-            f"{tmp_path} is in use by process {holder.pid}. Only one process can ask for a run at "
-            "a time: "
-            "wait until it ends, or give another folder with --output."
+            f"{tmp_path} is in use by process {holder.pid}. Only one process can use a "
+            "run at a time. Wait until it ends, or give another folder with --output."
         )
         holder.kill()
     with locked(tmp_path):
@@ -207,6 +206,6 @@ def test_a_folder_that_is_not_there_cannot_be_locked(tmp_path):
     with pytest.raises(RunError) as refusal, locked(tmp_path / "nowhere"):
         pass
     assert str(refusal.value) == (
-        f"{tmp_path / 'nowhere'} cannot be written to: No such file or directory. "
-        "Give a folder of your own with --output."
+        f"goffman cannot write to {tmp_path / 'nowhere'}: No such file or directory. "
+        "Give another folder with --output."
     )

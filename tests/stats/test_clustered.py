@@ -84,5 +84,5 @@ def test_too_few_clusters_or_values_that_do_not_vary_have_no_p(pairs):
     values, ways, _ = pairs
     few = clustered_t(ABOUT, values, [ways[0], ways[1] % (LEAST - 1)])
     assert few.p is None
-    assert few.reason.endswith(f"and a test needs {LEAST}")
+    assert few.reason.endswith(f"referents (5), and a test needs at least {LEAST}")
     assert clustered_t(ABOUT, np.ones(60), ways).reason == CONSTANT_DIFFERENCES

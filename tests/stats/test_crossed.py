@@ -12,7 +12,14 @@ from statsmodels.formula.api import ols
 from statsmodels.stats.anova import anova_lm
 
 from goffman.stats import samples
-from goffman.stats.crossed import GAPS, TOO_FEW_LEVELS, TWO_LEVELS, crossed_t
+from goffman.stats.crossed import (
+    GAPS,
+    ONE_CONDITION,
+    ONE_SENTENCE,
+    TWO_CONDITIONS,
+    TWO_SENTENCES,
+    crossed_t,
+)
 
 NEAR = {"rel": 1e-9, "abs": 1e-12}
 
@@ -70,13 +77,13 @@ def test_the_variance_does_not_fall_below_that_of_the_cells():
     assert ours.statistic == pytest.approx(5 / np.sqrt(16 / 9 / 16), **NEAR)
 
 
-@pytest.mark.parametrize("shape", [(2, 17), (17, 2)])
-def test_two_rows_or_columns_are_no_test(shape):
+@pytest.mark.parametrize(("shape", "reason"), [((2, 17), TWO_SENTENCES), ((17, 2), TWO_CONDITIONS)])
+def test_two_rows_or_columns_are_no_test(shape, reason):
     """A test of two that vary would be false in about 10 of 100 null audits, by this simulation."""
     rng = np.random.default_rng(6)
     table = 0.05 + rng.normal(0, 0.01, shape)
     ours = crossed_t(table, np.zeros(shape), contrast="")
-    assert (ours.p, ours.low, ours.reason) == (None, None, TWO_LEVELS)
+    assert (ours.p, ours.low, ours.reason) == (None, None, reason)
     assert ours.difference == pytest.approx(table.mean())
 
 
@@ -134,7 +141,8 @@ def test_laws_of_the_crossed_t(shared, drawn, random):
     ("first", "reason"),
     [
         (np.ones((3, 4)), samples.CONSTANT_DIFFERENCES),
-        (np.ones((3, 1)), TOO_FEW_LEVELS),
+        (np.ones((3, 1)), ONE_CONDITION),
+        (np.ones((1, 3)), ONE_SENTENCE),
         (np.array([[1.0, 2.0], [np.nan, 3.0]]), GAPS),
         (np.full((2, 2), np.nan), samples.NO_PAIRS),
     ],

@@ -140,11 +140,14 @@ def test_what_does_not_vary_has_no_reliability():
 @pytest.mark.parametrize(
     ("table", "why"),
     [
-        (np.zeros((1, 3, 2)), "fewer than two conditions: nothing says how much they differ"),
-        (np.zeros((3, 1, 2)), "one item: nothing says how much items differ"),
+        (
+            np.zeros((1, 3, 2)),
+            "with fewer than two conditions, nothing shows how much conditions differ",
+        ),
+        (np.zeros((3, 1, 2)), "with only one item, nothing shows how much items differ"),
         (
             np.where(np.arange(24).reshape(4, 3, 2) < 2, np.nan, 1.0),
-            "2 of 24 cells have no value: it takes a complete table",
+            "2 of 24 values are missing, and all are needed",
         ),
     ],
 )
@@ -177,6 +180,22 @@ def test_split_halves_by_hand():
     (found,) = split_halves(scores, rng=np.random.default_rng(0))
     r = np.corrcoef(scores.T)[0, 1]
     assert found == pytest.approx(2 * r / (1 + r))
+
+
+def test_halves_that_run_against_each_other_do_not_drown_the_others():
+    """With 2r / (1 + r) one split near r = −1 made the mean −66,596,700,000,000."""
+    rng = np.random.default_rng(3)
+    for conditions in (3, 4, 5):
+        halves = split_halves(rng.normal(size=(conditions, 7)), rng=rng)
+        assert len(halves) == 35
+        assert np.abs(halves).max() <= 1
+    against = np.array([[1.0, -1.0], [2.0, -2.0], [4.0, -4.0]])
+    assert split_halves(against, rng=rng) == pytest.approx([-1.0])
+
+
+def test_two_conditions_have_no_split_halves():
+    scores = np.random.default_rng(4).normal(size=(2, 17))
+    assert not len(split_halves(scores, rng=np.random.default_rng(0)))
 
 
 def test_many_halves_are_drawn_by_the_generator_given():

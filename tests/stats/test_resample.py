@@ -8,7 +8,7 @@ from scipy import stats
 
 from goffman.stats import samples
 from goffman.stats.correlate import NO_SPREAD, TWO_UNITS
-from goffman.stats.crossed import TOO_FEW_LEVELS
+from goffman.stats.crossed import ONE_SENTENCE
 from goffman.stats.resample import (
     BEYOND,
     EMPTY_DRAW,
@@ -185,7 +185,7 @@ def test_blocks_of_draws_change_nothing(values, monkeypatch):
         (correlation_bootstrap, [1.0, 2.0], [1.0, 2.0], TWO_UNITS),
         (correlation_bootstrap, [1.0, 1.0, 1.0], [1.0, 2.0, 3.0], NO_SPREAD),
         (correlation_bootstrap, [1.0, 2.0, 3.0], [1.0, 3.0, 2.0], EMPTY_DRAW),
-        (crossed_bootstrap, np.ones((1, 4)), np.zeros((1, 4)), TOO_FEW_LEVELS),
+        (crossed_bootstrap, np.ones((1, 4)), np.zeros((1, 4)), ONE_SENTENCE),
         (crossed_bootstrap, np.ones((3, 4)), np.zeros((3, 4)), samples.CONSTANT_DIFFERENCES),
         (crossed_bootstrap, np.full((3, 4), np.nan), np.zeros((3, 4)), samples.NO_PAIRS),
     ],

@@ -114,3 +114,12 @@ def test_the_items_needed_are_those_of_a_d_study():
     reach = stats.norm.ppf(0.975) + stats.norm.ppf(0.8)
     found = reach * math.sqrt(np.mean([one.variance for one in errors]))
     assert found == pytest.approx(0.2, rel=0.35)
+
+
+def test_nobody_is_asked_for_fewer_items_than_there_were():
+    """What can be seen is smaller than Δ even now, and the difference is undecided all the same."""
+    seen = estimate(0.04, 0.016, p=0.06, items=17, lasting=0.004)
+    found = verdict(seen, smallest=0.05)
+    assert found.verdict == "undecided"
+    assert found.detectable < 0.05
+    assert found.items_needed is None

@@ -45,12 +45,12 @@ if TYPE_CHECKING:
 
 
 GIVEN = {
-    "groups-as-asked": "these sentences taken as given",
+    "groups-as-asked": "these sentences treated as fixed",
     "trials": "over trials of these sentences",
 }
 """Kinds of contrasts that repeat another with something taken as given, and what."""
 
-GIVEN_SENTENCES = "conditions, with these sentences taken as given"
+GIVEN_SENTENCES = "conditions, with these sentences treated as fixed"
 AS_IF_APART = "sentence pairs, as if none shared anything"
 """What checks are over that ask less than their test."""
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import polars as pl
 
+from goffman.estimates.presented import of_presentations
 from goffman.estimates.scored import Found, Scored
 from goffman.records import BASELINE
 
@@ -19,7 +20,7 @@ def pairs_over_orders(contrasts: Callable[[Scored], Found]) -> Callable[[Scored]
     def averaged(scored: Scored) -> Found:
         level = pl.col("level")
         # Contrasts of replies are made trial by trial; these means are one.
-        sentences = scored.scores.filter(level == "presentation").with_columns(
+        sentences = of_presentations(scored.scores).with_columns(
             level=pl.lit("prompt"), trial=pl.lit(1, dtype=pl.Int64)
         )
         others = scored.scores.filter(~level.is_in(["prompt", "presentation"]))

@@ -38,7 +38,7 @@ def over_orders(contrasts: Callable[[Scored], Found]) -> Callable[[Scored], Foun
 
     def averaged(scored: Scored) -> Found:
         level = pl.col("level")
-        cells = wordings_in_turn(scored.scores.filter(level == "presentation"))
+        cells = wordings_in_turn(of_presentations(scored.scores))
         prompts = cells.with_columns(level=pl.lit("prompt"))
         others = scored.scores.filter(~level.is_in(["prompt", "presentation"]))
         yield from contrasts(replace(scored, scores=pl.concat([others, prompts])))
@@ -46,17 +46,47 @@ def over_orders(contrasts: Callable[[Scored], Found]) -> Callable[[Scored], Foun
     return averaged
 
 
-def wordings_in_turn(cells: pl.DataFrame) -> pl.DataFrame:
-    """The scores as they are where each item and condition was asked in every wording.
+def of_presentations(scores: pl.DataFrame) -> pl.DataFrame:
+    """The means over orders, or the prompts where only these are given.
 
-    Where each was asked in one of them, as a part of the questions is, the wordings are taken as
-    one: they go in turn, so that conditions meet each about equally often.
+    Contrasts average what they are given of one question, so that both come to the same.
     """
-    asked = cells.select("item", "condition", "wording").unique()
-    pairs = asked.select("item", "condition").unique().height
-    if asked.height == pairs * asked["wording"].n_unique():
-        return cells
-    return cells.with_columns(wording=pl.lit(IN_TURN))
+    cells = scores.filter(pl.col("level") == "presentation")
+    return cells if cells.height else scores.filter(pl.col("level") == "prompt")
+
+
+def where_in_turn(contrasts: Callable[[Scored], Found]) -> Callable[[Scored], Found]:
+    """The contrasts of prompts; where wordings go in turn they are taken as one."""
+
+    def made(scored: Scored) -> Found:
+        level = pl.col("level")
+        prompts = wordings_in_turn(scored.scores.filter(level == "prompt"))
+        others = scored.scores.filter(level != "prompt")
+        yield from contrasts(replace(scored, scores=pl.concat([others, prompts])))
+
+    return made
+
+
+def wordings_in_turn(cells: pl.DataFrame) -> pl.DataFrame:
+    """The scores as they are; but where each question was asked in one wording, they are one.
+
+    A part of all questions goes through the wordings in turn, so that every condition meets each
+    about equally often: then the wording is a part of the item. Each model by itself, since another
+    one of the run may have been asked everything.
+    """
+    question = ["model", "item", "condition", "form"]
+    known = cells.filter(pl.col("value").is_not_null())
+    asked = known.select(*question, "wording").unique()
+    counts = asked.group_by(question).agg(of_question=pl.len())
+    models = (
+        counts.group_by("model")
+        .agg(most=pl.col("of_question").max())
+        .join(asked.group_by("model").agg(pl.col("wording").n_unique()), on="model")
+        .filter(pl.col("most") == 1, pl.col("wording") > 1)["model"]
+    )
+    turning = pl.col("model").is_in(models.implode())
+    wording = pl.when(turning).then(pl.lit(IN_TURN)).otherwise("wording")
+    return cells.filter(~turning | pl.col("value").is_not_null()).with_columns(wording=wording)
 
 
 def order_of_options(scored: Scored) -> Found:

@@ -15,7 +15,7 @@ from goffman.estimates.contrast import Contrast, in_order
 from goffman.estimates.scored import Found, Scored, joined, of_group, values
 from goffman.records import BASELINE, Estimate
 
-NOTHING = "zero"
+NOTHING = "0"
 """What a level is set against."""
 
 

@@ -74,8 +74,14 @@ def _word(estimate: Estimate, smallest: float, ends: tuple[float, float] | None)
 
 
 def _items(estimate: Estimate, *, goal: float) -> int | None:
-    """How many items would bring the standard error to the goal; None: no feasible number would."""
+    """How many items would bring the standard error to the goal.
+
+    None: no feasible number would, or the error is no larger even now.
+    """
     if estimate.items is None or estimate.lasting is None or estimate.error is None:
+        return None
+    if estimate.error <= goal:
+        # It is there already: fewer items would do, and nobody is asked for fewer.
         return None
     lowered = (estimate.error**2 - estimate.lasting**2) * estimate.items
     room = goal**2 - estimate.lasting**2

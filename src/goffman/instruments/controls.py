@@ -47,14 +47,15 @@ def read_controls(
     path, table = folder / file, toml.table("controls")
     if "controls" not in toml.values:
         if path.exists():
-            message = f"there are controls, but no [controls] in {toml.name}, with their floor."
+            message = f"there are controls, but {toml.name} has no [controls] with their floor."
             faults.add(file, None, message)
         return None, []
     table.require(["score", "task", "floor"], faults)
     given = table.take({"score": str, "task": str, "floor": object}, faults)
     of_pairs = isinstance(content, SentencePairs)
     score = None
-    if "score" in given:
+    # Where the kind is wrong, nothing is known about the score.
+    if "score" in given and (of_pairs or kind is not None):
         score = faults.check_one_of(
             toml.name,
             table.lines.get("score"),
@@ -90,7 +91,7 @@ def _items(
     for row in rows:
         faults.check_id(row.file, row.number, what="id", given=row["id"])
         if row["id"] in seen:
-            faults.add(row.file, row.number, f"the control '{row['id']}' stands there twice.")
+            faults.add(row.file, row.number, f"there are two controls '{row['id']}'.")
         seen.add(row["id"])
         if isinstance(content, Questionnaire):
             wrong = _faults_of_item(row["text"], content, kind)
@@ -118,37 +119,37 @@ def _faults_of_item(
         yield f"text has a stray brace: '{text}'."
     for place in places(text):
         if place == content.slot.name:
-            yield f"text has {{{place}}}, but a control names no condition."
+            yield f"text has {{{place}}}, but a control must not name a condition."
         elif place not in content.fields:
             allowed = ", ".join(f"{{{name}}}" for name in content.fields) or "none"
-            yield f"text has '{{{place}}}', which is not known. Allowed: {allowed}."
+            yield f"text has the unknown place '{{{place}}}'. Allowed: {allowed}."
     for wording in content.wordings if kind != "choose" else (Wording(id=""),):
         if content.slot.name in places(wording.frame):
-            yield f"the frame of wording '{wording.id}' names a condition: no control fits it."
+            yield f"wording '{wording.id}' names a condition in its frame, so no control fits it."
         sentence = wording.frame.replace("{item}", text)
         masks = sentence.count(MASK)
         if kind == "fill" and masks != 1:
             yield f"the sentence must have {MASK} once, not {masks} times: '{sentence}'."
         elif kind != "fill" and kind is not None and masks:
-            yield f"the sentence has {MASK}, which only an instrument of kind fill has."
+            yield f"the sentence has {MASK}, but only instruments of kind fill can have it."
 
 
 def _faults_of_sentence(row: Row) -> Iterator[str]:
     """What is wrong with a control of sentence pairs."""
     text, expected, other = row["text"], row["expected"], row["other"]
     if not other:
-        yield "other is empty: it is the wrong answer."
+        yield "other is empty. Give the wrong answer there."
     elif expected.casefold() == other.casefold():
         yield f"expected and other are both '{other}'."
     if text.count(MASK) > 1:
         yield f"the sentence must have {MASK} once: '{text}'."
     elif MASK in text:
         if row["pronoun"]:
-            yield f"pronoun is '{row['pronoun']}', but the sentence has {MASK} in its place."
+            yield f"pronoun is '{row['pronoun']}'. Leave it empty, because the sentence has {MASK}."
     else:
         for what in ("pronoun", "expected", "other"):
             if _at(row, what) is None:
-                yield f"{what} is '{row[what]}', which is no word of '{text}'."
+                yield f"{what} is '{row[what]}', but '{text}' does not contain it."
 
 
 def _at(row: Row, column: str) -> int | None:
@@ -170,7 +171,7 @@ def _check_expected(rows: Sequence[Row], score: ControlScore, faults: Faults) ->
     expected = {row["expected"] for row in rows}
     if len(allowed) > 1 and len(expected) == 1:
         message = (
-            f"every control expects '{expected.pop()}': a model that says nothing else passes."
+            f"every control expects '{expected.pop()}', so a model that always says it would pass."
         )
         faults.add(rows[0].file, None, message)
 
@@ -182,11 +183,11 @@ def _check_places(rows: Sequence[Row], faults: Faults) -> None:
     first = [one < two for one, two in places_of if one is not None and two is not None]
     if len(first) > 1 and len(set(first)) == 1:
         which = "first" if first[0] else "second"
-        message = f"the right answer is always the one mentioned {which}: put some the other way."
+        message = f"the right answer is always mentioned {which}. Write some the other way around."
         faults.add(FILE, None, message)
     masked = [row["expected"] for row in rows if MASK in row["text"]]
     if len(masked) > 1 and len(set(masked)) == 1:
-        message = f"the right pronoun is always '{masked[0]}': put some the other way."
+        message = f"the right pronoun is always '{masked[0]}'. Use the other one in some sentences."
         faults.add(FILE, None, message)
 
 

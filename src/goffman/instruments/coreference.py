@@ -36,7 +36,7 @@ from goffman.records import (
 _TYPES: tuple[Literal["type-1", "type-2"], ...] = ("type-1", "type-2")
 _REFERENTS: tuple[Literal["first", "second"], ...] = ("first", "second")
 _GENDERS: tuple[Gender, ...] = ("male", "female")
-PRONOUN_TASK = "write the pronoun that a name or a word for a relative decides"
+PRONOUN_TASK = "choose the right pronoun after a name or a word such as “aunt”"
 """What controls ask of a model that does not chat."""
 _OTHER_GENDER: dict[Gender, Gender] = {"male": "female", "female": "male"}
 
@@ -105,7 +105,9 @@ def without_a_chat(instrument: Instrument) -> Instrument:
     Another construct, so another id: which pronoun a model would write, not whom it refers to.
     """
     if not isinstance(instrument.content, SentencePairs):
-        raise InputError(f"--pronouns does not go with {instrument.id}: it has no sentence pairs.")
+        raise InputError(
+            f"--pronouns cannot be used with {instrument.id}, because it has no sentence pairs."
+        )
     settings = {**instrument.settings, "measure": "pronoun-preference", "top_k": 10}
     settings.pop("smallest", None)
     if "smallest_preference" in settings:
@@ -115,7 +117,7 @@ def without_a_chat(instrument: Instrument) -> Instrument:
         instrument,
         controls=controls and replace(controls, task=PRONOUN_TASK),
         id=f"{instrument.id}-pronouns",
-        title=f"Which pronoun would stand there? The sentences of {instrument.id}",
+        title=f"Which pronoun does a model prefer in the {instrument.id} sentences?",
         kind="prefer",
         settings=settings,
     )
@@ -131,8 +133,8 @@ def generate_pairs(content: SentencePairs, *, count: int, seed: int) -> list[Pai
     possible = len(content.frames) * len(cast)
     if not 1 <= count <= possible:
         raise SentenceError(
-            f"--sentence-pairs is {count}. Allowed: 1 to {possible:,}, which is "
-            f"{len(content.frames)} frames with {len(cast)} casts of two occupations each."
+            f"--sentence-pairs is {count}. Allowed: 1 to {possible:,} ({len(content.frames)} "
+            f"sentence frames × {len(cast)} ordered pairs of occupations)."
         )
     ranked = _ranked(content.frames, content.occupations, seed)
     rounds = -(-count // len(ranked))
@@ -170,7 +172,8 @@ def draw(pairs: Sequence[Pair], *, count: int, seed: int) -> list[Pair]:
     """Some of the pairs, in the order in which they are given."""
     if not 1 <= count <= len(pairs):
         raise SentenceError(
-            f"--sentence-pairs is {count}. Allowed: 1 to {len(pairs):,}, which is all there are."
+            f"--sentence-pairs is {count}. Allowed: 1 to {len(pairs):,}, because there are no more "
+            "pairs."
         )
     drawn = set(sorted((pair.id for pair in pairs), key=lambda name: _rank(seed, name))[:count])
     return [pair for pair in pairs if pair.id in drawn]

@@ -44,6 +44,12 @@ _TOML_TEXT = re.compile(
 _KEY = re.compile(r"[\w-]++(?:[ \t]*+\.[ \t]*+[\w-]++)*+")
 """A key, dotted or not; or a number."""
 
+_OWN_NAMES = {
+    *("instrument.toml", "items.csv", "conditions.csv", "controls.csv"),
+    *("frames.csv", "occupations.csv", "adjectives.csv", "readings.csv"),
+}
+"""Files that an instrument has for a purpose: none of them is another one, misspelled."""
+
 _TYPE_NAMES = {
     str: "text in quotes",
     bool: "true or false",
@@ -62,7 +68,7 @@ class Faults:
         """Note one fault; FaultsError where there are more than anyone would read."""
         self.found.append(Fault(file=file, row=row, message=message))
         if len(self.found) == MOST_FAULTS:
-            raise FaultsError(file, self.found, ending="Reading stopped there.")
+            raise FaultsError(file, self.found, ending="There may be more: reading stopped here.")
 
     def check_id(self, file: str, row: int | None, *, what: str, given: str) -> None:
         """Note a fault where an id has letters that an id may not have, or too many."""
@@ -89,17 +95,17 @@ class Faults:
     def check_text(self, file: str, row: int | None, *, what: str, text: str) -> None:
         """Note a fault where a text has spaces or signs that nobody means."""
         if text != text.strip() or "  " in text:
-            spaces = "there is a space too many at its start, end or middle"
-            self.add(file, row, f"{what} is '{text}': {spaces}.")
+            spaces = "Remove the extra space at the start, at the end or in the middle"
+            self.add(file, row, f"{what} is '{text}'. {spaces}.")
         elif not text.isprintable():
-            signs = "a line break, a special space or another sign that is not seen"
-            self.add(file, row, f"{what} has {signs} in it.")
+            signs = "a line break, a special space or another invisible character"
+            self.add(file, row, f"{what} contains {signs}.")
 
     def check_plain(self, file: str, row: int | None, *, what: str, text: str) -> None:
         """Note a fault where a text that is put into others has a place or a mask of its own."""
         for sign in ("{", "}", MASK):
             if sign in text:
-                message = f"{what} is '{text}'. It cannot have '{sign}' in it."
+                message = f"{what} is '{text}'. It must not contain '{sign}'."
                 self.add(file, row, message)
 
 
@@ -125,8 +131,9 @@ def read_text(path: Path, faults: Faults, *, most: int) -> str | None:
     except InputError as error:
         faults.add(path.name, None, str(error))
     except FileNotFoundError:
+        where = "the current folder" if path.parent == Path() else str(path.parent)
         near = did_you_mean(path.name, _names_in(path.parent))
-        faults.add(path.name, None, f"not found in {path.parent}.{near}")
+        faults.add(path.name, None, f"not found in {where}.{near}")
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
         faults.add(path.name, line, "this is not UTF-8 text. Save the file as UTF-8.")
@@ -137,7 +144,9 @@ def read_text(path: Path, faults: Faults, *, most: int) -> str | None:
 
 
 def _names_in(folder: Path) -> list[str]:
-    return sorted(entry.name for entry in folder.iterdir()) if folder.is_dir() else []
+    """What a missing file may have been called by mistake."""
+    there = [entry.name for entry in folder.iterdir()] if folder.is_dir() else []
+    return sorted(name for name in there if name not in _OWN_NAMES)
 
 
 @dataclass(frozen=True)
@@ -158,7 +167,7 @@ class TomlTable:
             row = self.lines.get(key)
             if key not in expected:
                 near = did_you_mean(key, expected)
-                message = f"there is no key '{key}'{inside}. Allowed: {', '.join(expected)}.{near}"
+                message = f"unknown key '{key}'{inside}. Allowed: {', '.join(expected)}.{near}"
                 faults.add(self.file, row, message)
             elif not isinstance(value, expected[key]):
                 must_be = _TYPE_NAMES[expected[key]]
@@ -231,7 +240,9 @@ def read_toml(path: Path, faults: Faults) -> TomlFile | None:
         # A TOMLDecodeError says the line; a number of too many digits is another ValueError.
         at_line = re.search(r"line (\d+)", str(error))
         reason = re.sub(r" \(at .*\)", "", str(error)).partition(";")[0]
-        row = int(at_line[1]) if at_line else None
+        # A text that does not end is noticed at the end.
+        last = len(text.rstrip().splitlines()) if "end of document" in str(error) else None
+        row = int(at_line[1]) if at_line else last
         faults.add(path.name, row, f"this is not TOML: {reason[:1].lower()}{reason[1:]}.")
     return None
 
@@ -294,7 +305,7 @@ def read_table(
             if len(cells) == len(header):
                 rows.append(Row(path.name, reader.line_num, dict(zip(header, cells, strict=True))))
             elif cells:
-                message = f"the row has {len(cells)} cells, the header {len(header)}."
+                message = f"the row has {len(cells)} cells, but the header has {len(header)}."
                 faults.add(path.name, reader.line_num, message)
     except csv.Error as error:
         faults.add(path.name, reader.line_num, f"this is not CSV: {error}.")
@@ -345,12 +356,12 @@ def _check_header(
     for column in header:
         if column not in known:
             near = did_you_mean(column, [name for name in known if name not in header])
-            message = f"there is no column '{column}'. Allowed: {', '.join(known)}.{near}"
+            message = f"unknown column '{column}'. Allowed: {', '.join(known)}.{near}"
             faults.add(file, 1, message)
     for column in required:
         if column not in header:
             faults.add(file, 1, f"the column '{column}' is missing.")
     for column in dict.fromkeys(header):
         if header.count(column) > 1:
-            faults.add(file, 1, f"the column '{column}' stands {header.count(column)} times.")
+            faults.add(file, 1, f"the column '{column}' is there {header.count(column)} times.")
     return len(faults.found) == before

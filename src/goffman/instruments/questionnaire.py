@@ -215,16 +215,16 @@ def _check_baselines(
         faults.add(
             given[0].file,
             given[0].number,
-            "baseline is given, and so is empty in [slot]. Keep one of them.",
+            "there is a baseline here, and 'empty' in [slot]. Keep only one of the two.",
         )
     for row in rows if given else ():
         text = row["baseline"]
         if not text:
-            faults.add(row.file, row.number, "baseline is empty, but other items have one.")
+            faults.add(row.file, row.number, "baseline is empty here, but not for other items.")
         elif places(text) or stray_braces(text):
-            faults.add(row.file, row.number, f"baseline has a brace: '{text}'. It names nothing.")
+            faults.add(row.file, row.number, f"baseline is '{text}'. It must not contain a brace.")
         elif text.count(MASK) != row["text"].count(MASK) and kind == "fill":
-            message = f"baseline must have {MASK} as often as text has it: '{text}'."
+            message = f"baseline is '{text}'. It must contain {MASK} as many times as text does."
             faults.add(row.file, row.number, message)
 
 
@@ -242,7 +242,7 @@ def _check_sentence(
     for place in unknown:
         allowed = ", ".join(f"{{{name}}}" for name in values)
         near = did_you_mean(place, values)
-        message = f"text has '{{{place}}}', which is not known. Allowed: {allowed}.{near}"
+        message = f"text has the unknown place '{{{place}}}'. Allowed: {allowed}.{near}"
         faults.add(row.file, row.number, message)
     if stray_braces(row["text"]):
         faults.add(row.file, row.number, f"text has a stray brace: '{row['text']}'.")
@@ -259,7 +259,7 @@ def _check_sentence(
         elif kind == "fill" and masks != 1:
             message = f"the sentence must have {MASK} once, not {masks} times: '{sentence}'."
         elif kind in {"classify", "ask"} and masks:
-            only = f"the sentence has {MASK}, which only an instrument of kind fill has"
+            only = f"the sentence has {MASK}, but only instruments of kind fill can have it"
             message = f"{only}: '{sentence}'."
         if message:
             faults.add(row.file, row.number, message)
@@ -305,7 +305,7 @@ def _conditions(rows: Sequence[Row], slot: Slot, faults: Faults) -> tuple[Condit
         _check_same_condition(row, first.setdefault(condition, row), faults)
         for column in used:
             if not row[column] and column != "form":
-                message = f"{column} is empty, but filled in [slot] uses {{{column}}}."
+                message = f"{column} is empty, but 'filled' in [slot] uses {{{column}}}."
                 faults.add(row.file, row.number, message)
         form = Form(
             text=row["form"], verb=row["verb"], plural=row["plural"], plural_verb=row["plural_verb"]
@@ -313,7 +313,7 @@ def _conditions(rows: Sequence[Row], slot: Slot, faults: Faults) -> tuple[Condit
         if used and set(used) == set(places(slot.filled)):
             text = slot_text(slot, form)
             if text in reads:
-                message = f"'{text}' is what a form of '{reads[text]}' reads like already."
+                message = f"this reads '{text}', like another form of '{reads[text]}'."
                 faults.add(row.file, row.number, message)
             reads.setdefault(text, condition)
         forms.setdefault(condition, []).append(form)
@@ -333,13 +333,13 @@ def _check_new_condition(row: Row, same_name: str | None, faults: Faults) -> Non
     faults.check_id(row.file, row.number, what="condition", given=row["condition"])
     for column in ("condition", "group"):
         if row[column] == BASELINE:
-            meaning = "that means the prompts without a condition"
+            meaning = "this name is for prompts without a condition"
             faults.add(row.file, row.number, f"{column} cannot be '{BASELINE}': {meaning}.")
     if row["condition"] == CONTROL:
-        meaning = "that means the prompts of controls.csv"
+        meaning = "this name is for the prompts of controls.csv"
         faults.add(row.file, row.number, f"condition cannot be '{CONTROL}': {meaning}.")
     if same_name is not None:
-        message = f"the name '{row['name']}' is that of the condition '{same_name}' already."
+        message = f"the condition '{same_name}' has the name '{row['name']}' too."
         faults.add(row.file, row.number, message)
 
 
@@ -349,6 +349,7 @@ def _check_same_condition(row: Row, first: Row, faults: Faults) -> None:
             faults.add(
                 row.file,
                 row.number,
-                f"{column} is '{row[column]}', but '{first[column]}' in an earlier row of "
-                f"'{row['condition']}'. A condition has one.",
+                f"{column} is '{row[column]}' here, but '{first[column]}' in an earlier row of "
+                f"condition '{row['condition']}'. All rows of a condition must have the same "
+                f"{column}.",
             )

@@ -171,7 +171,7 @@ def _refuse(
     """An error where an option is given that means nothing for this instrument."""
     for name, option in meaningless.items():
         if getattr(options, name) is not None:
-            raise InputError(f"{option} does not go with {instrument.id}: {because}.")
+            raise InputError(f"{option} cannot be used with {instrument.id}, because {because}.")
 
 
 def chosen_wordings(
@@ -185,9 +185,11 @@ def chosen_wordings(
         default = [wording.id for wording in content.wordings if wording.default]
     for name in names or ():
         if name not in known and name != "all":
+            one = f"'{known[0]}' (its one wording) or 'all'"
+            several = ", ".join(f"'{each}'" for each in [*known, "all"])
             raise InputError(
-                f"{instrument.id} has no wording '{name}'. Allowed: {', '.join([*known, 'all'])}."
-                + did_you_mean(name, known)
+                f"{instrument.id} has no wording '{name}'. Allowed: "
+                f"{one if len(known) == 1 else several}.{did_you_mean(name, known)}"
             )
     if names and "all" in names:
         return known
@@ -210,7 +212,7 @@ def _pairs(instrument: Instrument, content: SentencePairs, options: PromptOption
     seed = options.seed or 0
     if options.winobias is None:
         if options.drop_faulty:
-            raise InputError("--drop-faulty goes with --winobias alone.")
+            raise InputError("--drop-faulty works only with --winobias.")
         count = int(instrument.settings["pairs"]) if options.pairs is None else options.pairs
         return Reading(pairs=tuple(generate_pairs(content, count=count, seed=seed)))
     reading = read_winobias(
@@ -219,7 +221,10 @@ def _pairs(instrument: Instrument, content: SentencePairs, options: PromptOption
     if options.pairs is not None:
         return reading.only(draw(reading.pairs, count=options.pairs, seed=seed))
     if options.seed is not None:
-        raise InputError("--seed draws pairs: with --winobias it goes with --sentence-pairs alone.")
+        raise InputError(
+            "--seed chooses which pairs are drawn. With --winobias, it works only if you also give "
+            "--sentence-pairs."
+        )
     return reading
 
 

@@ -108,9 +108,10 @@ def parse_setting(given: str) -> Setting:
     words = [word for word in (male, female) if word]
     if not comma or not words or not all(is_words(word) for word in words):
         raise SentenceError(
-            f"--adjectives is '{given}'. Allowed: two adjectives with a comma between them, such "
-            "as 'arrogant,responsive'; one, such as 'old,' (male) or ',blond' (female); 'all' for "
-            "the study's 15 settings; or 'none' for the baseline alone."
+            f"--adjectives is '{given}'. Give two adjectives with a comma between them: "
+            "arrogant,responsive. For one adjective, keep the comma: after the word for the man's "
+            "occupation (old,) or before it for the woman's (,blond). Also allowed: all (the "
+            "study's 15 settings) and none (no adjectives)."
         )
     return Setting(male=male, female=female)
 

@@ -194,8 +194,9 @@ def read_ratings(path: Path) -> list[Row]:
             faults.add(
                 row.file,
                 row.number,
-                f"'{row['word']}' is rated on line {line} already. One label for a word: settle "
-                "several raters' first, with goffman agree --settle.",
+                f"'{row['word']}' is already rated on line {line}. A word can have only one "
+                "label. If several people rated it, settle their disagreements first: goffman "
+                "agree --settle.",
             )
     if faults.found:
         raise LexiconError(str(path), faults.found)

@@ -43,19 +43,19 @@ class Desk:
         """What the page is about and how long it takes, and how to get more words."""
         left = self.left()
         if self.mode == "settle":
-            return f"To settle: {_words(len(left))} with different labels."
+            return f"{_words(len(left))} with different labels to settle."
         title = self.worklist.title
         if not self.worklist.entries:
             most = f"the words that carry {MOST:.0%} of the probability in"
-            known = most if self.worklist.offer == "most" else "every word of"
-            return f"Nothing to rate: the ratings know {known} {title}.{self._more()}"
+            rated = most if self.worklist.offer == "most" else "all words of"
+            return f"Nothing to rate: {rated} {title} are rated already.{self._more()}"
         if not left:
-            return f"Nothing left to rate as {self.rater} on this list.{self._more()}"
+            return f"'{self.rater}' has rated every word on this list.{self._more()}"
         share = sum(entry.mass for entry in left)
         return (
-            f"To rate as {self.rater}: {_words(len(left))}, which carry {share:.1%} of the "
+            f"{_words(len(left))} to rate, as rater '{self.rater}'. They carry {share:.1%} of the "
             f"probability of all words in {title}. This takes {how_long(len(left))} at {SECONDS} "
-            f"seconds a word.{self._more()}"
+            f"seconds per word.{self._more()}"
         )
 
     def _more(self) -> str:
@@ -63,7 +63,7 @@ class Desk:
         every = self.worklist.words
         if every <= len(self.worklist.entries):
             return ""
-        return f" --all offers all {_words(every)} ({how_long(every)})."
+        return f" To rate all {_words(every)} ({how_long(every)}), use --all."
 
     def summary(self) -> str:
         """What was saved and where, in one sentence."""

@@ -137,7 +137,7 @@ class Journal:
             what = "the disk is full" if error.errno in FULL else "the disk failed"
             raise AskingError(
                 f"Not saved: {what} ({self.path}: {error.strerror}). What was rated before is "
-                "kept. See to the disk, then press the key again."
+                "kept. Check the disk, then press the key again."
             ) from error
         self.record.take(event)
 
@@ -209,9 +209,7 @@ def parse_event(told: Mapping[str, Any]) -> Event:
     label = _one_of(told, "label", ATTITUDES) if do == "rate" else None
     note = " ".join(texts["note"].split()) if do == "note" else ""
     if len(note) > LONGEST_NOTE:
-        raise ValueError(
-            f"note has {len(note):,} characters; at most {LONGEST_NOTE:,} are allowed."
-        )
+        raise ValueError(f"note has {len(note):,} characters. Allowed: up to {LONGEST_NOTE:,}.")
     return Event(do=cast("Action", do), unit=unit, label=cast("Attitude | None", label), note=note)
 
 

@@ -11,14 +11,21 @@ that names one option, the way out included:
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 
 import polars as pl
+
+from goffman.measures.rows import as_scores
+from goffman.presentation.findings_agreement import AGREES, BY_CHANCE
+from goffman.tables import SCORES, schema
 
 PRESENTED = ("item", "wording", "condition", "form", "order", "gender", "person", "system")
 """What two prompts share that ask the same in the same presentation."""
 
 CHOICE, SAID = "-choice", "-said"
 """How the ids of the two forms of an instrument end."""
+
+BOTH_WAYS = (CHOICE, SAID)
 
 AGREEMENT = pl.Schema(
     {
@@ -69,6 +76,46 @@ def agreement(choices: pl.DataFrame, read: pl.DataFrame, prompts: pl.DataFrame) 
             }
         )
     return pl.DataFrame(rows, schema=AGREEMENT)
+
+
+def agreement_scores(
+    prepared: Mapping[str, Sequence[pl.DataFrame]],
+    prompts: pl.DataFrame,
+    names: Mapping[str, str],
+) -> pl.DataFrame:
+    """SCORES of the level model, of both forms: agreement, and agreement-by-chance.
+
+    ``prepared``: by instrument, the answers of each model as its measure reads them; ``names``: by
+    instrument, its measure's.
+    """
+    found = [pl.DataFrame(schema=schema(SCORES))]
+    for said in sorted(one for one in prepared if one.endswith(SAID)):
+        chosen = f"{said.removesuffix(SAID)}{CHOICE}"
+        if not prepared.get(chosen) or not prepared[said]:
+            continue
+        asked = prompts.filter(pl.col("instrument").is_in([said, chosen]))
+        rows = agreement(pl.concat(prepared[chosen]), pl.concat(prepared[said]), asked)
+        found += [_as_scores(rows, form, names[form]) for form in (chosen, said)]
+    return pl.concat(found)
+
+
+def _as_scores(rows: pl.DataFrame, instrument: str, measure: str) -> pl.DataFrame:
+    long = rows.unpivot(
+        ["share", "by_chance"], index=["model", "replies", "unread"], variable_name="quantity"
+    )
+    none = pl.col("value").is_null()
+    return as_scores(
+        long.with_columns(
+            pl.col("quantity").replace_strict({"share": AGREES, "by_chance": BY_CHANCE}),
+            instrument=pl.lit(instrument),
+            measure=pl.lit(measure),
+            level=pl.lit("model"),
+            n=pl.col("replies"),
+            missing=pl.col("unread"),
+            over=pl.lit("replies"),
+            reason=pl.when(none).then(pl.lit("no reply names one option")),
+        )
+    )
 
 
 def _of_form(

@@ -44,25 +44,25 @@ if TYPE_CHECKING:
 PRESENTATION = Presentation(
     quantity="bias",
     called="bias",
-    axis="Bias: accuracy on pro − accuracy on anti sentences",
+    axis="Bias: accuracy on stereotypical − other sentences",
     claims=Claims(
         measured=(
-            "A sentence names two people by their occupation and has a pronoun; a chat model is "
+            "A sentence names two people by their occupation and has a pronoun. A chat model is "
             "asked who is meant. Bias is its accuracy where the pronoun fits the stereotype minus "
             "its accuracy where it does not."
         ),
         may=(
-            "that a model is right more often where the answer fits the stereotype, by the "
-            "difference shown here, and that these adjectives change that difference"
+            "that a model is right more often where the pronoun fits the stereotype, and that "
+            "these adjectives change this difference"
         ),
-        may_not="about models or uses in which no pronoun has to be resolved",
+        may_not="about uses in which the model does not have to find out who a pronoun refers to",
         beware=(
             (
-                "The request for a one-word answer is part of what is measured. Replies that do "
-                "not name one of the two people are counted apart."
+                "The request for a one-word answer influences the replies. Replies that do not "
+                "name one of the two people are counted separately."
             ),
-            "An adjective changes more than the gender cue.",
-            "Trials repeat the same sentences, so their spread shows only how the model samples.",
+            "An adjective changes more in a sentence than its hint at a gender.",
+            "Trials repeat the same sentences, so they show only how replies vary by chance.",
         ),
     ),
     findings=bias,

@@ -30,6 +30,7 @@ from goffman.measures.rows import prompt_scores
 from goffman.presentation import figures_settings, tables
 from goffman.presentation.base import Claims, Presentation
 from goffman.presentation.evidence_choices import options_with_probabilities
+from goffman.presentation.findings_agreement import agreement_table
 from goffman.presentation.findings_pair_choices import bias_of_choices
 from goffman.presentation.findings_presented import style_said
 
@@ -83,7 +84,7 @@ PRESENTATION = Presentation(
         figures_settings.against_baseline,
         figures_settings.occupations,
     ),
-    tables=(tables.settings,),
+    tables=(tables.settings, agreement_table),
     evidence=options_with_probabilities,
     main=("position", "level", "groups", "baseline"),
     style=style_said,

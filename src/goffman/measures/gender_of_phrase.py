@@ -53,18 +53,18 @@ PRESENTATION = Presentation(
     claims=Claims(
         measured=(
             "The person is masked in statements of the Attribution Questionnaire, such as “I would "
-            "feel angry at a ____ with …”. If the word that the model fills in names no gender, it "
-            "is asked for one more word before it, up to three words in all. The numbers are the "
+            "feel angry at a ____ with …”. If the word names no gender, the model is asked for one "
+            "more word before it, until the phrase has three words. The numbers are the "
             "probabilities of phrases that name a woman or a man."
         ),
         may="that a model speaks more of women, or more of men, in some dimensions of stigma",
-        may_not="that the model fears, pities or blames anyone",
+        may_not="that the model itself fears, pities or blames anyone",
         beware=(
             (
-                "Reversed statements change the sign of the keyed disparity only. All other "
-                "numbers are as measured."
+                "Some statements are reversed: agreeing with them means less stigma. Only the "
+                "keyed disparity changes its sign for them."
             ),
-            "Most phrases name no gender; what remains is shown as unspecified.",
+            "Most phrases name no gender. They are shown as unspecified.",
         ),
     ),
     findings=women_and_men,

@@ -55,20 +55,20 @@ CLAIMS = Claims(
         "that a model fills in female words more often than male words, or the reverse, and that "
         "this differs between the two groups of conditions"
     ),
-    may_not="that a system built on the model treats patients in a certain way",
+    may_not="about how a system built on the model treats patients",
     beware=(
         (
-            "Some of these conditions are diagnosed more often in women than in men. A gap is an "
-            "association in text, not by itself an error."
+            "Some of these conditions are diagnosed more often in women than in men. A difference "
+            "is an association in text and not always an error."
         ),
         (
-            "Many more male than female first names are a single token, which a model can fill in "
-            "at one mask. Each result is therefore shown with and without first names."
+            "A model can fill in only names that are a single token, and more of these are male. "
+            "Each result is therefore shown with and without first names."
         ),
         (
             "Only words with a probability of at least 0.01 count, as in the study. Few first "
-            "names reach it, so counting them changes little here. With rarer words the result "
-            "can differ."
+            "names reach it, so counting them changes little here. If rarer words were counted "
+            "too, the result could differ."
         ),
         "Only two genders are measured; words that name neither are shown separately.",
     ),
@@ -137,9 +137,11 @@ class GenderOfSubject:
         """Without the threshold, and with one half and twice as high."""
         if not self.threshold:
             return {}
-        found = {f"without the threshold of {self.threshold:g}": replace(self, threshold=0.0)}
+        found = {"if words of any probability counted": replace(self, threshold=0.0)}
         for other in (self.threshold / 2, self.threshold * 2):
-            found[f"with a threshold of {other:g}"] = replace(self, threshold=other)
+            found[f"if words counted from a probability of {other:g}"] = replace(
+                self, threshold=other
+            )
         return found
 
     def prepare(

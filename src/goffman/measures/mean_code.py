@@ -28,7 +28,7 @@ from goffman.estimates.conditions import (
 )
 from goffman.estimates.presented import keying, order_of_options, over_orders, wordings
 from goffman.estimates.rarity import groups_against_rare
-from goffman.estimates.reference import conditions_against_reference
+from goffman.estimates.reference import conditions_against_own_group, conditions_against_reference
 from goffman.measures.base import Contrasts, Meaning, Reads, as_they_are
 from goffman.measures.presented import by_presentation, means_of_codes, presentations
 from goffman.measures.rows import only, prompt_scores
@@ -68,6 +68,7 @@ CODES_OF = (
     groups_against_rare,
     models_over_conditions,
     conditions_against_reference,
+    conditions_against_own_group,
     conditions_against_baseline,
 )
 """Contrasts of what is asked, made from the means over orders."""

@@ -23,6 +23,7 @@ from goffman.estimates.conditions import (
     models_over_conditions,
     wordings_over_conditions,
 )
+from goffman.estimates.presented import where_in_turn
 from goffman.estimates.rarity import groups_against_rare, groups_set_apart
 from goffman.estimates.reference import (
     conditions_against_own_group,
@@ -79,19 +80,19 @@ PRESENTATION = Presentation(
             "A word is masked in sentences such as “It is ____ for me to have someone who … as a "
             "neighbor”. The most probable words that a model fills in are rated positive, "
             "negative, neutral or irrelevant. P(negative) is the probability of the negative words "
-            "divided by that of the positive, negative and neutral words together."
+            "divided by the probability of all positive, negative and neutral words."
         ),
         may=(
-            "that, in these wordings, a model's completions are more negative for one group of "
-            "conditions than for the other, with the difference and the spread shown here"
+            "that, in these wordings, a model fills in more negative words for one group of "
+            "conditions than for the other"
         ),
         may_not=(
-            "that the model would treat people this way in use, that one model is fair and another "
-            "is not, or about any single person"
+            "about how the model would treat people in use, about one model being fair and another "
+            "not, or about any single person"
         ),
         beware=(
             (
-                "A model has no home, children or neighbors: its answers reflect what texts "
+                "A model has no home, children or neighbors. Its answers reflect what texts "
                 "usually say in such a sentence."
             ),
             (
@@ -148,17 +149,17 @@ class NegativeAttitude:
         (
             "negative",
             (
-                groups_of_conditions,
-                groups_against_rare,
+                where_in_turn(groups_of_conditions),
+                where_in_turn(groups_against_rare),
                 groups_as_asked,
-                models_over_conditions,
-                conditions_against_reference,
-                conditions_against_own_group,
-                conditions_against_baseline,
+                where_in_turn(models_over_conditions),
+                where_in_turn(conditions_against_reference),
+                where_in_turn(conditions_against_own_group),
+                where_in_turn(conditions_against_baseline),
                 wordings_over_conditions,
             ),
         ),
-        ("negative-apart", (groups_set_apart,)),
+        ("negative-apart", (where_in_turn(groups_set_apart),)),
     )
     between_runs: ClassVar[Contrasts] = (models_over_conditions,)
     presentation: ClassVar[Presentation] = PRESENTATION

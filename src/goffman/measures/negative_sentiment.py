@@ -41,7 +41,7 @@ PROBABILITY = "negative-probability"
 PRESENTATION = Presentation(
     quantity="negative",
     called="negative share",
-    axis="Share of negative outcomes",
+    axis="Share labeled negative",
     claims=Claims(
         measured=(
             "A classifier reads sentences such as “They are people who have …”, which express no "
@@ -55,7 +55,7 @@ PRESENTATION = Presentation(
         may_not="that the classifier harms people in any application",
         beware=(
             "A classifier with two classes cannot answer “neutral”.",
-            "The names of illnesses are negative words in ordinary text.",
+            "The names of illnesses are negative words in ordinary text, whatever the attitude.",
             "There are only two templates.",
         ),
     ),

@@ -41,12 +41,18 @@ PRESENTATION = Presentation(
     claims=Claims(
         measured=(
             "The pronoun is masked. The number is the log probability of the pronoun that fits the "
-            "stereotype minus the log probability of the other one. This is not a chat model's "
-            "bias, and the two are never compared."
+            "stereotype minus the log probability of the other one. This differs from the bias "
+            "measured for chat models; the two are never compared."
         ),
         may="that adjectives change a model's preference for a pronoun",
-        may_not="that the model understands the pronoun as one person or the other",
-        beware=("The more frequent pronoun of a language is more probable everywhere.",),
+        may_not="that the model knows which person the pronoun refers to",
+        beware=(
+            (
+                "A pronoun that is frequent in English is more probable in every sentence, "
+                "whatever the stereotype. The test of the preference without adjectives is "
+                "corrected for this. The means of single settings are not."
+            ),
+        ),
     ),
     findings=preference,
     figures=(figures_settings.settings, figures_settings.against_baseline),

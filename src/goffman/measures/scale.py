@@ -23,7 +23,15 @@ import numpy as np
 import polars as pl
 
 from goffman.measures.rows import as_scores
-from goffman.stats.reliability import Components, alpha, components, obstacle, split_halves
+from goffman.stats.reliability import (
+    LEAST_CONDITIONS,
+    TOO_FEW_FOR_HALVES,
+    Components,
+    alpha,
+    components,
+    obstacle,
+    split_halves,
+)
 from goffman.tables import SCORES, schema
 
 if TYPE_CHECKING:
@@ -148,7 +156,9 @@ def _reliability(group: _Group) -> Iterator[dict[str, Any]]:
     if len(halves) > 1:
         about |= {"sd": float(halves.std(ddof=1)), "low": halves.min(), "high": halves.max()}
     mean = float(halves.mean()) if len(halves) else None
-    yield _row(group, "split-half", mean, reason=why or SAME, **about)
+    few = len(group.conditions) < LEAST_CONDITIONS
+    reason = why or (TOO_FEW_FOR_HALVES if few else SAME)
+    yield _row(group, "split-half", mean, reason=reason, **about)
 
 
 def _shrunken(group: _Group, quantity: str) -> Iterator[dict[str, Any]]:

@@ -15,7 +15,7 @@ OPENAI = "https://api.openai.com/v1"
 HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?\.?")
 """A host's name, or its IPv4 address."""
 
-HOW = "Write it so: http://HOST:PORT/v1#MODEL"
+HOW = "Write it like this: http://HOST:PORT/v1#MODEL"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -32,7 +32,7 @@ def not_a_number(precision: Precision | None) -> str:
     if precision == "float32":
         return (
             "it gave a probability that is not a number: its weights hold NaN or infinity, or its "
-            "numbers grow too large even for float32. Fetch or save the model anew."
+            "numbers grow too large even for float32. Download or save the model again."
         )
     return "it gave a probability that is not a number; use --precision float32."
 

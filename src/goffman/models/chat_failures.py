@@ -205,7 +205,7 @@ def unconnected(address: Address, cause: BaseException | None) -> Failed:
 def too_late(address: Address, seconds: float) -> Failed:
     """What it means that an answer did not come in time."""
     what = f"the server at {address.url} did not answer within {seconds:g} seconds (--timeout)."
-    return Failed(what, tries=QUICK_TRIES, busy=True, late=True)
+    return Failed(what, busy=True, late=True)
 
 
 def too_long(address: Address) -> Failed:

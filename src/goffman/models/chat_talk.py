@@ -113,8 +113,9 @@ class Talk:
             # A busy server that has answered others meanwhile will answer this one too.
             in_vain = 1 if failure.busy and self._heard_count > heard else in_vain + 1
             heard = self._heard_count
-            # Where no one has answered so far, waiting long is not worth while.
-            gone = failure.nobody and not self._heard_count
+            # Where no one has answered so far, waiting long is not worth while. A server that has
+            # may still be busy with requests that were given up: it does not always see that.
+            gone = (failure.nobody or failure.late) and not self._heard_count
             if in_vain >= (QUICK_TRIES if gone else failure.tries):
                 failure.times, failure.late_in_all = failures, self._model.crowd.timeouts
                 self._end(failure)

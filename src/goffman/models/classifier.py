@@ -236,11 +236,12 @@ def _check_given(name: str, own: tuple[str, ...], given: Mapping[str, str]) -> N
     for label, sentiment in given.items():
         if label not in own:
             raise ModelError(
-                f"--labels names '{label}', and the labels of '{name}' are {', '.join(own)}."
+                f"--labels names '{label}', but the labels of '{name}' are {', '.join(own)}."
                 f"{did_you_mean(label, own)}"
             )
         if sentiment not in SENTIMENTS:
             raise ModelError(
-                f"--labels says {label}={sentiment}; allowed are {', '.join(SENTIMENTS)}."
+                f"--labels gives '{label}' the meaning '{sentiment}'. Allowed meanings: "
+                f"{', '.join(SENTIMENTS)}."
                 f"{did_you_mean(sentiment, SENTIMENTS)}"
             )

@@ -8,6 +8,7 @@ text and seed alone. What was read lies in buffers of a fixed size.
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from goffman.models.base import not_a_number
 from goffman.models.forward import is_out_of_memory
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 
 LOOK = 8
 """Steps between two looks at which replies have ended."""
+
+GROUPED = "goffman-grouped"
+"""What our attention is called in transformers."""
 
 ROUNDED = 32
 """Buffers are as long as a multiple of this, so that the next batch can use them again."""
@@ -64,6 +68,47 @@ def _longer(given: torch.Tensor, length: int) -> torch.Tensor:
     return given.new_zeros((rows, heads, length, width))
 
 
+@contextlib.contextmanager
+def _grouped(model: Any) -> Iterator[None]:
+    """Attention as one token a chat needs it, where the model leaves it to torch."""
+    from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
+
+    plain = model.config._attn_implementation  # noqa: SLF001 - transformers' own name for it
+    if plain != "sdpa":
+        yield
+        return
+    ALL_ATTENTION_FUNCTIONS.register(GROUPED, _attend)
+    model.config._attn_implementation = GROUPED  # noqa: SLF001
+    try:
+        yield
+    finally:
+        model.config._attn_implementation = plain  # noqa: SLF001
+
+
+def _attend(
+    _: Any,
+    query: torch.Tensor,
+    keys: torch.Tensor,
+    values: torch.Tensor,
+    there: torch.Tensor,
+    *,
+    scaling: float | None = None,
+    **__: Any,
+) -> tuple[torch.Tensor, None]:
+    """Heads that share keys and values stand in the place of several tokens: nothing is copied."""
+    rows, heads, _one, width = query.shape
+    shared = keys.shape[1]
+    together = query.reshape(rows, shared, heads // shared, width)
+    found = torch.nn.functional.scaled_dot_product_attention(
+        together,
+        keys,
+        values,
+        attn_mask=there.expand(-1, shared, heads // shared, -1),
+        scale=scaling,
+    )
+    return found.reshape(rows, 1, heads, width), None
+
+
 class Step:
     """One step of a number of chats, captured."""
 
@@ -83,7 +128,8 @@ class Step:
         self._buffers = _Buffers(layers, length)
         self._ids = torch.zeros((rows, 1), dtype=torch.long, device=device)
         self._positions = torch.zeros_like(self._ids)
-        self._there = torch.zeros((rows, 1, 1, length), dtype=torch.bool, device=device)
+        self._there = torch.zeros((rows, 1, 1, length), dtype=model.dtype, device=device)
+        """What is added where attention is paid: nothing, or too little to be seen."""
         self._drawn = torch.zeros((rows, most), dtype=torch.float64, device=device)
         self._turn = torch.zeros(1, dtype=torch.long, device=device)
         self.said = torch.zeros((rows, most), dtype=torch.long, device=device)
@@ -107,15 +153,16 @@ class Step:
 
     def _go(self) -> None:
         """The token that was said last is read, and the next one is chosen."""
-        self._there.index_fill_(3, self._buffers.at, True)  # noqa: FBT003 - a value, not a flag
-        found = self._model(
-            input_ids=self._ids,
-            attention_mask=self._there,
-            position_ids=self._positions,
-            past_key_values=self._buffers,
-            use_cache=True,
-            logits_to_keep=1,
-        )
+        self._there.index_fill_(3, self._buffers.at, 0.0)
+        with _grouped(self._model):
+            found = self._model(
+                input_ids=self._ids,
+                attention_mask=self._there,
+                position_ids=self._positions,
+                past_key_values=self._buffers,
+                use_cache=True,
+                logits_to_keep=1,
+            )
         self._buffers.at += 1
         self._positions += 1
         self._turn += 1
@@ -134,8 +181,8 @@ class Step:
         there, positions = talk.there, talk.positions
         self._buffers.fill(talk.layers or [])
         self._buffers.at.fill_(there.shape[1])
-        self._there.zero_()
-        self._there[:, 0, 0, : there.shape[1]] = there.bool()
+        self._there.fill_(torch.finfo(self._there.dtype).min)
+        self._there[:, 0, 0, : there.shape[1]].masked_fill_(there.bool(), 0.0)
         self._positions.copy_(positions[:, -1:] + 1)
         self._drawn.copy_(torch.from_numpy(drawn))
         self._turn.zero_()

@@ -179,7 +179,7 @@ def _listed(files: Files, index: Path) -> list[Path]:
     if not names:
         raise ModelError(
             f"The {index.name} of '{files.name}' is damaged: it does not say which file holds "
-            "which weight. Fetch or save the model anew."
+            "which weight. Download or save the model again."
         )
     ours = files.folder.resolve().parent == SHIPPED.resolve()
     found = []
@@ -193,7 +193,7 @@ def _listed(files: Files, index: Path) -> list[Path]:
         if not path.is_file():
             raise ModelError(
                 f"'{files.name}' has no file {name}, and its {index.name} says that weights are in "
-                "it. Fetch or save the model anew."
+                "it. Download or save the model again."
             )
         found.append(path)
     return found

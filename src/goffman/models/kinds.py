@@ -203,8 +203,8 @@ BUILT_IN = (
         served={"complete": "replies"},
         can="it can answer questions",
         doing="asking",
-        needed="a chat model, such as openai:NAME, http://HOST/v1#NAME or a causal model with a "
-        "chat template",
+        needed="a chat model (openai:NAME, http://HOST/v1#NAME, or a causal model with a chat "
+        "template)",
         task="text-generation",
         load=_chat,
         check=_check_files,

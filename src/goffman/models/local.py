@@ -21,8 +21,8 @@ BUNDLED_PAIR = ("bundled:mini", "bundled:mini-sentiment")
 """A model, and the classifier that was fine-tuned from it."""
 
 TERMS = (
-    "The code's license does not cover this model's weights. They are for research and for trying "
-    "out goffman, not for commercial use. See bundled/README.md in the package."
+    "goffman's own license does not cover this model's weights. Use them for research and to try "
+    "out goffman, not commercially. See bundled/README.md in the package."
 )
 """What is said whenever a bundled model is loaded."""
 

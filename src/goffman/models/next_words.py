@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-WORTH = 0.005
-"""A piece of a word is gone on with if it is at least so probable, given the text before it."""
+WORTH = 0.02
+"""A piece of a word is gone on with if it is at least so probable, given the text before it: what
+is less so is mostly a whole word, and looking at all would take longer than reading the texts."""
 
 PIECES = 5
 """A word has at most so many."""

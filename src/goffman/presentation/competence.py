@@ -54,7 +54,7 @@ class Competence:
         """What the control items show."""
         if self.value is None:
             return (
-                f"Control items: whether {self.model} can {self.task} is not known, because "
+                f"Control items: it is not known whether {self.model} can {self.task}, because "
                 f"{self.reason}."
             )
         can = "can" if self.passed else "cannot"
@@ -65,7 +65,7 @@ class Competence:
     def mark(self) -> str:
         """Why the model is not measurable, for a line that names it already."""
         if self.value is None:
-            return f"not measurable: whether it can {self.task} is not known"
+            return f"not measurable: it is not known whether it can {self.task}"
         return f"not measurable: it cannot {self.task} ({self._reached(self.value)})"
 
     def _reached(self, value: float) -> str:
@@ -91,8 +91,8 @@ class Competence:
             return ""
         side, other = ("below", "fail") if self.passed else ("above", "pass")
         return (
-            f" The interval reaches {side} {number(self.floor)}, so with other control items it "
-            f"might {other}; the value decides."
+            f" The interval includes values {side} {number(self.floor)}, so the model might "
+            f"{other} with other control items."
         )
 
 
@@ -112,7 +112,7 @@ def competence_said(section: Section) -> Iterator[str]:
     failing = [one.model for one in section.unmeasurable().values()]
     if failing and len(found) > 1:
         who = f"{' and '.join(failing)}, which {'is' if len(failing) == 1 else 'are'}"
-        yield f"Numbers over all models include {who} not measurable."
+        yield f"Means over all models include {who} not measurable."
 
 
 def not_measurable(section: Section) -> list[Finding]:
@@ -121,7 +121,7 @@ def not_measurable(section: Section) -> list[Finding]:
         Finding(
             model=section.names.model(name),
             head="Not measurable",
-            text=f"{one.sentence} So its other numbers here say nothing, and none is stated.",
+            text=f"{one.sentence} So its other numbers mean nothing and are not stated.",
         )
         for name, one in section.unmeasurable().items()
     ]

@@ -256,13 +256,13 @@ def histograms(section: Section) -> Iterator[Figure]:
             "mass",
             "How much of the probability is counted",
             "Probability of the counted words, per prompt",
-            "The share of each prompt's probability that falls on the counted words.",
+            "The share of each prompt's probability on the counted words (the most probable ones).",
         ),
         (
             "rated-share",
             "How much of the counted probability is rated",
             "Share of the counted probability on rated words, per prompt",
-            "The share of the counted words' probability that falls on rated words.",
+            "The share of the counted words' probability on words that have a rating.",
         ),
     ):
         rows = section.rows("prompt", quantity)

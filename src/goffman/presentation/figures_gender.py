@@ -52,7 +52,7 @@ def _read(section: Section) -> str:
     if rest is None:
         return _READ
     return (
-        f"{_READ} They do not add up to 1, because {number(rest)} of the probability lies on words "
+        f"{_READ} They do not add up to 1, because {number(rest)} of the probability is on words "
         "that are too improbable to be counted."
     )
 
@@ -163,11 +163,12 @@ def disparities(section: Section) -> Iterator[Figure]:
         title="Female minus male, with intervals",
         description=(
             "The mean probability of female words minus that of male words, with its 95% interval "
-            f"over items and {many}. To the right of 0, women are named more often. The p-value "
-            f"behind the heading (all parts, {plain(section.contrast)} {many}, counting first "
-            "names) is corrected with the other headings of this run. All others are corrected by "
-            "model and words counted, the whole scale and its parts separately. So p-values side "
-            f"by side may be corrected for different numbers of tests. {marks_said(rows)}"
+            f"over items and {many}. To the right of 0, women are named more often. P-values are "
+            "corrected for the number of tests. The main result (all parts, "
+            f"{plain(section.contrast)} {many}, counting first names) is corrected together with "
+            "the main results of other instruments and models. The other rows of a model are "
+            "corrected twice: once over the whole scale, and once over its parts. "
+            f"{marks_said(rows)}"
         ),
         choices=choices,
         spec=view(

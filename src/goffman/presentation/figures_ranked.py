@@ -117,8 +117,8 @@ def _against_group(section: Section) -> dict[str, str]:
         "title": f"Every {plain(section.contrast)} {noun.one} compared with {other}",
         "said": f"{_number(section, 'reference')} of each {noun.one} minus the mean of {other}, "
         "highest first.",
-        # Short, because it must fit a telephone; the title says whose.
-        "axis": "Difference from their mean",
+        # Short, because it must fit a telephone; the title says which group.
+        "axis": "Difference from the other group's mean",
     }
 
 

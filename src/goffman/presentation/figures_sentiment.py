@@ -32,8 +32,8 @@ def group_shares(section: Section) -> Iterator[Figure]:
     yield figure(
         section,
         "groups",
-        title="Negative outcomes by classifier and group",
-        description="The share of sentences about each group that a classifier calls negative.",
+        title="Negative labels by classifier and group",
+        description="The share of sentences about each group that a classifier labels negative.",
         spec=view(
             data(rows, "model", "group", "value", "n"),
             [

@@ -50,7 +50,7 @@ def heading(row: Row, *, more: str, less: str, between: str) -> str:
     ``more``, ``less``: what it says where it is clear; ``between``: completes "a difference …".
     """
     if untested(row):
-        return f"A difference {between} could not be tested"
+        return f"Not tested: a difference {between}"
     if row["verdict"] == "equivalent":
         return f"No relevant difference {between}"
     if not points(row):
@@ -75,28 +75,34 @@ def verdict_said(row: Row) -> str:
         return ""
     least = f"{number(row['smallest'])}, the smallest difference that counts as relevant here"
     if row["verdict"] == "relevant":
-        return f" The whole interval lies beyond {least}."
+        return f" The whole interval is further from 0 than {least}."
     if row["verdict"] == "small":
         but = "it is" if _inside(row) else "the interval includes differences"
         return f" The difference is clearly not 0, but {but} smaller than {least}."
     if row["verdict"] == "equivalent":
         inner = ends(row["low_90"], row["high_90"])
-        return f" The 90% interval, {inner}, rules out {least}."
-    return f"{_lost(row)} It could be none, or more than {least}.{_needed(row)}"
+        return f" The 90% interval ({inner}) rules out a difference of {least}."
+    return f"{_lost(row)} There may be no difference, or one larger than {least}.{_needed(row)}"
 
 
 def _needed(row: Row) -> str:
     """What the audit could have seen, and what it would take to see the smallest difference."""
     if row["detectable"] is None:
         return ""
-    said = f" An audit like this finds a difference of {number(row['detectable'])} 80% of the time."
-    if row["items"] is None:
+    said = (
+        f" If the true difference were {number(row['detectable'])}, an audit like this would find "
+        "it 80% of the time."
+    )
+    if row["items"] is None or row["detectable"] <= row["smallest"]:
         return said
     if row["items_needed"] is None:
-        return f"{said} More items alone would not make it find {number(row['smallest'])}."
+        return (
+            f"{said} More items alone would not be enough to find {number(row['smallest'])} that "
+            "often."
+        )
     return (
-        f"{said} To find {number(row['smallest'])} as often, it would take about "
-        f"{row['items_needed']:,} items instead of {row['items']}."
+        f"{said} To find {number(row['smallest'])} that often, about {row['items_needed']:,} items "
+        f"would be needed; this audit had {row['items']}."
     )
 
 
@@ -105,8 +111,8 @@ def _lost(row: Row) -> str:
     if not side_of_zero(row):
         return ""
     if (row["family_size"] or 1) > 1:
-        return " The interval leaves out 0, but p does not stay below .05 when it is corrected."
-    return " The interval leaves out 0, but p is not below .05."
+        return " The interval excludes 0, but the corrected p is not below .05."
+    return " The interval excludes 0, but p is not below .05."
 
 
 def untested(row: Row) -> bool:
@@ -154,7 +160,7 @@ def _test(row: Row, many: str = "conditions") -> str:
     else:
         said = f"{row['test']} over {over}" if over else row["test"]
     if (row["family_size"] or 1) == 1:
-        return f"{said}, a single test"
+        return f"{said}, not corrected (a single test)"
     return f"{said}, {row['correction'].capitalize()}'s correction"
 
 
@@ -170,8 +176,11 @@ def how_many_clear(estimates: pl.DataFrame, sentence: str, *, what: str) -> str:
         return f"None of {every} {what} could be tested{why}."
     said = sentence.format(f"{count or 'none'} of {every} {what}")
     said = f"{said[0].upper()}{said[1:]}."
-    if undecided := estimates.filter(pl.col("verdict") == "undecided").height:
-        said += f" {undecided} {'is' if undecided == 1 else 'are'} undecided."
+    counts = {
+        word: estimates.filter(pl.col("verdict") == word).height
+        for word in ("undecided", "equivalent")
+    }
+    said += "".join(f" {word.capitalize()}: {of}." for word, of in counts.items() if of)
     return f"{said} {without.height} of them could not be tested{why}." if without.height else said
 
 
@@ -202,5 +211,6 @@ def _nothing(section: Section, model: str) -> Finding:
     rows = of_model(section.shown(section.estimates), model)
     reasons = rows.filter(pl.col("difference").is_null())["reason"].drop_nulls()
     few = reasons.unique(maintain_order=True).head(3)
-    text = f"There is no difference to report{because(few) or ', because too little was asked'}."
+    why = because(few)
+    text = f"There is no difference to report{why}." if why else "Too few prompts were asked."
     return Finding(model=model, head="Nothing could be compared", text=text)

@@ -5,43 +5,49 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from goffman.presentation.findings import of_model
 from goffman.presentation.numbers import number
 from goffman.presentation.table_text import Shown, Table, as_table
 
 if TYPE_CHECKING:
-    import polars as pl
+    from goffman.presentation.section import Section
 
 
-def agreement_said(rows: pl.DataFrame) -> Iterator[str]:
-    """A sentence for each row of AGREEMENT; models by their shown names."""
-    for row in rows.iter_rows(named=True):
-        about = f"{row['instrument']}, {row['model']}"
-        if row["share"] is None:
-            yield f"{about}: no reply names one option, so they cannot be compared."
-            continue
-        unread = f"; {row['unread']:,} more name none" if row["unread"] else ""
-        yield (
-            f"{about}: {number(row['share'])} of {row['replies']:,} replies name the option that "
-            f"is most probable by its probabilities ({number(row['by_chance'])} would by chance)"
-            f"{unread}."
-        )
+AGREES = "agreement"
+BY_CHANCE = "agreement-by-chance"
 
 
-def agreement_table(rows: pl.DataFrame) -> Iterator[Table]:
-    """AGREEMENT as a table."""
-    if rows.height:
+def agreement_said(section: Section, model: str) -> str:
+    """How often the text names the most probable option, as a sentence; empty: not asked so."""
+    rows = of_model(section.rows("model", (AGREES, BY_CHANCE)), model)
+    of = {row["quantity"]: row for row in rows.iter_rows(named=True)}
+    if AGREES not in of:
+        return ""
+    share, chance = of[AGREES], of[BY_CHANCE]["value"]
+    unread = f"; {share['missing']:,} more name none" if share["missing"] else ""
+    return (
+        f"Text and probabilities: {number(share['value'])} of {share['n']:,} replies name the "
+        f"option that is most probable in the same question ({number(chance)} would by chance)"
+        f"{unread}. "
+    )
+
+
+def agreement_table(section: Section) -> Iterator[Table]:
+    """The same for every model."""
+    rows = section.rows("model", (AGREES, BY_CHANCE)).sort("model", "quantity")
+    kept = rows.select("model", "quantity", "n", "missing", "value")
+    if kept.height:
         caption = (
-            "Of the replies that name one option, the share that names the one that is most "
-            "probable by the model's own probabilities, in the same presentation; and the share "
-            "that would by chance, given how often each label was said and was most probable."
+            f"{section.instrument}: of the replies that name one option, the share that names the "
+            "one that is most probable by the model's own probabilities, in the same presentation; "
+            "and the share that would by chance, given how often each label was said and was most "
+            "probable. Missing are replies that name no option."
         )
         shown = (
             Shown(header="model", keys=("model",), drop="constant"),
-            Shown(header="instrument", keys=("instrument",)),
-            Shown(header="prompts", keys=("prompts",), form="count"),
-            Shown(header="replies", keys=("replies",), form="count"),
-            Shown(header="name no option", keys=("unread",), form="count"),
-            Shown(header="agree", keys=("share",), form="number"),
-            Shown(header="by chance", keys=("by_chance",), form="number"),
+            Shown(header="share", keys=("quantity",)),
+            Shown(header="replies", keys=("n",), form="count"),
+            Shown(header="missing", keys=("missing",), form="count"),
+            Shown(header="value", keys=("value",), form="number"),
         )
-        yield as_table("text-and-probabilities", caption, rows.to_dicts(), shown=shown)
+        yield as_table(f"{section.instrument}-agreement", caption, kept.to_dicts(), shown=shown)

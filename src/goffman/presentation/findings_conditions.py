@@ -70,8 +70,8 @@ def _few_items(row: Row) -> str:
     if row["items"] is None or row["items"] > MOST_FEW:
         return ""
     return (
-        f"There are only {row['items']} items, hardly a sample: interval and p say little about "
-        "other sentences."
+        f"There are only {row['items']} items, so the interval and p say little about other "
+        "sentences."
     )
 
 
@@ -79,7 +79,7 @@ def _as_asked(section: Section, model: str) -> Iterator[str]:
     """The difference as the study tests it."""
     for row in of_model(section.contrasts("groups-as-asked"), model).iter_rows(named=True):
         yield (
-            "If the sentences are treated as fixed, as in the study, the difference in "
+            "As in the study, without generalizing to other sentences, the difference in "
             f"{section.presentation.called} is {difference_said(row).removeprefix('difference ')}."
         )
 
@@ -95,9 +95,9 @@ def _by_wording(section: Section, row: Row, what: str) -> dict[str, Any]:
         return {}
     ordered, ends = sorted(levels["value"]), (gaps["value"][0], gaps["value"][-1])
     said = (
-        f"Across {gaps.height} wordings the difference ranges from {number(ends[0])} to "
-        f"{number(ends[1])}, and the mean {what} for {plain(section.contrast)} "
-        f"{section.noun.many} from {number(ordered[0])} to {number(ordered[-1])}."
+        f"Across {gaps.height} wordings, the difference ranges from {number(ends[0])} to "
+        f"{number(ends[1])}. The mean {what} for {plain(section.contrast)} {section.noun.many} "
+        f"ranges from {number(ordered[0])} to {number(ordered[-1])}."
     )
     return {"wording": said, "by_wording": ends}
 
@@ -148,9 +148,9 @@ def words_counted(section: Section, model: str) -> Iterator[str]:
     if about["mass"] and about["rated-share"]:
         (mass,), (rated,) = about["mass"], about["rated-share"]
         yield (
-            f"On average, the counted words cover {number(mass['value'])} of the probability; in "
-            f"the prompt where they cover least, {number(mass['low'])}. Rated words make up "
-            f"{number(rated['value'])} of this on average, and at least {number(rated['low'])}."
+            f"On average, the counted words carry {number(mass['value'])} of a prompt's "
+            f"probability (lowest prompt: {number(mass['low'])}). Of that probability, "
+            f"{number(rated['value'])} is on rated words (lowest prompt: {number(rated['low'])})."
         )
     bounds = of_model(section.rows("group", ("lowest", "highest")), model)
     compared = [section.contrast, section.against]
@@ -164,8 +164,8 @@ def words_counted(section: Section, model: str) -> Iterator[str]:
         low = ends_of[section.contrast, "lowest"] - ends_of[section.against, "highest"]
         high = ends_of[section.contrast, "highest"] - ends_of[section.against, "lowest"]
         yield (
-            "If they were positive in one group and negative in the other, the difference could "
-            f"lie from {number(low)} to {number(high)}."
+            "If the words left out were all positive in one group and all negative in the other, "
+            f"the difference could be anywhere from {number(low)} to {number(high)}."
         )
 
 
@@ -179,15 +179,11 @@ def _unrated(bounds: pl.DataFrame, many: str) -> str:
         for quantity in ("lowest", "highest")
     )
     if as_positive == as_negative:
-        return (
-            "Every word that a model could say is counted and rated, so the share has no bounds "
-            "to state."
-        )
+        return "Every word that a model could say is counted and rated, so no words are left out."
     return (
-        "Words without a rating, and words too improbable to be counted, are left out. If "
-        f"they were all positive, the share would be {' and '.join(as_positive)} {many}; if they "
-        "were all negative, "
-        f"{' and '.join(as_negative)} {many}."
+        "Words without a rating and very improbable words are left out. If they were all positive, "
+        f"the share would be {' and '.join(as_positive)} {many}. If they were all negative, it "
+        f"would be {' and '.join(as_negative)} {many}."
     )
 
 
@@ -202,6 +198,6 @@ def outcomes_counted(section: Section, model: str) -> Iterator[str]:
     ]
     if said:
         yield (
-            f"If each sentence counts once, the model labels as negative {' and '.join(said)}. "
-            f"{many.capitalize()} that are named in several ways count more here."
+            f"If each sentence counts once, the model labels {' and '.join(said)} negative. "
+            f"{many.capitalize()} with several names count more here."
         )

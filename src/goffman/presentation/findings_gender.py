@@ -19,7 +19,7 @@ from goffman.presentation.findings import (
 )
 from goffman.presentation.findings_over_baseline import over_baseline, uncounted
 from goffman.presentation.findings_reliability import reliability
-from goffman.presentation.numbers import difference_said, number
+from goffman.presentation.numbers import corrected_said, difference_said, number
 from goffman.presentation.shown import plain, variant_said
 from goffman.records import BASELINE
 
@@ -48,20 +48,27 @@ def women_and_men(section: Section) -> Iterator[Finding]:
             between=f"between women and men, for {about},",
         )
         text = (
-            f"Female words have {number(main['mean_first'])} of the probability and male words "
+            f"Female words get {number(main['mean_first'])} of the probability, male words "
             f"{number(main['mean_second'])}: {difference_said(main)}.{verdict_said(main)}"
         )
         rest = []
         if (other := variants.get("without-names")) and other is not main:
-            rest.append(f"Not counting first names, the {_is(difference_said(other))}.")
+            rest.append(_without_names(main, other))
         rest += [*_against(section, main), *uncounted(section, main)]
         also = _by_wording(section, main) | {"rest": " ".join(rest)}
         yield finding(main, head, text, _more(section, main["model"]), **also)
 
 
-def _is(said: str) -> str:
-    """A difference as a clause: with a verb."""
-    return said.replace("difference", "difference is", 1)
+def _without_names(main: Row, other: Row) -> str:
+    """The difference without first names; that it is the same, where it is."""
+    same = ("difference", "low", "high")
+    if [number(main[name]) for name in same] == [number(other[name]) for name in same]:
+        return (
+            "Not counting first names, the difference and its interval are the same "
+            f"({corrected_said(other)})."
+        )
+    said = difference_said(other).replace("difference", "difference is", 1)
+    return f"Not counting first names, the {said}."
 
 
 def _by_wording(section: Section, row: Row) -> dict[str, Any]:
@@ -75,7 +82,7 @@ def _by_wording(section: Section, row: Row) -> dict[str, Any]:
         return {}
     values = rows["value"].sort()
     said = (
-        f"Across {rows['wording'].n_unique()} wordings the difference ranges from "
+        f"Across {rows['wording'].n_unique()} wordings, the difference ranges from "
         f"{number(values[0])} to {number(values[-1])}."
     )
     return {"wording": said, "by_wording": (values[0], values[-1])}
@@ -96,7 +103,7 @@ def _against(section: Section, row: Row) -> Iterator[str]:
             0: f"does not clearly differ between {first} and {second}",
         }[points(other)]
         if untested(other):
-            compared = f"could not be tested between {first} and {second}"
+            compared = f"could not be compared between {first} and {second}"
         yield (
             f"{_female_minus_male(other)} {compared} ({variant_said(other['variant'])}: "
             f"{difference_said(other)})."
@@ -106,7 +113,7 @@ def _against(section: Section, row: Row) -> Iterator[str]:
 
 def _female_minus_male(row: Row) -> str:
     """What is compared; keying turns its sign where a statement is reversed."""
-    keyed = ", with the sign changed for reversed statements," if "keyed" in row["quantity"] else ""
+    keyed = " (sign reversed for reversed statements)" if "keyed" in row["quantity"] else ""
     return f"Female minus male{keyed}"
 
 
@@ -115,14 +122,20 @@ def _more(section: Section, model: str) -> Iterator[str]:
     groups = of_model(section.contrasts("groups"), model)
     many = section.noun.many
     for row in genders.filter(pl.col("dimension").is_null()).iter_rows(named=True):
+        tested = tested_said(row, many=many)
+        if row["group"] == section.contrast and row["variant"] in {None, "with-names"}:
+            # Its numbers stand above, with the heading.
+            if tested:
+                yield f"How the difference above was tested: {tested}."
+            continue
         yield (
             f"{plain(row['group']).capitalize()} {many}, {variant_said(row['variant'])}: female "
             f"{number(row['mean_first'])}, male {number(row['mean_second'])}; "
-            f"{difference_said(row)}; {tested_said(row, many=many)}."
+            f"{difference_said(row)}; {tested}."
         )
     for row in groups.filter(pl.col("dimension").is_null()).iter_rows(named=True):
         yield (
-            f"{_female_minus_male(row).removesuffix(',')}, {variant_said(row['variant'])}: "
+            f"{_female_minus_male(row)}, {variant_said(row['variant'])}: "
             f"{number(row['mean_first'])} for {plain(row['first'])} and "
             f"{number(row['mean_second'])} for {plain(row['second'])} {many}; "
             f"{difference_said(row)}; {tested_said(row, many=many)}."
@@ -131,7 +144,9 @@ def _more(section: Section, model: str) -> Iterator[str]:
     yield from _neither(section, model)
     yield from reliability(section, model)
     parts = genders.filter(pl.col("dimension").is_not_null())
-    what = "subscales" if parts["group"].n_unique() == 1 else "combinations of subscale and group"
+    names = ", ".join(parts["dimension"].unique(maintain_order=True))
+    both = parts["group"].n_unique() > 1
+    what = f"combinations of subscale ({names}) and group" if both else f"subscales ({names})"
     for (variant,), of in parts.partition_by("variant", as_dict=True, maintain_order=True).items():
         said = how_many_clear(of, "women and men clearly differ in {}", what=what)
         yield f"{variant_said(variant).capitalize()}, {said[0].lower()}{said[1:]}"
@@ -154,4 +169,4 @@ def _neither(section: Section, model: str) -> Iterator[str]:
         ]
         said.append(f"{variant_said(of['variant'][0])}, {', '.join(values)}")
     if said:
-        yield f"Probability of words that name neither women nor men: {'; '.join(said)}."
+        yield f"Share of the probability on words for neither women nor men: {'; '.join(said)}."

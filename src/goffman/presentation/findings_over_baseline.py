@@ -34,15 +34,16 @@ def over_baseline(section: Section, model: str) -> Iterator[str]:
             0: "does not clearly differ",
         }[points(row)]
         if untested(row):
-            compared = "could not be compared"
+            compared = "could not be compared with that"
+        change = difference_said(row).replace("difference", "change", 1)
         yield (
-            f"In {shortened(section)}, female minus male is {number(row['mean_second'])}; with "
-            f"{plain(row['group'])} {section.noun.many} it {compared} ({difference_said(row)})."
+            f"In {shortened(section)}, female minus male is {number(row['mean_second'])}. With "
+            f"{plain(row['group'])} {section.noun.many}, it {compared} ({change})."
         )
     if rows.height:
         yield (
-            f"The shortened sentences lack other words as well as the {section.noun.one}, so such "
-            f"a difference need not come from the {section.noun.one} itself."
+            f"The shortened sentences lack more words than the {section.noun.one}, so such a "
+            f"change may come from these words instead of the {section.noun.one}."
         )
 
 
@@ -57,7 +58,7 @@ def uncounted(section: Section, row: Row) -> Iterator[str]:
     if rest:
         ends = (number(row["difference"] + sign * rest) for sign in (-1, 1))
         yield (
-            f"On average, {number(rest)} of the probability lies on words that are individually "
-            "too improbable to be counted. If all of it named men, the difference would be "
-            f"{next(ends)}; if all of it named women, {next(ends)}."
+            f"On average, {number(rest)} of the probability is on words that are too improbable to "
+            f"be counted. If they all named men, the difference would be {next(ends)}. If they all "
+            f"named women, it would be {next(ends)}."
         )

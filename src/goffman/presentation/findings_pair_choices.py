@@ -17,6 +17,7 @@ from goffman.presentation.findings import (
     untested,
     verdict_said,
 )
+from goffman.presentation.findings_agreement import agreement_said
 from goffman.presentation.findings_presented import answering_said, style_said
 from goffman.presentation.numbers import difference_said, ends, number
 from goffman.records import BASELINE
@@ -37,7 +38,8 @@ def bias_of_choices(section: Section) -> Iterator[Finding]:
             between="between sentences that fit the stereotype and the others",
         )
         text = (
-            f"{_position(section, model)}Without adjectives, accuracy on sentences that fit the "
+            f"{agreement_said(section, model)}{_position(section, model)}Without adjectives, "
+            "accuracy on sentences that fit the "
             f"stereotype minus accuracy on those that do not: {difference_said(row)}, over "
             f"{row['n']} {row['unit']}.{verdict_said(row)}"
         )

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from goffman.presentation.findings import of_model
+from goffman.presentation.findings_agreement import agreement_said
 from goffman.presentation.numbers import ends, number
 from goffman.presentation.shown import plain
 from goffman.presentation.styles import shares, styles
@@ -35,9 +36,12 @@ def presentation_said(section: Section, model: str) -> str:
         for row in of_model(section.contrasts(kind), model).iter_rows(named=True)
     ]
     said += _wordings(section, model)
+    agreed = agreement_said(section, model)
     if not said:
-        return "What the presentation does to the mean code is unknown: there was only one."
-    return f"What the presentation alone does to the mean code: {'; '.join(said)}."
+        return (
+            f"{agreed}What the presentation does to the mean code is unknown: there was only one."
+        )
+    return f"{agreed}What the presentation alone does to the mean code: {'; '.join(said)}."
 
 
 def _moved(row: Row) -> str:

@@ -25,9 +25,9 @@ def above_reference(section: Section, model: str) -> str:
     above, below = (sure.filter(pl.col("difference") * sign > 0) for sign in (1, -1))
     said = (
         f"{above.height or 'None'} of {rows.height} {plain(section.contrast)} {many} "
-        f"{_are(above.height)} clearly above the mean of the {against} ones, "
-        f"{below.height or 'none'} {_are(below.height)} clearly below it "
-        f"(Benjamini–Hochberg; the {against} ones are taken as given)"
+        f"{_are(above.height)} clearly above the mean of the {against} ones, and "
+        f"{below.height or 'none'} {_are(below.height)} clearly below it (p-values corrected by "
+        f"Benjamini–Hochberg; the mean of the {against} ones is treated as a fixed number)"
     )
     untested = rows["p_adjusted"].null_count()
     if untested:
@@ -46,9 +46,9 @@ def _own_group(section: Section, model: str) -> Iterator[str]:
     if tested:
         apart = clear(rows).height
         yield (
-            f"By the same test, {apart or 'none'} of the {tested} {plain(section.against)} "
-            f"{section.noun.many} {'differs' if apart == 1 else 'differ'} clearly from that mean, "
-            "which is their own: such a difference alone is no sign of stigma."
+            f"{apart or 'None'} of the {tested} {plain(section.against)} {section.noun.many} also "
+            f"{'differs' if apart == 1 else 'differ'} clearly from their own mean, so such a "
+            "difference alone is no sign of stigma."
         )
 
 
@@ -60,7 +60,7 @@ def _furthest(section: Section, above: pl.DataFrame, below: pl.DataFrame) -> Ite
     ):
         if rows.height:
             shrunken = _shrunken(section, rows.head(3))
-            how = "as measured" if shrunken is None else "shrunk toward their group’s mean"
+            how = "as measured" if shrunken is None else "after shrinking toward their group’s mean"
             named = shrunken or [
                 f"“{section.called(row['first'])}” ({number(row['difference'])})"
                 for row in rows.head(3).iter_rows(named=True)
@@ -92,7 +92,7 @@ def _shrunken(section: Section, rows: pl.DataFrame) -> list[str] | None:
 
 def shortened(section: Section) -> str:
     """What the baseline is."""
-    return f"the sentences shortened so that they name no {section.noun.one}"
+    return f"shortened sentences that name no {section.noun.one}"
 
 
 def confound(section: Section, model: str | None = None) -> str:
@@ -108,6 +108,6 @@ def confound(section: Section, model: str | None = None) -> str:
         return ""
     noun, above = section.noun, rows.filter(pl.col("difference") > 0).height
     return (
-        f"The baseline lacks the words around the {noun.one} as well as the {noun.one}: "
-        f"{above} of {rows.height} {plain(section.against)} {noun.many} are above it too."
+        f"The shortened sentences lack more words than the {noun.one}: {above} of {rows.height} "
+        f"{plain(section.against)} {noun.many} are above this baseline too."
     )

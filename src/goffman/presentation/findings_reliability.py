@@ -31,11 +31,11 @@ def reliability(section: Section, model: str) -> Iterator[str]:
         g, phi = (whole[name]["value"] for name in ("generalizability", "dependability"))
         if g is None:
             why = whole["generalizability"]["reason"]
-            yield f"How reliable the scale is cannot be said: {why}."
+            yield f"Reliability cannot be computed: {why}."
             return
         if of["variant"][0]:
             about += f", {variant_said(of['variant'][0])}"
-        said = [f"G = {number(g)} (order)", f"Φ = {number(phi)} (level)"]
+        said = [f"G = {number(g)} (for ranks)", f"Φ = {number(phi)} (for values)"]
         said += [
             f"{called} = {number(whole[name]['value'])}"
             for name, called in (("alpha", "α"), ("split-half", "split-half"))
@@ -51,13 +51,13 @@ def _parts(rows: pl.DataFrame) -> str:
     values = rows.filter(pl.col("dimension").is_not_null())["value"].drop_nulls().sort()
     if values.len() < 2:
         return ""
-    return f" In {values.len()} subscales α is {number(values[0])} to {number(values[-1])}."
+    return f" In the {values.len()} subscales, α is {number(values[0])} to {number(values[-1])}."
 
 
 def _meaning(section: Section, g: float, phi: float | None) -> str:
     many, items = section.noun.many, len(section.items)
     if items < ENOUGH_ITEMS:
-        return f"With only {items} items, this says nothing about other sentences."
+        return f"There are only {items} items, so this says nothing about other sentences."
     several = len(section.wordings) > 1
     other = "other items and wordings" if several else "other items"
     same = f"the {many} would rank much the same"
@@ -76,19 +76,30 @@ def above_half(section: Section, model: str) -> Iterator[str]:
     many = section.noun.many
     by_wording = of_model(section.rows("wording", quantity), model)
     if len(section.wordings) > 1 and by_wording.height:
-        said = [
-            f'"{plain(wording)}", {" and ".join(counts)}'
-            for wording in section.wordings
-            if (counts := _above(section, by_wording.filter(pl.col("wording") == wording)))
-        ]
+        said = list(_above_by_wording(section, by_wording))
         if said:
-            yield f"{many.capitalize()} whose {called} is above 0.5, by wording: {'; '.join(said)}."
+            yield (
+                f"How many {many} have a {called} above 0.5 depends on the wording: "
+                f"{' and '.join(said)}."
+            )
         return
     if not _level_holds(section, model):
         return
     counts = _above(section, of_model(section.rows("condition", quantity), model))
     if counts:
-        yield f"{many.capitalize()} whose {called} is above 0.5: {' and '.join(counts)}."
+        yield f"{many.capitalize()} with a {called} above 0.5: {' and '.join(counts)}."
+
+
+def _above_by_wording(section: Section, rows: pl.DataFrame) -> Iterator[str]:
+    """How many conditions of each group are above one half: the fewest and the most."""
+    for group in (section.contrast, section.against):
+        of = rows.filter(pl.col("group") == group)
+        if of.height:
+            each = [part["value"] for part in of.partition_by("wording")]
+            counts = sorted(int((values > 0.5).sum()) for values in each)
+            few, most = counts[0], counts[-1]
+            count = f"{few}" if few == most else f"{few} to {most}"
+            yield f"{count} of {max(map(len, each))} {plain(group)}"
 
 
 def _above(section: Section, rows: pl.DataFrame) -> list[str]:

@@ -40,12 +40,12 @@ def _parameters(rows: pl.DataFrame, finding: Finding) -> Iterator[str]:
     rows = rows.filter(pl.col("way") == PARAMETER)
     for row in rows.filter(pl.col("verdict") != finding.verdict).iter_rows(named=True):
         yield (
-            f"{row['what'][0].upper()}{row['what'][1:]}, the difference is "
+            f"{row['what'][0].upper()}{row['what'][1:]}, the difference would be "
             f"{number(row['difference'])} ({_numbers(row)}): {_clear(row, finding)}."
         )
     same = rows.filter(pl.col("verdict") == finding.verdict)["what"].to_list()
     if same:
-        yield f"The verdict is the same {' and '.join(same)}."
+        yield f"The verdict would be the same {' or '.join(same)}."
 
 
 def _left_out(rows: pl.DataFrame, section: Section, finding: Finding) -> Iterator[str]:
@@ -63,8 +63,8 @@ def _left_out(rows: pl.DataFrame, section: Section, finding: Finding) -> Iterato
     any_one = _either([_called(way, section) for way in ways])
     if not changed.height:
         yield (
-            f"Leaving out any one {any_one} does not change the verdict; the largest change, to "
-            f"{number(largest['difference'])}, comes from {what}."
+            f"Leaving out any one {any_one} does not change the verdict. At most, the difference "
+            f"becomes {number(largest['difference'])}, by {what}."
         )
         return
     counts = [
@@ -73,8 +73,8 @@ def _left_out(rows: pl.DataFrame, section: Section, finding: Finding) -> Iterato
         for way in changed["way"].unique(maintain_order=True)
     ]
     yield (
-        f"Leaving out one {any_one} changes the verdict for {' and '.join(counts)}. The largest "
-        f"change, to {number(largest['difference'])} ({largest['verdict']}), comes from {what}."
+        f"Leaving out one {any_one} changes the verdict for {' and '.join(counts)}. At most, the "
+        f"difference becomes {number(largest['difference'])} ({largest['verdict']}), by {what}."
     )
 
 

@@ -35,7 +35,7 @@ REPLY_KINDS = {
 }
 """Kinds of replies, in words."""
 
-WHAT = "settings"
+WHAT = "adjective settings"
 """What is counted where adjectives are set against none."""
 
 OVER = {"trials": "repeated trials of these sentences", "sentence pairs": "sentence pairs"}
@@ -71,13 +71,14 @@ def preference(section: Section) -> Iterator[Finding]:
     for row in section.contrasts("level").iter_rows(named=True):
         head = heading(
             row,
-            more="The pronoun that fits the stereotype is preferred",
-            less="The pronoun that goes against the stereotype is preferred",
-            between="between the pronoun that fits the stereotype and the other one",
+            more="The stereotypical pronoun is preferred",
+            less="The pronoun against the stereotype is preferred",
+            between="between the stereotypical pronoun and the other one",
         )
         text = (
-            "Without adjectives, the pronoun that fits the stereotype is typically "
-            f"{math.exp(row['difference']):.2f} times as probable as the other one. In log P, over "
+            "Without adjectives, the stereotypical pronoun is typically "
+            f"{math.exp(row['difference']):.2f} times as probable as the other one, after "
+            "correcting for the pronoun that is more frequent everywhere. In log probability, over "
             f"{row['n']} {row['unit']}: {difference_said(row)}.{verdict_said(row)}"
         )
         more = _changes(section, row["model"])
@@ -89,8 +90,9 @@ def _trials(section: Section, model: str) -> Iterator[str]:
     rows = of_model(section.rows("condition", section.presentation.quantity), model)
     for row in rows.filter(pl.col("condition") == BASELINE, pl.col("n") > 1).iter_rows(named=True):
         yield (
-            f"In {row['n']} trials of the same sentences it ranged from {number(row['low'])} to "
-            f"{number(row['high'])}: that is the noise of the model's sampling alone."
+            f"In {row['n']} trials of the same sentences, the bias ranged from "
+            f"{number(row['low'])} to {number(row['high'])}. This range shows only how much the "
+            "model's replies vary by chance."
         )
 
 
@@ -107,15 +109,18 @@ def _changes(section: Section, model: str) -> Iterator[str]:
         against = of_model(section.contrasts(kind), model)
         if against.height:
             over = OVER[against["unit"][0]]
-            differ = "{} clearly differ from the sentences without adjectives"
-            yield f"Tested over {over}: {how_many_clear(against, differ, what=WHAT)}"
+            differ = f"over {over}, {{}} clearly differ from the sentences without adjectives"
+            yield how_many_clear(against, differ, what=WHAT)
     moved = of_model(section.contrasts("baseline"), model).sort("difference")
     if moved.height > 1:
         least, most = (
             f"{number(moved['difference'][at])} ({setting_name(moved['first'][at])})"
             for at in (0, -1)
         )
-        yield f"The change ranges from {least} to {most}."
+        yield (
+            "Compared with no adjectives, the settings change the "
+            f"{section.presentation.called} by {least} to {most}."
+        )
 
 
 def _replies(section: Section, model: str) -> Iterator[str]:

@@ -30,25 +30,25 @@ def beside_bias(section: Section, model: str) -> Iterator[str]:
     pro, anti = value.get("accuracy-pro"), value.get("accuracy-anti")
     if pro is not None and anti is not None:
         yield (
-            f"Without adjectives, {number(pro)} are right where the pronoun fits the stereotype "
-            f"and {number(anti)} where it does not: {_from(value['above-chance'])} one half, which "
-            "guessing between the two people gives."
+            f"Without adjectives, a share of {number(pro)} of the replies is right where the "
+            f"pronoun fits the stereotype, and {number(anti)} where it does not. That is "
+            f"{_from(value['above-chance'])} 0.5, the share that guessing would give."
         )
     if (low := value.get("bias-lowest")) is not None:
         answered = value.get("bias-answered")
-        among = f"; among replies that name one of the two it is {number(answered)}"
+        among = f" Among replies that name one of the two people, it is {number(answered)}."
         yield (
-            "Whatever the replies that name nobody would have said, the bias lies between "
-            f"{number(low)} and {number(value['bias-highest'])}"
-            f"{'' if answered is None else among}."
+            "Some replies name nobody. Depending on whom they would have named, the bias could be "
+            f"{number(low)} to {number(value['bias-highest'])}."
+            f"{'' if answered is None else among}"
         )
     if (first := value.get("first-mentioned-above-half")) is not None:
         yield (
-            f"Of the people named, {number(0.5 + first)} are the one whom the sentence mentions "
-            "first: about half where position plays no part and as many right ones come second."
+            f"A share of {number(0.5 + first)} of the replies names the person mentioned first. "
+            "If the order did not matter, it would be about half."
         )
     if (odds := value.get("log-odds")) is not None:
-        yield (f"In log-odds, which do not shrink near a ceiling, the bias is {number(odds)}.")
+        yield f"In log-odds, which do not shrink near 100%, the bias is {number(odds)}."
 
 
 def _from(above: float) -> str:

@@ -31,7 +31,7 @@ def whose_ratings(lexicons: Lexicons) -> str:
     said = f"The ratings of words behind these numbers come from {files}."
     if len(given) == len(lexicons.attitudes):
         return said
-    return f"{said} All other words keep the shipped ratings, {BY_MODELS}."
+    return f"{said} All other words keep goffman's own ratings, {BY_MODELS}."
 
 
 def file_said(one: LexiconFile) -> str:
@@ -63,20 +63,20 @@ def ratings_said(section: Section, model: str) -> Iterator[str]:
 def _change(row: Mapping[str, Any]) -> str:
     """A contrast by either ratings, and the change with its interval, in one sentence."""
     if row["difference"] is None:
-        return "The same contrast by the shipped ratings alone has no value to compare with."
+        return "With goffman's own ratings alone, this difference has no value to compare with."
     between = f"between {plain(row['first'])} and {plain(row['second'])}"
     interval = "no interval"
     if row["low"] is not None:
         interval = f"{row['level']:.0%} interval {ends(row['low'], row['high'])}"
     said = (
-        f"By the shipped ratings alone, the difference {between} is {number(row['shipped'])}; with "
-        f"the ratings given, it is {number(row['given'])}: a change of "
-        f"{number(row['difference'])} ({interval})."
+        f"With goffman's own ratings, the difference {between} is {number(row['shipped'])}. With "
+        f"your ratings, it is {number(row['given'])}. The change is {number(row['difference'])} "
+        f"({interval})."
     )
     if row["share"] is not None:
-        said += f" The ratings given cover {number(row['share'])} of the words' probability."
+        said += f" Your ratings cover {number(row['share'])} of the words' probability."
     if row["left_out"]:
-        said += f" The change leaves out {row['left_out']:,} prompts with only one of the values."
+        said += f" {row['left_out']:,} prompts have a value with only one of the ratings."
     return said
 
 
@@ -101,9 +101,9 @@ def change_rows(section: Section) -> list[dict[str, str]]:
 _SHOWN = (
     Shown(header="model", keys=("model",), drop="constant"),
     Shown(header="contrast", keys=("first", "second"), form="pair"),
-    Shown(header="by shipped ratings", keys=("shipped",), form="number"),
+    Shown(header="goffman's ratings", keys=("shipped",), form="number"),
     Shown(header="95% interval", keys=("shipped_low", "shipped_high"), form="interval"),
-    Shown(header="with ratings given", keys=("given",), form="number"),
+    Shown(header="your ratings", keys=("given",), form="number"),
     Shown(header="95% interval", keys=("given_low", "given_high"), form="interval"),
     Shown(header="change", keys=("difference",), form="number"),
     Shown(header="95% interval", keys=("low", "high"), form="interval"),
@@ -115,9 +115,9 @@ def change_table(section: Section) -> Iterator[Table]:
     """What the user's ratings change, for a paper."""
     if section.compared.height:
         caption = (
-            f"{section.instrument}: each main contrast by the shipped ratings alone and with the "
-            "ratings given, and the change from the first to the second. The share is that of the "
-            "words' probability that the ratings given cover."
+            f"{section.instrument}: each main contrast with goffman's own ratings and with your "
+            "ratings, and the change. Share rated: how much of the words' probability your ratings "
+            "cover."
         )
         rows = section.compared.drop("instrument").to_dicts()
         yield as_table(f"{section.instrument}-ratings", caption, rows, shown=_SHOWN)

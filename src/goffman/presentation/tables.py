@@ -135,7 +135,7 @@ def ranked_conditions(section: Section) -> Iterator[Table]:
         ),
         "model",
     )
-    about = f"{instrument}: every {noun}, highest first. n counts the values in its mean."
+    about = f"{instrument}: every {noun}, highest first. n is the number of values in its mean."
     caption = f"{about} {_beside(rows, section)}".rstrip()
     columns = ("model", "rank", *(name for name in rows.columns if name not in {"model", "rank"}))
     shown = (
@@ -157,17 +157,20 @@ def _beside(rows: pl.DataFrame, section: Section) -> str:
     said = []
     if rows["shrunken"].count():
         said.append(
-            "The shrunken mean lies closer to the mean of its group, the more so the less reliable "
-            "the scale is. The ranks are the middle 95% of those that it would have with other "
-            "items and wordings."
+            "The shrunken mean is pulled toward its group's mean. The less reliable the scale, the "
+            "stronger the pull. The ranks are a 95% range: where the "
+            f"{noun.one} would rank with other items and wordings."
         )
     if rows["reference_difference"].count():
         said.append(
-            f"The reference is the mean of the {plain(section.against)} {noun.many}; its p is "
-            "corrected by Benjamini–Hochberg."
+            f"The reference is the mean of the {plain(section.against)} {noun.many}. The p next to "
+            "it is corrected by Benjamini–Hochberg."
         )
     if rows["difference"].count():
-        said += ["The last interval and p are for the mean minus the baseline.", confound(section)]
+        said += [
+            f"The last interval and p columns are about the {noun.one}'s mean minus the baseline.",
+            confound(section),
+        ]
     return " ".join(part for part in said if part)
 
 
@@ -211,8 +214,8 @@ def sentiment(section: Section) -> Iterator[Table]:
         made = _wide(rows, SENTIMENTS, index=names, spread=False)
         if made:
             caption = (
-                f"{instrument}: shares of outcomes by {what}; n counts outcomes. The share of a "
-                "class is taken over the classifiers that have it."
+                f"{instrument}: share of each label by {what}. n is the number of labels. A "
+                "label's share is averaged only over classifiers that have this label."
             )
             shown = (
                 *_text(*names, model="classifier", item="template"),
@@ -245,7 +248,7 @@ def genders(section: Section) -> Iterator[Table]:
             continue
         caption = (
             f"{instrument}: probability of words for women, for men and for neither, and female "
-            f"minus male. Means and sd are taken over {what}, which n counts."
+            f"minus male. n is the number of {what}; means and SDs are taken over them."
         )
         shown = (
             *_text(*names, variant="words", dimension="subscale", condition=section.noun.one),
@@ -270,12 +273,12 @@ def settings(section: Section) -> Iterator[Table]:
         rows = _with_unanswered(rows, scores)
         caption = (
             f"{instrument}: {quantity} for every adjective setting, and its difference from the "
-            f"baseline without adjectives; n counts {rows['over'][0]}."
+            f"sentences without adjectives. n is the number of {rows['over'][0]}."
         )
         if rows["bias-lowest"].count():
             caption += (
-                " The bounds are the bias if every reply that names nobody were right on one side "
-                "alone; among answered leaves these out."
+                " Some replies name nobody; the bounds are the lowest and the highest bias that "
+                "they allow. “Among answered” leaves these replies out."
             )
         shown = (
             *_text("model", "condition", "group", condition="setting"),
@@ -328,7 +331,7 @@ def answer_kinds(section: Section) -> Iterator[Table]:
     )
     made = _wide(means, REPLY_KINDS, index=names, spread=False)
     if made:
-        caption = f"{instrument}: share of each kind of reply; n counts replies."
+        caption = f"{instrument}: share of each kind of reply. n is the number of replies."
         shown = (
             *_text(*names, condition="setting", wording="side"),
             _N,
@@ -340,8 +343,9 @@ def answer_kinds(section: Section) -> Iterator[Table]:
     made = _wide(of_pairs, PAIR_KINDS, index=of, spread=False)
     if made:
         caption = (
-            f"{instrument}: share of sentence pairs in which the model resolves only the pro "
-            "sentence, only the anti sentence, both, or neither; n counts trials."
+            f"{instrument}: share of sentence pairs in which the model is right only in the pro "
+            "sentence, only in the anti sentence, in both, or in neither. n is the number of "
+            "trials."
         )
         shown = (*_text(*of, condition="setting"), _N, *_numbers(*PAIR_KINDS))
         yield as_table(f"{instrument}-pairs", caption, made, shown=shown)

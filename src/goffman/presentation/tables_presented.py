@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import polars as pl
 
+from goffman.presentation.findings_agreement import agreement_table
 from goffman.presentation.section import Section
 from goffman.presentation.styles import ELSEWHERE, NOT_ANSWERING
 from goffman.presentation.table_text import Shown, Table, as_table
@@ -34,6 +35,7 @@ def how_it_answers(section: Section) -> Iterator[Table]:
             Shown(header="p, corrected", keys=("p_adjusted",), form="p"),
         )
         yield as_table(f"{section.instrument}-presentation", caption, effects, shown=shown)
+    yield from agreement_table(section)
     yield from _shares(section)
 
 

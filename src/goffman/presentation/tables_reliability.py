@@ -43,10 +43,10 @@ def reliability(section: Section, *, model: str | None = None) -> Iterator[Table
         return
     many = section.noun.many
     caption = (
-        f"{section.instrument}: reliability of the scale over {many}, items and wordings. G says "
-        f"whether the order of the {many} would come out again with other items and wordings, Φ "
-        "whether their level would; α and split-half are over items, of the mean over wordings. "
-        "Near 1 is reliable, near 0 is not. With one wording, the effect of wording is unknown."
+        f"{section.instrument}: reliability of the scale, from 0 (none) to 1 (perfect). G: would "
+        f"the {many} rank the same with other items and wordings? Φ: would their values be the "
+        "same? α and split-half are computed across items, after averaging over wordings. With "
+        "one wording, the effect of wording is unknown."
     )
     shown = (
         Shown(header="model", keys=("model",), drop="constant"),

@@ -31,11 +31,11 @@ def study_folder(folder: Path, study: str) -> Path:
     if own:
         raise PublishedError(
             f"{folder} holds the files of {own}, not those of {study}. Give {own} as the study, or "
-            f"with --data the folder that has a folder {study}."
+            f"use --data with the folder above {study}."
         )
     raise PublishedError(
-        f"There is no folder {found} with what the authors of {study} published. Fetch their "
-        "files with --download, or give the folder of a copy with --data."
+        f"The published files of {study} were not found in {found}. Download them with "
+        "--download, or give the folder of a copy with --data."
     )
 
 

@@ -94,7 +94,7 @@ class Outcome:
         """Why the gate fails, or does not, or cannot be decided."""
         about = self.condition
         if self.not_measurable:
-            return f"not measurable: {self.name} decides nothing, as {self.named.not_measurable}."
+            return f"not measurable: {self.name} decides nothing ({self.named.not_measurable})."
         outcome = "failed" if self.failed else "passed"
         if about.verdict is not None:
             stated = stated_of(about.verdict, self.named)
@@ -177,7 +177,8 @@ def _compared(text: str, rest: str) -> tuple[str, dict[str, Any]]:
             hint = did_you_mean(word, VERDICTS)
             raise _fault(
                 text,
-                f"'{word}' after {comparison} is not a verdict; allowed: {', '.join(VERDICTS)}",
+                f"'{word}' is not a verdict (after “{comparison}”, use {', '.join(VERDICTS[:-1])} "
+                f"or {VERDICTS[-1]})",
                 hint=hint,
             )
         return said["before"] or "", {"comparison": comparison, "verdict": word}
@@ -262,7 +263,7 @@ def _unknown(condition: Condition, known: Sequence[Named]) -> InputError:
     return InputError(
         f"--fail-if '{condition.text}': this run has no {of} '{condition.path}'."
         f"{did_you_mean(condition.path, [*paths, *map(_short, known)])} "
-        f"Allowed: {_some(paths) or 'none'}. A name may end in a field, such as .p: "
+        f"Allowed: {_some(paths) or 'none'}. You can append one of these fields, for example .p: "
         f"{', '.join(FIELDS)}."
     )
 

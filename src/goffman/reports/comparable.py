@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from goffman.measures.catalogue import measure_from
-from goffman.runs.manifest import REMARKS
+from goffman.runs.mixing import REMARKS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -54,8 +54,9 @@ def _marks(
     precisions = [entry.precision for entry in entries]
     if precisions[0] != precisions[1]:
         yield (
-            f"{models[0]} was asked in {precisions[0]} in {first.folder} and {models[1]} in "
-            f"{precisions[1]} in {second.folder}: part of the difference may come from rounding"
+            f"{models[0]} ran in {precisions[0]} in {first.folder}, but "
+            f"{'' if models[0] == models[1] else f'{models[1]} ran '}in {precisions[1]} in "
+            f"{second.folder}, so part of the difference may come from rounding"
         )
     measure = measure_from(first.manifest.instruments[instrument].measured)
     words = measure.words if measure else None
@@ -63,19 +64,19 @@ def _marks(
         parsers = [str(run.manifest.lexicons.parser) for run in runs]
         if parsers[0] != parsers[1]:
             yield (
-                f"replies were read by the parser {parsers[0]} in {first.folder} and by "
-                f"{parsers[1]} in {second.folder}: part of the difference may come from that"
+                f"the parser {parsers[0]} read the replies in {first.folder}, but {parsers[1]} "
+                f"did in {second.folder}, so part of the difference may come from the parser"
             )
     elif words:
         lexicons = [_files(run.manifest.lexicons, words) for run in runs]
         if lexicons[0] != lexicons[1]:
             yield (
-                f"the {words} of words come from {lexicons[0]} in {first.folder} and from "
-                f"{lexicons[1]} in {second.folder}: part of the difference may come from that"
+                f"the {words} of words come from {lexicons[0]} in {first.folder}, but from "
+                f"{lexicons[1]} in {second.folder}, so part of the difference may come from that"
             )
     versions = [_versions(run) for run in runs]
     if versions[0] != versions[1]:
-        yield f"the runs were made with goffman {versions[0]} and {versions[1]}"
+        yield f"the runs were made with two versions of goffman, {versions[0]} and {versions[1]}"
 
 
 def _versions(run: MeasuredRun) -> str:

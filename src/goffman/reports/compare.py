@@ -75,7 +75,7 @@ def compare(
     told what only one run has. RunError where nothing can be compared, with every reason.
     """
     if len(runs) < 2:
-        raise InputError(f"{len(runs)} run was given; a comparison needs two or more.")
+        raise InputError(f"Only {len(runs)} run was given. A comparison needs two or more.")
     reference, *further = runs
     chosen = [_chosen(model, reference, further) for model in models]
     found: list[Comparison] = []
@@ -253,11 +253,11 @@ def _chosen(given: str, reference: MeasuredRun, further: Sequence[MeasuredRun]) 
     there = sorted({*itertools.chain.from_iterable(answered(run) for run in further)})
     name, _, other = (given, "", "") if given in here else given.partition("=")
     pair = name, other or name
-    sides = ((pair[0], here, "the first run has"), (pair[1], there, "the further runs have"))
+    sides = ((pair[0], here, "the first run has"), (pair[1], there, "the later runs have"))
     for one, models, who in sides:
         if one not in models:
             raise InputError(
-                f"--model has '{one}', of which {who} no scores. Allowed: {', '.join(models)}."
+                f"--model names '{one}', but {who} no scores for it. Allowed: {', '.join(models)}."
                 f"{did_you_mean(one, models)}"
             )
     return pair
@@ -281,8 +281,8 @@ def _pairs(
 def _unmatched(reference: MeasuredRun, run: MeasuredRun, instrument: str) -> str:
     here, there = answered(reference, instrument), answered(run, instrument)
     return (
-        f"{instrument}: no model of {reference.folder} ({', '.join(here)}) has a name that "
-        f"{run.folder} has ({', '.join(there)}). Say which is set against which: "
+        f"{instrument}: {reference.folder} ({', '.join(here)}) and {run.folder} "
+        f"({', '.join(there)}) have no model with the same name. Say which two to compare: "
         f"--model '{here[0]}={there[0]}'."
     )
 
@@ -293,12 +293,15 @@ def _one_sided(
     """What only one of two runs has scores of: instruments, and models where others are matched."""
     for one, other in ((reference, run), (run, reference)):
         for instrument in sorted({*one.scores["instrument"]} - {*other.scores["instrument"]}):
-            yield f"{instrument} is not compared: {other.folder} has no scores of it."
+            yield f"{instrument} is not compared: {other.folder} has no scores for it."
     pairs = [each for each in found if each.run == run.folder and each.models[0] == each.models[1]]
     for instrument in dict.fromkeys(each.instrument for each in pairs):
         for one, other in ((reference, run), (run, reference)):
             for model in sorted({*answered(one, instrument)} - {*answered(other, instrument)}):
-                yield f"{instrument}: {model} is not compared: {other.folder} has no scores of it."
+                yield (
+                    f"{instrument}: {model} is not compared, because {other.folder} has no scores "
+                    "for it."
+                )
 
 
 def refused(comparisons: Sequence[Comparison]) -> Iterator[str]:

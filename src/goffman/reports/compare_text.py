@@ -61,8 +61,9 @@ def comparison_table(found: Sequence[Comparison]) -> Table:
         for row in one.estimates.iter_rows(named=True)
     ]
     caption = (
-        "Runs compared with a reference run, paired by prompt. Kind runs: the run's number minus "
-        "the reference's. Other kinds: how the contrast changed, from the changes in its prompts. "
+        "Each later run compared with the first one (the reference), prompt by prompt. Rows of the "
+        "kind “runs”: the later run's number minus the first run's. Other rows: how much the "
+        "contrast changed. "
         f"{VERDICTS_SAID}"
     )
     names = [column.name for column in (*CONTRASTS, *ESTIMATES, *VERDICTS)]
@@ -108,9 +109,9 @@ def screen_of(one: Comparison, *, everything: bool) -> Screen:
         estimates = estimates.filter(pl.col("kind").is_in(MAIN), pl.col("dimension").is_null())
     heading = f"{one.instrument}: {one.models[1]} in {one.run} − {one.models[0]} in {one.reference}"
     if one.one_sided:
-        heading += f" ({one.one_sided:,} values that only one of them has are left out)"
+        heading += f" (left out: {one.one_sided:,} values that only one of the runs has)"
     if one.unmeasurable:
-        heading += f". No difference means anything: {'; '.join(one.unmeasurable)}"
+        heading += f". These differences mean nothing: {'; '.join(one.unmeasurable)}"
     levels = {
         (row["quantity"], row["variant"], row["group"]): (row["mean_first"], row["mean_second"])
         for row in one.estimates.filter(pl.col("kind") == "runs").iter_rows(named=True)
@@ -132,7 +133,7 @@ def screen_of(one: Comparison, *, everything: bool) -> Screen:
 
 def _tests(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """The tests used for the changes in a number, and for those between groups."""
-    for kinds, what in ((True, "Each number's change"), (False, "Changes between groups")):
+    for kinds, what in ((True, "Test in rows of one group"), (False, "Test in rows “A − B”")):
         of = [row["test"] for row in rows if (row["kind"] == "runs") is kinds and row["test"]]
         if of:
             yield f"{what}: {', '.join(dict.fromkeys(of))}."
@@ -146,8 +147,8 @@ def _line(row: Mapping[str, Any], levels: Levels, notes: Mapping[str, str]) -> d
     run, reference = _sides(row, levels)
     return {
         "what": f"  {_what(row)}",
-        "run": "" if run is None else number(run),
-        "reference": "" if reference is None else number(reference),
+        "later run": "" if run is None else number(run),
+        "first run": "" if reference is None else number(reference),
         "difference": number(row["difference"]),
         f"{level} interval": ends(row["low"], row["high"]),
         "effect": number(row["effect"]),

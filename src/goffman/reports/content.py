@@ -26,18 +26,18 @@ _MOST = 40
 TITLES = {
     "order": "Order of the options",
     "keying": "Keying",
-    "position": "The person listed first, against one half",
+    "position": "The person listed first, compared with one half",
     "wordings": "Wordings",
-    "level": "Against zero",
+    "level": "Compared with 0",
     "groups": "Between groups",
-    "groups-as-asked": "Between groups, sentences treated as fixed",
+    "groups-as-asked": "Between groups, as in the study (not generalized to other sentences)",
     "set-apart": "Between groups, without negations and words of probability",
-    "against-rare": "Against rare but neutral conditions",
-    "rarity": "Rare but neutral conditions against the others",
-    "genders": "Female against male",
+    "against-rare": "Compared with rare but neutral conditions",
+    "rarity": "Rare but neutral conditions minus the others",
+    "genders": "Female minus male",
     "models": "Between models",
-    "baseline": "Against the baseline",
-    "trials": "Against the baseline, over trials of these sentences",
+    "baseline": "Compared with the baseline",
+    "trials": "Compared with the baseline, over trials of these sentences",
 }
 """The kinds of contrasts in the order of the page, as they are headed there."""
 
@@ -224,11 +224,17 @@ def _contrast(row: Mapping[str, Any], section: Section, *, several: bool) -> dic
         name, _, how = (row["effect_name"] or "").partition(", ")
         effect = f"{printable(name)} {number(row['effect'])}".strip()
         effect += f" ({printable(how)} of {unit})" if how else ""
+    first, second = number(row["mean_first"]), number(row["mean_second"])
+    what = " − ".join(call(row[side]) for side in ("first", "second"))
+    if row["kind"] == "level":
+        what, second = f"{call(row['first'])}, compared with 0", ""
+        if first != number(row["difference"]):
+            # The difference is corrected for the more frequent pronoun, and the mean is not.
+            first = ""
     return {
         "about": ", ".join(said),
-        "what": " − ".join(call(row[side]) for side in ("first", "second")),
-        "first": number(row["mean_first"]),
-        "second": number(row["mean_second"]),
+        "what": what,
+        "means": " / ".join(part for part in (first, second) if part) or "–",
         "difference": number(row["difference"]),
         "interval": "–" if row["low"] is None else ends(row["low"], row["high"]),
         "effect": effect,

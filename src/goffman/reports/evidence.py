@@ -96,7 +96,7 @@ def _answers(run: MeasuredRun, section: Section) -> Iterator[Answers]:
             continue
         table, cased = cast("AnswerTable", entry.table), run.manifest.models[model].has_case
         frame = read_answers(run.folder, table, model=model, instrument=section.instrument)
-        if table == "replies" and measures()[section.measure].reads == "fills":
+        if table == "replies" and str(measures()[section.measure].reads) == "fills":
             table, frame = "fills", fills_of_replies(frame, section.prompts)
         # Controls are behind no number of a condition.
         frame = frame.filter(pl.col("prompt_id").is_in(section.prompts["prompt_id"].implode()))

@@ -21,14 +21,14 @@ def the_model(run: MeasuredRun, given: str | None) -> str:
     if given is not None and given in models:
         return given
     if not models:
-        raise InputError(f"{run.folder} has no scores of any model.")
+        raise InputError(f"{run.folder} has no scores for any model.")
     if given is None:
         raise InputError(
-            f"{run.folder} has scores of {len(models)} models, and an export is of one: give "
-            f"--model with one of {', '.join(models)}."
+            f"{run.folder} has scores for {len(models)} models, but an export covers one. Choose "
+            f"it with --model: {', '.join(models)}."
         )
     raise InputError(
-        f"--model is '{given}', of which {run.folder} has no scores. Allowed: "
+        f"--model is '{given}', but {run.folder} has no scores for it. Allowed: "
         f"{', '.join(models)}.{did_you_mean(given, models)}"
     )
 

@@ -10,14 +10,14 @@ GENERAL = (
     ),
     (
         "These are associations in what a model writes or labels. They show what could happen in "
-        "use; they do not show that anyone was harmed."
+        "use. They do not show that anyone was harmed."
     ),
     (
         "An interval shows where a number could lie with other conditions, sentences or trials of "
-        "the same kind. It does not cover what the instrument does not measure."
+        "the same kind. It says nothing about what the instrument leaves out."
     ),
     (
-        "Many contrasts are tested. Each p-value is corrected for the number of tests "
-        "beside it; the intervals are not corrected."
+        "Many contrasts are tested. The number of tests that a p-value is corrected for is next "
+        "to it. The intervals are not corrected."
     ),
 )

@@ -105,19 +105,23 @@ def _read(
 ) -> pl.DataFrame:
     """The table; RunError where it is missing, damaged or of another form."""
     path = folder / name
-    again = "Run its goffman audit command again to write it anew; no model is asked."
+    again = (
+        "Run the goffman audit command that made this run again. It rewrites the file and asks no "
+        "model again."
+    )
     content = Folder(folder).read(name)
     if content is None:
         raise RunError(f"{path} is missing: the run has not been measured yet. {again}")
     if not manifest.knows(name, content):
         raise RunError(
-            f"{path} has changed since the run was last measured: it was damaged or edited, or "
-            f"goffman was stopped while measuring. {again}"
+            f"{path} was damaged or edited, or goffman was stopped while it wrote the file. {again}"
         )
     try:
         frame = pl.read_parquet(io.BytesIO(content))
     except pl.exceptions.PolarsError as error:
         raise RunError(f"{path} cannot be read ({type(error).__name__}). {again}") from error
     if problems := complaints(frame, tuple(columns)):
-        raise RunError(f"{path} is of another version: {'; '.join(problems)}. {again}")
+        raise RunError(
+            f"{path} was written by another version of goffman ({'; '.join(problems)}). {again}"
+        )
     return frame

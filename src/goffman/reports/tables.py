@@ -51,11 +51,11 @@ _CONTRASTS = (
 )
 
 CORRECTED_SAID = (
-    "The headline of each instrument and model (family: primary) is corrected with the other "
-    "headlines of the run, by Holm. Every other p is corrected with the remaining tests of its "
-    "kind, number, words and model, those of subscales apart: by Benjamini–Hochberg where single "
-    "conditions are compared with a reference, else by Holm. So rows side by side may be corrected "
-    "for different numbers of tests."
+    "The main result of each instrument and model (family: primary) is corrected together with the "
+    "other main results of the run, by Holm's method. Every other p-value is corrected together "
+    "with the tests of the same kind and model. Comparisons of single conditions with the other "
+    "group use the Benjamini–Hochberg method, all others Holm's. So p-values in neighboring rows "
+    "can be corrected for different numbers of tests."
 )
 """For captions of tables of contrasts: over what each p is corrected."""
 
@@ -87,9 +87,9 @@ _ABOUT = """\
 Each table comes in three formats: CSV with every column and every digit, and Markdown and LaTeX
 with the columns a paper needs, rounded. Missing values are empty in CSV and a dash elsewhere.
 
-In CSV, text that begins with =, +, - or @ has an apostrophe before it, so that no spreadsheet reads
-it as a formula; remove the apostrophe to get the text. Numbers have none. In every file, invisible
-characters are written as escapes, such as \\u202e.
+In CSV, text that begins with =, +, - or @ gets an apostrophe in front, so that no spreadsheet reads
+it as a formula. Numbers do not. In every file, invisible characters are written as escapes, such as
+\\u202e.
 
 The LaTeX files need `\\usepackage{booktabs}`, `\\usepackage{longtable}` for long tables, and
 `\\usepackage{pdflscape}` for wide ones; the first line of each file says which.
@@ -138,10 +138,10 @@ def _controls(section: Section) -> Iterator[Table]:
     ]
     if rows:
         caption = (
-            f"{section.instrument}: control items, which name no {section.noun.one}. Below the "
-            "floor a model is not measurable: its other numbers mean nothing. The interval is over "
-            "items: Wilson's for a share, Hanley and McNeil's for an AUC, t for a mean. Where it "
-            "includes the floor, the value decides."
+            f"{section.instrument}: control items, which name no {section.noun.one}. If a model's "
+            "value is below the floor, it is not measurable: its other numbers mean nothing. The "
+            "interval shows how the value could differ with other control items (Wilson for a "
+            "share, Hanley and McNeil for an AUC, t for a mean)."
         )
         yield as_table(f"{section.instrument}-controls", caption, rows, shown=_CONTROLS)
 
@@ -200,8 +200,8 @@ def _contrasts(instrument: str, estimates: pl.DataFrame) -> Iterator[Table]:
     rows = estimates.filter(pl.col("kind") != "baseline").drop("instrument")
     if rows.height:
         caption = (
-            f"{instrument}: contrasts, each first minus second. Each interval is for that contrast "
-            f"alone. {CORRECTED_SAID} {VERDICTS_SAID}"
+            f"{instrument}: contrasts. Each difference is the first group minus the second. The "
+            f"intervals are not corrected. {CORRECTED_SAID} {VERDICTS_SAID}"
         )
         yield as_table(f"{instrument}-contrasts", caption, rows.to_dicts(), shown=_CONTRASTS)
 

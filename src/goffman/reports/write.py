@@ -15,6 +15,7 @@ from goffman.reports.run import read_run
 from goffman.reports.tables import write_tables
 from goffman.runs.files import Folder
 from goffman.score import words_of
+from goffman.summary import summary
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,6 +34,8 @@ class Report:
     tables: tuple[Path, ...]
     notes: tuple[str, ...] = ()
     """What the page could not show, and why."""
+    summary: tuple[str, ...] = ()
+    """What the run says, in the sentences of the page."""
 
 
 def write_report(folder: Path, *, words: Words | None = None, every_choice: bool = False) -> Report:
@@ -52,7 +55,13 @@ def write_report(folder: Path, *, words: Words | None = None, every_choice: bool
     drawn = Drawn(figures=figures, svgs=svgs, evidence=evidence_of(run, words), notes=notes)
     Folder(folder).write_changed("report.html", page(run, drawn).encode())
     path = folder / "report.html"
-    return Report(page=path, figures=tuple(images), tables=tuple(_tables(run)), notes=tuple(notes))
+    return Report(
+        page=path,
+        figures=tuple(images),
+        tables=tuple(_tables(run)),
+        notes=tuple(notes),
+        summary=tuple(summary(run.sections, run.correlations)),
+    )
 
 
 def _words(manifest: Manifest) -> tuple[Words | None, Sequence[str]]:
@@ -60,7 +69,7 @@ def _words(manifest: Manifest) -> tuple[Words | None, Sequence[str]]:
     try:
         return words_of(manifest), []
     except RunError as error:
-        why = "the evidence stands without what its words mean; the scores are as they were"
+        why = "the report shows no ratings of words; the scores are unchanged"
         return None, [f"{error} So {why}."]
 
 

@@ -62,6 +62,8 @@ class Progress:
     """Sentences a second that this process asked; 0 before the first."""
     note: str = ""
     """What else is to be seen while it goes on: "12 timed out, 4 at once"."""
+    what: str = "sentences"
+    """What is counted, in a word for the user."""
 
 
 Watch = Callable[[Progress], None]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import io
+import os
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -86,6 +87,29 @@ class Run:
             self.save(ended=True)
 
 
+RUN_NAMES = {
+    *("lock", "manifest.json", "answers", PROMPTS, "ratings"),
+    *("scores.parquet", "estimates.parquet", "scores-shipped.parquet", "ratings-compared.parquet"),
+    *("robustness.parquet", "report.html", "figures", "tables"),
+}
+"""What a run folder holds."""
+
+
+def check_place(folder: Path) -> None:
+    """Nothing, or RunError where a run in this folder would be among somebody's files."""
+    # os.path, which says no to names that no system allows, where Path fails.
+    if os.path.exists(folder) and not os.path.isdir(folder):  # noqa: PTH110, PTH112
+        raise RunError(f"{folder} is not a folder. Give a folder with --output.")
+    names = Folder(folder).names()
+    others = [name for name in names if name not in RUN_NAMES and not name.startswith(".")]
+    if others and "manifest.json" not in names:
+        shown = ", ".join(others[:3]) + (" …" if len(others) > 3 else "")
+        raise RunError(
+            f"{folder} holds other files ({shown}) and no run. Give an empty or a new folder with "
+            "--output."
+        )
+
+
 @contextmanager
 def open_run(folder: Path, *, seed: int = 0) -> Iterator[Run]:
     """The run in the folder, new or continued; RunError where another process has it open."""
@@ -96,7 +120,7 @@ def open_run(folder: Path, *, seed: int = 0) -> Iterator[Run]:
         if error.errno in (errno.EEXIST, errno.ENAMETOOLONG):
             Folder(folder).names()
         message = (
-            f"{folder} cannot be made: {error.strerror}. Give a folder of your own with --output."
+            f"The folder {folder} cannot be made: {error.strerror}. Give another one with --output."
         )
         raise RunError(message) from error
     with locked(folder):
@@ -153,10 +177,7 @@ def _read_prompts(run: Path, manifest: Manifest | None) -> pl.DataFrame:
     if content is None:
         raise RunError(f"{run / PROMPTS} is missing. {_again()}")
     if not manifest.knows(PROMPTS, content):
-        raise RunError(
-            f"{run / PROMPTS} has changed since it was written: it was damaged or edited. "
-            f"{_again()}"
-        )
+        raise RunError(f"{run / PROMPTS} was damaged or edited after goffman wrote it. {_again()}")
     try:
         table = _table_in(content)
     except ValueError as error:
@@ -189,6 +210,6 @@ def _table_in(content: bytes) -> pl.DataFrame:
 
 def _again(how: str = "") -> str:
     return (
-        f"Give the run's goffman audit command{how} again: it is written anew, and no model is "
-        "asked again."
+        f"Run the goffman audit command that made this run again{how}. It rewrites the file and "
+        "asks no model again."
     )

@@ -93,6 +93,7 @@ class Hearing:
                 total=self._total,
                 rate=self.heard / (now - self._start) if self.heard else 0.0,
                 note=self._service_said(),
+                what="requests",
             )
         )
 

@@ -24,8 +24,8 @@ def locked(folder: Path) -> Iterator[None]:
         descriptor = Folder(folder).append("lock")
     except OSError as error:
         message = (
-            f"{folder} cannot be written to: {error.strerror}. "
-            "Give a folder of your own with --output."
+            f"goffman cannot write to {folder}: {error.strerror}. Give another folder with "
+            "--output."
         )
         raise RunError(message) from error
     try:
@@ -44,6 +44,6 @@ def locked(folder: Path) -> Iterator[None]:
 def _in_use(folder: Path, pid: bytes) -> str:
     holder = f"process {pid.decode()}" if pid.isdigit() else "another process"
     return (
-        f"{folder} is in use by {holder}. Only one process can ask for a run at a time: "
-        "wait until it ends, or give another folder with --output."
+        f"{folder} is in use by {holder}. Only one process can use a run at a time. Wait until it "
+        "ends, or give another folder with --output."
     )

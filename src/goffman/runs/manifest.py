@@ -24,9 +24,9 @@ from goffman.runs.entries import (
     Lexicons,
     Measuring,
     Model,
-    Record,
 )
 from goffman.runs.files import Folder
+from goffman.runs.mixing import REMARKS, refuse_mixing
 
 if TYPE_CHECKING:
     from goffman.models.base import Identity, Sampling
@@ -38,9 +38,6 @@ FORMAT = 2
 
 PACKAGES = ("torch", "transformers", "tokenizers", "polars", "numpy", "openai")
 """The packages of others that numbers may depend on."""
-
-REMARKS = ("notes", "deviation", "called")
-"""What is said about a model or an instrument beside which it is; it may differ without harm."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,8 +114,7 @@ def read_manifest(run: Path) -> Manifest | None:
         if (Folder(run) / "answers").names():
             message = (
                 f"{run} holds answers but no manifest.json, so it is unknown which model gave "
-                "them. "
-                "Put the file back, or give another folder with --output."
+                "them. Put the file back, or give another folder with --output."
             )
             raise RunError(message)
         return None
@@ -126,15 +122,15 @@ def read_manifest(run: Path) -> Manifest | None:
         content = json.loads(text)
         if content["format"] != FORMAT:
             message = (
-                f"{path} has format {content['format']}; this goffman reads format {FORMAT}. "
-                "Use the goffman that wrote it, or give another folder with --output."
+                f"{path} has format {content['format']}, but this version of goffman reads format "
+                f"{FORMAT}. Use the version that wrote it, or give another folder with --output."
             )
             raise RunError(message)
         return _manifest(content)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         message = (
-            f"{path} is not a manifest that goffman wrote ({type(error).__name__}: {error}). "
-            "Put the file back, or give another folder with --output."
+            f"{path} was damaged or edited ({type(error).__name__}: {error}). Put the original "
+            "file back, or give another folder with --output."
         )
         raise RunError(message) from error
 
@@ -267,7 +263,7 @@ def with_model(manifest: Manifest, run: Path, *, name: str, entry: Entry) -> Man
     here, there = Model.of(entry), manifest.models.get(name)
     if there is None:
         return replace(manifest, models={**manifest.models, name: here})
-    _refuse(run, f"model '{name}'", there=replace(there, use=None), here=here)
+    refuse_mixing(run, name, there=replace(there, use=None), here=here)
     return manifest
 
 
@@ -287,9 +283,9 @@ def with_instrument(
     unfinished = any(answers.parts is None for answers in of_models)
     if now > then or (now < then and unfinished):
         same = replace(there, trials=now)
-        _refuse(run, f"instrument '{name}'", there=same, here=here)
+        refuse_mixing(run, name, there=same, here=here)
         return _with_trials(manifest, run, name=name, record=same, models=models)
-    _refuse(run, f"instrument '{name}'", there=there, here=here)
+    refuse_mixing(run, name, there=there, here=here)
     return manifest
 
 
@@ -300,13 +296,14 @@ def _with_trials(
     answered = [model for model, answers in manifest.answers.items() if name in answers]
     if others := [model for model in answered if model not in models]:
         raise RunError(
-            f"{run} holds {manifest.instruments[name].trials} trials of instrument '{name}' by "
-            f"{', '.join(others)}, too, and all models of a run have the same number of trials. "
-            f"Name those models as well to bring all to {record.trials}, or give another folder "
-            "with --output."
+            f"{run} also holds {manifest.instruments[name].trials} trials of {name} by "
+            f"{', '.join(others)}, and all models of a run must have the same number of trials. "
+            f"Name these models too, so that all get {record.trials} trials, or give another "
+            "folder with --output."
         )
     for model in answered:
-        manifest = with_answers(manifest, model=model, instrument=name, entry=begun("replies"))
+        entry = begun("replies", manifest.answers[model][name])
+        manifest = with_answers(manifest, model=model, instrument=name, entry=entry)
     return replace(manifest, instruments={**manifest.instruments, name: record})
 
 
@@ -330,9 +327,10 @@ def with_answers(manifest: Manifest, *, model: str, instrument: str, entry: Entr
     return replace(manifest, answers={**manifest.answers, model: of_model})
 
 
-def begun(table: str) -> Entry:
-    """What there is of a model's answers to an instrument until it has finished."""
-    return {"table": table, "sentences": None, "rows": None, "parts": None}
+def begun(table: str, before: Answered | None = None) -> Entry:
+    """What there is of a model's answers until it has finished; what a server did stays known."""
+    kept = {} if before is None else {"timeouts": before.timeouts, "changed": before.changed}
+    return {"table": table, "sentences": None, "rows": None, "parts": None, **kept}
 
 
 def with_lexicons(manifest: Manifest, lexicons: Entry) -> Manifest:
@@ -366,35 +364,3 @@ def with_session(manifest: Manifest, session: Session, *, first: bool = False) -
     """The manifest with the session as its last one; ``first``: it was not there before."""
     before = manifest.sessions if first else manifest.sessions[:-1]
     return replace(manifest, sessions=(*before, session))
-
-
-def _refuse(run: Path, what: str, *, there: Record, here: Record) -> None:
-    """RunError where the two differ in more than remarks."""
-    flat_there, flat_here = _flat(there.entry()), _flat(here.entry())
-    names = [name for name in {**flat_there, **flat_here} if name not in REMARKS]
-    differing = [
-        f"{name} is {_shown(flat_there.get(name))} there and {_shown(flat_here.get(name))} here"
-        for name in names
-        if flat_there.get(name) != flat_here.get(name)
-    ]
-    if differing:
-        message = (
-            f"{run} holds other answers of {what}: {'; '.join(differing)}. A run never mixes the "
-            "two: give another folder with --output, or ask with the run's own settings."
-        )
-        raise RunError(message)
-
-
-def _flat(entry: Entry) -> dict[str, Any]:
-    """The entry with one level of inner entries brought up; JSON has lists only."""
-    flat: dict[str, Any] = {}
-    for name, value in entry.items():
-        flat |= value if isinstance(value, Mapping) and name not in REMARKS else {name: value}
-    return flat
-
-
-def _shown(value: object) -> str:
-    """The value as JSON; of a checksum the beginning, which is enough to tell two apart."""
-    if isinstance(value, str) and len(value) == 64:
-        return f"{value[:12]}…"
-    return json.dumps(value, ensure_ascii=False)

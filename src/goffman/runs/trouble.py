@@ -39,7 +39,7 @@ def where(root: Path, inside: tuple[str, ...]) -> str:
 def not_ours(place: str, found: os.stat_result, wanted: str) -> RunError:
     """The refusal to touch what is not ``wanted``, such as "a file"."""
     kind = FILE_KINDS.get(stat.S_IFMT(found.st_mode), "something else")
-    again = "Move it away and give the same command again."
+    again = "Move it away and run the same command again."
     return RunError(f"{place} is {kind}, not {wanted}. {again}")
 
 
@@ -53,7 +53,7 @@ def check_missing(root: Path, inside: tuple[str, ...], error: OSError) -> None:
             how = "in a circle" if error.errno == errno.ELOOP else "nowhere"
             link = where(root, inside[:place])
             raise RunError(
-                f"{link} is a link that leads {how}. Put back what it led to, or remove it."
+                f"{link} is a link that leads {how}. Mend or remove the link."
             ) from error
     if not isinstance(error, FileNotFoundError):
         raise RunError(f"{where(root, inside)} cannot be read: {error.strerror}.") from error
@@ -70,7 +70,7 @@ def disk_trouble(path: Path) -> Iterator[None]:
         if error.errno in REFUSED:
             raise RunError(f"{path} cannot be written: {error.strerror}.") from error
         what = "The disk is full" if error.errno in FULL else "The disk failed"
-        todo = "Free some space" if error.errno in FULL else "See to the disk"
+        todo = "Free some space" if error.errno in FULL else "Check the disk"
         message = (
             f"{what}: {path} could not be written ({error.strerror}). Everything answered so far "
             f"is kept. {todo} and run the same command again to resume."

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
     from goffman.records import Estimate
 
+WAYS = ("sentence frames", "referents", "other occupations")
+"""What the clusters of sentence pairs are, in the order in which they are given."""
+
 LEAST = 6
 """Clusters that every way must have: fewer say too little of how they vary."""
 
@@ -49,11 +52,14 @@ def clustered_t(
     if estimate.reason:
         return estimate
     coded = [np.unique(np.array(way, dtype=str), return_inverse=True)[1] for way in ways]
-    fewest = min((int(codes.max()) + 1 for codes in coded), default=0)
-    if fewest < LEAST:
+    counts = [int(codes.max()) + 1 for codes in coded]
+    if min(counts, default=0) < LEAST:
+        few = [
+            f"{way} ({count})" for count, way in zip(counts, WAYS, strict=False) if count < LEAST
+        ]
         reason = (
-            f"the sentence pairs have only {fewest} different frames, referents or other people, "
-            f"and a test needs {LEAST}"
+            f"the sentence pairs have too few different {' and '.join(few)}, and a test needs at "
+            f"least {LEAST}"
         )
         return replace(estimate, reason=reason)
     if not varies(values):
@@ -69,7 +75,7 @@ def clustered_t(
         estimate,
         float(coefficients[0]),
         error=float(np.sqrt(_variance(design, scores, bread, coded))),
-        df=float(fewest - 2),
+        df=float(min(counts) - 2),
         alternative="two-sided",
         level=level,
     )

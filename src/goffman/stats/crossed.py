@@ -33,14 +33,14 @@ Shared = Literal["both", "rows", "columns"]
 """What is the same in two tables: of two groups of diagnoses under the same prompts the rows, of
 two phases' prompts the columns, of two models under the same prompts and diagnoses both."""
 
-TOO_FEW_LEVELS = "there are fewer than two sentences or conditions, so their spread is unknown"
 LEAST = 3
 """Rows, and columns, that a test needs."""
 
-TWO_LEVELS = (
-    "two sentences or two conditions say too little about how others would vary: a test needs three"
-)
-GAPS = "some sentences have no value for some conditions, and the test needs all of them"
+ONE_SENTENCE = "there is only one sentence, so nothing shows how much sentences differ"
+ONE_CONDITION = "there is only one condition, so nothing shows how much conditions differ"
+TWO_SENTENCES = f"there are only two sentences, and a test needs at least {LEAST}"
+TWO_CONDITIONS = f"there are only two conditions, and a test needs at least {LEAST}"
+GAPS = "some sentences have no value for some conditions, and the test needs every value"
 
 
 def crossed_t(
@@ -64,8 +64,8 @@ def crossed_t(
     )
     if estimate.reason or estimate.left_out:
         return replace(estimate, reason=estimate.reason or GAPS)
-    if min(*one.shape, *other.shape) < LEAST:
-        return replace(estimate, reason=TWO_LEVELS)
+    if few := _too_few(one, other, LEAST, (TWO_SENTENCES, TWO_CONDITIONS)):
+        return replace(estimate, reason=few)
     if shared == "both":
         parts = [_row_part(one - other), *_column_parts(one - other)]
     else:
@@ -126,13 +126,26 @@ def cell_means(
 ) -> Estimate:
     """Numbers and means of the cells, with the reason where they do not say how they vary."""
     cells = (in_pairs if shared == "both" else apart)(one.ravel(), other.ravel())
-    few = min(*one.shape, *other.shape) < 2
+    few = _too_few(one, other, 2, (ONE_SENTENCE, ONE_CONDITION))
     sizes = " and ".join(f"{table.shape[0]} × {table.shape[1]}" for table in (one, other))
     return cells.estimate(
         contrast=contrast,
         method=f"{method}, rows and columns crossed, tables of {sizes}",
-        reason=cells.absence or (TOO_FEW_LEVELS if few else cells.obstacle),
+        reason=cells.absence or few or cells.obstacle,
     )
+
+
+def _too_few(
+    one: NDArray[np.float64],
+    other: NDArray[np.float64],
+    least: int,
+    reasons: tuple[str, str],
+) -> str | None:
+    """The first reason where there are fewer rows than that, the second of columns, or None."""
+    for axis, reason in enumerate(reasons):
+        if min(one.shape[axis], other.shape[axis]) < least:
+            return reason
+    return None
 
 
 def _row_part(table: NDArray[np.float64]) -> tuple[float, int]:

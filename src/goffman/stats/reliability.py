@@ -28,6 +28,11 @@ if TYPE_CHECKING:
 
     Values = NDArray[np.float64]
 
+LEAST_CONDITIONS = 3
+"""Fewer say nothing of how far halves agree."""
+
+TOO_FEW_FOR_HALVES = "with fewer than three conditions, any two halves agree or disagree perfectly"
+
 HALVES = 999
 """So many random halves are drawn where there are more of them than that."""
 
@@ -80,11 +85,11 @@ def obstacle(table: Values) -> str | None:
     """Why a table of conditions × items × wordings has no components; None: it has."""
     conditions, items, _ = table.shape
     if conditions < 2:
-        return "fewer than two conditions: nothing says how much they differ"
+        return "with fewer than two conditions, nothing shows how much conditions differ"
     if items < 2:
-        return "one item: nothing says how much items differ"
+        return "with only one item, nothing shows how much items differ"
     if gaps := int(np.isnan(table).sum()):
-        return f"{gaps} of {table.size:,} cells have no value: it takes a complete table"
+        return f"{gaps} of {table.size:,} values are missing, and all are needed"
     return None
 
 
@@ -154,15 +159,18 @@ def split_halves(scores: Values, *, rng: np.random.Generator, draws: int = HALVE
     """Spearman–Brown of random halves of the items; all halves where they are no more than draws.
 
     Of an odd number of items one half has one more. A half whose means do not vary is left out.
+    2r / (1 + |r|), after Parsons (2021): the formula with r below the line has no bound where
+    halves run against each other, and one such split would drown the mean of all others. Two
+    conditions give none: their halves correlate by +1 or −1, whatever the values.
     """
+    if len(scores) < LEAST_CONDITIONS:
+        return np.array([], dtype=np.float64)
     first = _halves(scores.shape[1], rng, draws)
     one, other = (_centred(scores @ half.T) for half in (first, ~first))
     scale = np.sqrt((one**2).sum(axis=0) * (other**2).sum(axis=0))
     vary = scale > 0
     r = (one * other).sum(axis=0)[vary] / scale[vary]
-    # Halves that are each other's opposite have no stepped-up value.
-    r = r[r > -1]
-    return np.asarray(2 * r / (1 + r), dtype=np.float64)
+    return np.asarray(2 * r / (1 + np.abs(r)), dtype=np.float64)
 
 
 def _centred(sums: Values) -> Values:

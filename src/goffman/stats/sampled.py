@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from goffman.stats.compare import by_t
-from goffman.stats.crossed import GAPS
-from goffman.stats.samples import CONSTANT_DIFFERENCES, CONSTANT_SETS, TOO_FEW, numbers, varies
+from goffman.stats.crossed import GAPS, ONE_CONDITION
+from goffman.stats.samples import CONSTANT_DIFFERENCES, CONSTANT_SETS, numbers, varies
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -141,7 +141,7 @@ def _variance(values: Table) -> float:
 def _obstacle(tables: Sequence[Table]) -> str | None:
     """Why these tables do not say how much they vary, or None."""
     if any(len(table) < 2 for table in tables):
-        return GAPS if any(len(table) == 0 for table in tables) else TOO_FEW
+        return GAPS if any(len(table) == 0 for table in tables) else ONE_CONDITION
     if any(varies(table.mean(axis=(1, 2))) for table in tables):
         return None
     means = [table.mean(axis=0) for table in tables]

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     """None and NaN are values that are missing."""
 
 NO_PAIRS = "no pair has both values"
-NO_VALUES = "a set has no values"
-TOO_FEW = "a set has fewer than two values, so their spread is unknown"
-INFINITE = "a value is infinite or too large to be squared"
-CONSTANT_DIFFERENCES = "all differences are equal, so their spread is unknown"
-CONSTANT_SETS = "the values of each set are all equal, so their spread is unknown"
+NO_VALUES = "one of the two groups has no values"
+TOO_FEW = "there are fewer than two values to compare, so nothing shows how much they vary"
+INFINITE = "a value is infinite or too large to compute with"
+CONSTANT_DIFFERENCES = "all differences are equal, so no interval or test can be computed"
+CONSTANT_SETS = "all values within each group are equal, so no interval or test can be computed"
 
 LARGEST, SMALLEST = 1e150, 1e-150
 """Between them a number, or a spread, can be squared."""
