@@ -26,36 +26,45 @@ from tiny_chat import make_causal
 
 pytestmark = pytest.mark.slow
 
-SALT = ""
 REFUSES = "I'm sorry, but I can't help with that."
 
-Style = Callable[[Prompt], str]
+Style = Callable[[Prompt, int], str]
+"""What is said to a prompt; the number is the place of its condition among all."""
 
 
-def by_content(prompt: Prompt) -> str:
+def by_content(prompt: Prompt, _place: int = 0) -> str:
     """What somebody answers who welcomes everyone, and what everybody welcomes."""
     code = float(is_control(prompt) and prompt.answer == "negative")
     return next(one.label for one in prompt.options if one.code == code)
 
 
-def first(prompt: Prompt) -> str:
+def first(prompt: Prompt, _place: int) -> str:
     return prompt.options[0].label
 
 
-def agrees(prompt: Prompt) -> str:
+def agrees(prompt: Prompt, _place: int) -> str:
     """With every statement; elsewhere it heeds what is asked."""
     agreeing = [one.label for one in prompt.options if one.text == "Strongly agree"]
     return agreeing[0] if agreeing else by_content(prompt)
 
 
-def refuses_half(prompt: Prompt) -> str:
-    """Else it is willing, now more and now less, so that a difference could be found."""
-    refuses, less = hashlib.sha256(f"{SALT}{prompt.text}".encode()).digest()[:2]
-    if refuses % 2:
+def refuses_one_order(prompt: Prompt, place: int) -> str:
+    """Every question in one of its two orders; else it is willing, now more and now less.
+
+    Whether more or less goes by turns through the conditions of each group, so that there is a
+    spread in which a difference could be found, and none.
+    """
+    turn = sum(map(ord, f"{prompt.item}{prompt.wording}{prompt.form}"))
+    if prompt.order == ("forward", "reversed")[turn % 2]:
         return REFUSES
-    if is_control(prompt) or less % 2:
+    if is_control(prompt) or place % 2:
         return by_content(prompt)
     return sorted(prompt.options[:-1], key=lambda one: one.code or 0.0)[1].label
+
+
+def refuses_at_random(prompt: Prompt, _place: int) -> str:
+    drawn = hashlib.sha256(prompt.text.encode()).digest()[0]
+    return REFUSES if drawn % 2 else by_content(prompt)
 
 
 @pytest.fixture(scope="module")
@@ -68,9 +77,11 @@ def asked(instrument: Path, folder: Path, style: Style, *, thorough: bool) -> Au
     """A whole audit of a server that answers in the style."""
     rendered = render(form_of(load_instrument(str(instrument)), "said"))
     prompts = {one.text: one for one in (*rendered.prompts, *rendered.controls)}
+    conditions = list(dict.fromkeys(one.condition for one in prompts.values()))
 
     async def behave(request):
-        return Answer(200, completion(style(prompts[request.text])))
+        prompt = prompts[request.text]
+        return Answer(200, completion(style(prompt, conditions.index(prompt.condition))))
 
     with ChatServer(behave) as server:
         return audit(
@@ -92,7 +103,8 @@ def asked(instrument: Path, folder: Path, style: Style, *, thorough: bool) -> Au
     [
         (first, "Always picks the option listed first"),
         (agrees, "Agrees with whatever is said"),
-        (refuses_half, r"Does not answer [45]\d% of the time"),
+        (refuses_one_order, "Does not answer 50% of the time"),
+        (refuses_at_random, r"Does not answer [45]\d% of the time"),
     ],
 )
 def test_a_style_is_called_so_and_no_difference_between_groups_is(
