@@ -180,7 +180,7 @@ def test_a_named_instrument_that_none_of_several_models_can_answer_is_refused(
 def test_without_a_model_those_that_can_answer_the_instrument_are_asked():
     told = CliRunner().invoke(app, ["audit", "--instrument", "social-distance", "--dry-run"])
     assert told.exit_code == 0, told.stderr
-    assert "social-distance, bundled:mini: 3,892 prompts" in told.stderr
+    assert "social-distance, bundled:mini: 4,228 prompts" in told.stderr
     assert "mini-sentiment" not in told.stderr
 
 
@@ -246,10 +246,10 @@ def test_another_version_of_an_instrument_never_lands_in_the_same_answers(
     finished, masked, tmp_path
 ):
     before = json.loads((finished / "manifest.json").read_text())["instruments"]["care-seeking"]
-    other = changed(tmp_path, "care-seeking", ('version = "1.1"', 'version = "1.2"'))
+    other = changed(tmp_path, "care-seeking", ('version = "1.2"', 'version = "1.3"'))
     text = refusal_of(finished, masked, instruments=[other])
     assert text.startswith(
-        f"to care-seeking, asked in another way (version: {before['version']} there, 1.2 here; "
+        f"to care-seeking, asked in another way (version: {before['version']} there, 1.3 here; "
         "other files of the instrument)."
     )
 

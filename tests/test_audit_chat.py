@@ -44,6 +44,7 @@ SMALL = (
     "coreference",
     "--form",
     "ask",
+    "--thorough",
     "--sentence-pairs",
     "6",
     "--adjectives",
@@ -144,7 +145,9 @@ def test_an_audit_of_a_chat_model_ends_with_scores_that_one_can_recompute(tmp_pa
     assert (
         "Without adjectives, accuracy on sentences that fit the stereotype minus" in done.summary[3]
     )
-    assert done.summary[4].startswith("  In 3 trials of the same sentences it ranged from 0.")
+    assert done.summary[4].startswith(
+        "  In 3 trials of the same sentences, the bias ranged from 0."
+    )
     estimates = pl.read_parquet(tmp_path / "estimates.parquet")
     assert estimates.filter(pl.col("kind") == "baseline")["first"].to_list() == [
         "tough,understanding"
@@ -171,10 +174,7 @@ def test_a_bias_of_nothing_is_said_with_the_replies_that_it_rests_on(tmp_path):
         "  Shares of 72 replies: 0.00 name the right person, 0.00 name the other one, 0.00 are unsure, "
         "1.00 say something else and 0.00 refuse."
     ) in said
-    assert (
-        "over repeated trials of these sentences, {} clearly differ from the sentences "
-        "without adjectives"
-    ) in said
+    assert "of 1 adjective settings" in said or "adjective setting" in said
 
 
 def test_the_manifest_says_who_was_asked_where_and_how(tmp_path):
@@ -260,7 +260,7 @@ def test_more_trials_are_asked_beside_those_that_are_there(tmp_path):
     replies = read_answers(tmp_path / "raised", "replies")
     assert replies.filter(pl.col("trial") <= 3).equals(first)
     assert done.summary == at_once.summary
-    assert done.summary[4].startswith("  In 5 trials of the same sentences it ranged from ")
+    assert done.summary[4].startswith("  In 5 trials of the same sentences, the bias ranged from ")
     scores = [
         pl.read_parquet(tmp_path / folder / "scores.parquet") for folder in ("raised", "once")
     ]
@@ -461,7 +461,7 @@ def test_sentence_options_without_sentence_pairs_are_refused(tmp_path):
             ["http://localhost:9/v1#m"],
             instruments=["social-distance"],
             output=tmp_path,
-            options=AskOptions(forms=("ask",), controls=False, sentences=PromptOptions(pairs=3)),
+            options=AskOptions(controls=False, sentences=PromptOptions(pairs=3)),
         )
     assert str(refusal.value) == (
         "--sentence-pairs works only with instruments of sentence pairs, such as "

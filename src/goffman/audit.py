@@ -118,8 +118,11 @@ def audit(
 
 def _tables(pairs: Sequence[Asking]) -> set[AnswerTable]:
     """Where the answers will go."""
-    asked = {(pair.kind, one.instrument.kind) for pair in pairs for one in pair.questions}
-    tables = (kinds()[kind].table_for(of_instrument) for kind, of_instrument in asked)
+    tables = (
+        kinds()[pair.kind].table_for(one.instrument.kind, served=behind_server(pair.model))
+        for pair in pairs
+        for one in pair.questions
+    )
     return {table for table in tables if table is not None}
 
 

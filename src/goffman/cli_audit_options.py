@@ -60,25 +60,6 @@ AllWordings = Annotated[
         rich_help_panel=ASKED,
     ),
 ]
-Forms = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--form",
-        metavar="NAME",
-        help="Ask in this form only: fill, classify, ask, completion, choice, said, written or "
-        "pronouns; may be repeated. Default: every form that a model can answer.",
-        rich_help_panel=ASKED,
-    ),
-]
-Thorough = Annotated[
-    bool,
-    typer.Option(
-        "--thorough",
-        help="Ask every presentation of every question. Default: servers, and chat and causal "
-        "models on a CPU, are asked a balanced part of at most 6,000 prompts.",
-        rich_help_panel=ASKED,
-    ),
-]
 DryRun = Annotated[
     bool,
     typer.Option(
@@ -154,6 +135,25 @@ Trials = Annotated[
     typer.Option(
         min=1,
         help="How many times to ask each prompt. Default: set by the instrument.",
+        rich_help_panel=_CHATS,
+    ),
+]
+Forms = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--form",
+        metavar="NAME",
+        help="Ask in this form only: ask, completion, choice, said or written; may be repeated. "
+        "Default: every form that the model can answer.",
+        rich_help_panel=_CHATS,
+    ),
+]
+Thorough = Annotated[
+    bool,
+    typer.Option(
+        "--thorough",
+        help="Ask every presentation of every question. Default: servers, and chat and causal "
+        "models on a CPU, are asked a balanced part of at most 6,000 prompts.",
         rich_help_panel=_CHATS,
     ),
 ]

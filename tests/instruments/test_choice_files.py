@@ -187,7 +187,7 @@ BROKEN = {
         choice("request =", "requests ="),
         [
             "choice.toml: the key 'request' is missing.",
-            "choice.toml, line 2: there is no key 'requests'. Allowed: title, request, way_out, "
+            "choice.toml, line 2: unknown key 'requests'. Allowed: title, request, way_out, "
             "orders, smallest, stems, scales, people, controls. "
             "Did you mean 'request'?",
         ],
@@ -314,10 +314,10 @@ BROKEN = {
     "an option with a place": (
         choice('"Never"', '"Never {item}"'),
         [
-            "choice.toml, line 7: an option of the scale 'will' is 'Never {item}'. It cannot have "
-            "'{' in it.",
-            "choice.toml, line 7: an option of the scale 'will' is 'Never {item}'. It cannot have "
-            "'}' in it.",
+            "choice.toml, line 7: an option of the scale 'will' is 'Never {item}'. It must not "
+            "contain '{'.",
+            "choice.toml, line 7: an option of the scale 'will' is 'Never {item}'. It must not "
+            "contain '}'.",
         ],
     ),
     "two scales of one id": (
@@ -380,8 +380,8 @@ BROKEN = {
             (folder / "choice-controls.csv").write_text(CONTROLS.replace("negative", "positive")),
         ),
         [
-            "choice-controls.csv: every control expects 'positive': a model that says nothing else "
-            "passes."
+            "choice-controls.csv: every control expects 'positive', so a model that always "
+            "says it would pass."
         ],
     ),
     "controls with a mask": (
@@ -392,8 +392,8 @@ BROKEN = {
         [
             "choice-controls.csv, line 3: id is '<mask>'. Allowed: up to 64 lower-case letters, "
             "digits and single hyphens, such as 'social-distance'.",
-            "choice-controls.csv, line 3: the sentence has <mask>, which only an instrument of kind "
-            "fill has.",
+            "choice-controls.csv, line 3: the sentence has <mask>, but only instruments of "
+            "kind fill can have it.",
         ],
     ),
     "more than anyone could ask": (
@@ -429,7 +429,7 @@ BROKEN = {
         change("instrument.toml", "question =", "questions ="),
         [
             "instrument.toml: the key 'question' is missing in [completion].",
-            "instrument.toml, line 18: there is no key 'questions' in [completion]. Allowed: "
+            "instrument.toml, line 18: unknown key 'questions' in [completion]. Allowed: "
             "question. Did you mean 'question'?",
         ],
     ),
@@ -474,8 +474,8 @@ BROKEN_PEOPLE = {
     "a text with a mask": (
         choice('["woman"]', '["woman <mask>"]'),
         [
-            "choice.toml, line 23: a text of person 'woman' is 'woman <mask>'. It cannot have "
-            "'<mask>' in it."
+            "choice.toml, line 23: a text of person 'woman' is 'woman <mask>'. It must not "
+            "contain '<mask>'."
         ],
     ),
     "a key that is missing": (
@@ -548,7 +548,7 @@ BROKEN_PAIRS = {
     ),
     "a keying": (
         STEM + 'keyed = "plain"\n',
-        ["choice.toml, line 8: there is no key 'keyed' in [stems]. Allowed: id, text."],
+        ["choice.toml, line 8: unknown key 'keyed' in [stems]. Allowed: id, text."],
     ),
     "a completion": (
         STEM,

@@ -260,8 +260,8 @@ def test_stems_are_chosen_like_wordings() -> None:
     with pytest.raises(InputError) as caught:
         prompts_of("social-distance", "choice", wordings=["for-me"])
     assert str(caught.value) == (
-        "social-distance-choice has no wording 'for-me'. Allowed: willing, advice, "
-        "agree-unwilling, agree-glad, all."
+        "social-distance-choice has no wording 'for-me'. Allowed: 'willing', 'advice', "
+        "'agree-unwilling', 'agree-glad', 'all'."
     )
 
 

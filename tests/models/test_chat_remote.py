@@ -75,6 +75,7 @@ def test_a_question_is_a_fresh_chat_and_a_reply_is_kept_as_it_came():
     }
     assert position == 0
     assert vars(reply) == {
+        "next_words": None,
         "text": said(request),
         "finish_reason": "stop",
         "prompt_tokens": 40,

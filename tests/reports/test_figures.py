@@ -110,7 +110,7 @@ def test_every_condition_of_every_model_and_wording_is_drawn(figures, measured):
         pl.col("quantity") == "negative",
         pl.col("value").is_not_null(),
     )
-    assert len(values(figures["social-distance-wordings"])) == expected.height == 2 * 4 * 9
+    assert len(values(figures["social-distance-wordings"])) == expected.height == 2 * 4 * 13
 
 
 @pytest.mark.parametrize(
@@ -471,9 +471,9 @@ def test_two_measures_stand_together_by_condition(measured):
     (figure,) = (one for one in figures_of(run) if "measures-together" in one.id)
     row = found.filter(pl.col("kind") == "measures").to_dicts()[0]
     rows = values(figure)
-    assert len(rows) == row["n"] == 8
+    assert len(rows) == row["n"] == 12
     xs, ys = [row["value"] for row in rows], [row["other"] for row in rows]
-    mx, my = sum(xs) / 8, sum(ys) / 8
+    mx, my = sum(xs) / 12, sum(ys) / 12
     r = sum((x - mx) * (y - my) for x, y in zip(xs, ys, strict=True)) / math.sqrt(
         sum((x - mx) ** 2 for x in xs) * sum((y - my) ** 2 for y in ys)
     )

@@ -141,8 +141,10 @@ def _of_pairs(instrument: Instrument, content: SentencePairs, options: PromptOpt
     """The prompts of sentence pairs; a part has fewer pairs, and as a choice no adjectives."""
     _refuse(instrument, options, {"wordings": "--wording"}, because="it has no wordings")
     if not options.thorough and instrument.kind in SIZED_KINDS:
-        pairs = min(SIZED_PAIRS, int(instrument.settings["pairs"]))
-        options = replace(options, pairs=pairs if options.pairs is None else options.pairs)
+        # Who brings sentences, or says how many, wants these.
+        if options.pairs is None and options.winobias is None:
+            pairs = min(SIZED_PAIRS, int(instrument.settings["pairs"]))
+            options = replace(options, pairs=pairs)
         if instrument.kind in CHOICES and options.adjectives is None:
             options = replace(options, adjectives=["none"])
     settings = chosen_settings(content, options.adjectives)
