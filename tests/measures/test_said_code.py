@@ -135,7 +135,7 @@ def test_a_style_is_said_also_of_a_model_that_cannot_do_the_task():
     assert found.head == "Not measurable"
     assert found.text == (
         "Always picks the option listed first. Control items: m cannot tell (AUC 0.50; at least "
-        "0.90 is needed). So its other numbers here say nothing, and none is stated."
+        "0.90 is needed). So its other numbers mean nothing and are not stated."
     )
 
 
