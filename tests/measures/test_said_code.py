@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import statistics
 import zlib
+from dataclasses import replace
 
 import polars as pl
 import pytest
@@ -14,6 +16,7 @@ from goffman.measures.catalogue import measure_entry, measure_from
 from goffman.measures.mean_code import MeanCode
 from goffman.measures.said_code import SaidCode
 from goffman.presentation.base import Answers
+from goffman.presentation.competence import Competence
 from goffman.presentation.findings import findings_of
 
 MEASURE = SaidCode()
@@ -121,6 +124,45 @@ def test_a_model_that_heeds_nothing_is_found_out_and_called_so(how, head):
     assert found.text.startswith(
         "So what it answers says little about what it was asked. What the presentation alone does"
     )
+
+
+def test_a_style_is_said_also_of_a_model_that_cannot_do_the_task():
+    table = asked()
+    shown = section(MEASURE, MEASURE(read(table, lambda *_: "A"), table), table)
+    about = {"name": "m", "model": "m", "task": "tell", "score": "AUC"}
+    control = Competence(**about, value=0.5, floor=0.9, n=20, missing=0)
+    (found,) = findings_of(replace(shown, competence={"m": control}))
+    assert found.head == "Not measurable"
+    assert found.text == (
+        "Always picks the option listed first. Control items: m cannot tell (AUC 0.50; at least "
+        "0.90 is needed). So its other numbers mean nothing and are not stated."
+    )
+
+
+def test_a_model_that_refuses_is_called_so_where_nothing_can_be_compared():
+    """Every condition lacks some of its questions, so that no table is whole."""
+    table = asked()
+
+    def refuses(row, trial):
+        lacks = zlib.crc32(f"{row['item']} {row['wording']} {row['condition']}".encode()) % 2
+        return "I cannot answer." if lacks else by_content(row, trial)
+
+    (found,) = findings_of(section(MEASURE, MEASURE(read(table, refuses), table), table))
+    assert found.head == "Nothing could be compared"
+    assert re.match(r"Does not answer [45]\d% of the time\. There is no difference", found.text)
+
+
+def test_conditions_that_lack_an_answer_are_left_out_and_counted():
+    table = asked()
+
+    def refuses(row, trial):
+        lacks = row["condition"] in ("deaf", "tall") and row["item"] == "i1"
+        return "I cannot answer." if lacks else by_content(row, trial)
+
+    (found,) = findings_of(section(MEASURE, MEASURE(read(table, refuses), table), table))
+    assert (
+        " 2 of 10 conditions are left out of this, because not all of their questions have a value."
+    ) in found.text
 
 
 def test_a_model_that_heeds_what_is_asked_has_no_style():

@@ -30,6 +30,7 @@ from goffman.presentation import (
 from goffman.presentation.base import Claims, Presentation
 from goffman.presentation.evidence_choices import options_with_probabilities
 from goffman.presentation.findings_described import women_and_men_described
+from goffman.presentation.findings_presented import style_said
 
 BY_GENDER: tuple[tuple[str, Contrasts], ...] = (
     ("code", (order_of_options, keying, wordings, women_against_men)),
@@ -86,6 +87,7 @@ PRESENTATION = Presentation(
     ),
     evidence=options_with_probabilities,
     main=("order", "keying", "wordings", "groups", "genders"),
+    style=style_said,
 )
 
 

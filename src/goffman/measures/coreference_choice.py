@@ -32,6 +32,7 @@ from goffman.presentation.base import Claims, Presentation
 from goffman.presentation.evidence_choices import options_with_probabilities
 from goffman.presentation.findings_agreement import agreement_table
 from goffman.presentation.findings_pair_choices import bias_of_choices
+from goffman.presentation.findings_presented import style_said
 
 ABOUT = ("way-out", "elsewhere", "first-listed")
 _TOO_LITTLE = f"the two people have less than {FLOOR} of the probability"
@@ -86,6 +87,7 @@ PRESENTATION = Presentation(
     tables=(tables.settings, agreement_table),
     evidence=options_with_probabilities,
     main=("position", "level", "groups", "baseline"),
+    style=style_said,
 )
 
 

@@ -43,6 +43,7 @@ from goffman.presentation import (
 from goffman.presentation.base import Claims, Presentation
 from goffman.presentation.evidence_choices import options_with_probabilities
 from goffman.presentation.findings_choices import codes_apart
+from goffman.presentation.findings_presented import style_said
 
 FLOOR = 0.01
 """Options that have less than this probability together say nothing about each other."""
@@ -134,6 +135,7 @@ PRESENTATION = Presentation(
     ),
     evidence=options_with_probabilities,
     main=MAIN,
+    style=style_said,
 )
 
 

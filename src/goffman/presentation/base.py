@@ -92,6 +92,7 @@ class Answers:
 Find: TypeAlias = "Callable[[Section], Iterator[Finding]]"
 Draw: TypeAlias = "Callable[[Section], Iterator[Figure]]"
 Tabulate: TypeAlias = "Callable[[Section], Iterator[Table]]"
+Style: TypeAlias = "Callable[[Section, str], str]"
 Show: TypeAlias = "Callable[[Answers, Section, Words | None, int], pl.DataFrame]"
 """Answers, section, what words mean, ranks to keep of each prompt → the columns EVIDENCE."""
 
@@ -114,3 +115,6 @@ class Presentation:
     evidence: Show
     main: tuple[str, ...] = ("groups", "groups-as-asked")
     """The kinds of contrasts that the page lists and exports carry."""
+    style: Style | None = None
+    """What a model does whatever it is asked, as a heading, or nothing; None: answers of this kind
+    have no style. It is said also where nothing else can be."""

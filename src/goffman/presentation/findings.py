@@ -188,15 +188,22 @@ def findings_of(section: Section) -> list[Finding]:
     """What stands out about each model, in the order in which they were asked; none is left out."""
     found = list(section.presentation.findings(section))
     # Here and nowhere else: whatever is found of a model that cannot do the task is not said.
-    instead = not_measurable(section)
+    instead = [_with_style(section, one) for one in not_measurable(section)]
     found = [one for one in found if one.model not in {other.model for other in instead}] + instead
     silent = [name for name in section.models() if name not in {one.model for one in found}]
-    found += [_nothing(section, model) for model in silent]
+    found += [_with_style(section, _nothing(section, model)) for model in silent]
     order = section.models()
     return [
         with_robustness(replace(one, more=(*one.more, *ratings_said(section, one.model))), section)
         for one in sorted(found, key=lambda one: order.index(one.model))
     ]
+
+
+def _with_style(section: Section, found: Finding) -> Finding:
+    """What could not be measured, and first the style of answering that may be why."""
+    style = section.presentation.style
+    said = style(section, found.model) if style else ""
+    return replace(found, text=f"{said}. {found.text}") if said else found
 
 
 def _nothing(section: Section, model: str) -> Finding:

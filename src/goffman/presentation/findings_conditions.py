@@ -53,7 +53,7 @@ def groups_apart(*, what: str, more: More) -> Find:
             text = (
                 f"The mean {what} is {number(row['mean_first'])} for {row['n_first']} "
                 f"{first} {many} and {number(row['mean_second'])} for {row['n_second']} "
-                f"{second} ones: {difference_said(row)}.{verdict_said(row)}"
+                f"{second} ones: {difference_said(row)}.{verdict_said(row)}{_left_out(row, many)}"
             )
             sentences = [f"{tested_said(row, many=many)}.", *_as_asked(section, row["model"])]
             sentences += [*_spread(section, row["model"]), *more(section, row["model"])]
@@ -63,6 +63,18 @@ def groups_apart(*, what: str, more: More) -> Find:
             yield finding(row, head, text, iter(sentences), **also)
 
     return found
+
+
+def _left_out(row: Row, many: str) -> str:
+    """That conditions without all of their values do not count: they may be the telling ones."""
+    count = row["left_out"]
+    if not count:
+        return ""
+    every = count + row["n_first"] + row["n_second"]
+    return (
+        f" {count} of {every} {many} {'is' if count == 1 else 'are'} left out of this, because "
+        "not all of their questions have a value."
+    )
 
 
 def _few_items(row: Row) -> str:

@@ -1,0 +1,156 @@
+"""Models that answer in a style, whatever they are asked, are found out and called so."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+import pytest
+import torch
+import transformers
+
+from chat_server import Answer, ChatServer, completion
+from few_conditions import with_few_conditions
+from goffman.audit import Audit, audit
+from goffman.estimates.clear import clear
+from goffman.instruments.forms import form_of
+from goffman.instruments.load import load_instrument
+from goffman.instruments.render import render
+from goffman.models.base import Calling
+from goffman.options import AskOptions, ChatOptions
+from goffman.records import Prompt, is_control
+from tiny_chat import make_causal
+
+pytestmark = pytest.mark.slow
+
+REFUSES = "I'm sorry, but I can't help with that."
+
+Style = Callable[[Prompt, int], str]
+"""What is said to a prompt; the number is the place of its condition among all."""
+
+
+def by_content(prompt: Prompt, _place: int = 0) -> str:
+    """What somebody answers who welcomes everyone, and what everybody welcomes."""
+    code = float(is_control(prompt) and prompt.answer == "negative")
+    return next(one.label for one in prompt.options if one.code == code)
+
+
+def first(prompt: Prompt, _place: int) -> str:
+    return prompt.options[0].label
+
+
+def agrees(prompt: Prompt, _place: int) -> str:
+    """With every statement; elsewhere it heeds what is asked."""
+    agreeing = [one.label for one in prompt.options if one.text == "Strongly agree"]
+    return agreeing[0] if agreeing else by_content(prompt)
+
+
+def refuses_one_order(prompt: Prompt, place: int) -> str:
+    """Every question in one of its two orders; else it is willing, now more and now less.
+
+    Whether more or less goes by turns through the conditions of each group, so that there is a
+    spread in which a difference could be found, and none.
+    """
+    turn = sum(map(ord, f"{prompt.item}{prompt.wording}{prompt.form}"))
+    if prompt.order == ("forward", "reversed")[turn % 2]:
+        return REFUSES
+    if is_control(prompt) or place % 2:
+        return by_content(prompt)
+    return sorted(prompt.options[:-1], key=lambda one: one.code or 0.0)[1].label
+
+
+def refuses_at_random(prompt: Prompt, _place: int) -> str:
+    drawn = hashlib.sha256(prompt.text.encode()).digest()[0]
+    return REFUSES if drawn % 2 else by_content(prompt)
+
+
+@pytest.fixture(scope="module")
+def instrument(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("few") / "social-distance"
+    return with_few_conditions("social-distance", folder, each=8)
+
+
+def asked(instrument: Path, folder: Path, style: Style, *, thorough: bool) -> Audit:
+    """A whole audit of a server that answers in the style."""
+    rendered = render(form_of(load_instrument(str(instrument)), "said"))
+    prompts = {one.text: one for one in (*rendered.prompts, *rendered.controls)}
+    conditions = list(dict.fromkeys(one.condition for one in prompts.values()))
+
+    async def behave(request):
+        prompt = prompts[request.text]
+        return Answer(200, completion(style(prompt, conditions.index(prompt.condition))))
+
+    with ChatServer(behave) as server:
+        return audit(
+            [f"{server.url}#mini"],
+            instruments=[str(instrument)],
+            output=folder,
+            options=AskOptions(
+                forms=("said",),
+                thorough=thorough,
+                chats=ChatOptions(trials=1, calling=Calling(concurrency=16)),
+            ),
+            report=True,
+        )
+
+
+@pytest.mark.parametrize("thorough", [False, True])
+@pytest.mark.parametrize(
+    ("style", "called"),
+    [
+        (first, "Always picks the option listed first"),
+        (agrees, "Agrees with whatever is said"),
+        (refuses_one_order, "Does not answer 50% of the time"),
+        (refuses_at_random, r"Does not answer [45]\d% of the time"),
+    ],
+)
+def test_a_style_is_called_so_and_no_difference_between_groups_is(
+    instrument, tmp_path, style, called, thorough
+):
+    done = asked(instrument, tmp_path, style, thorough=thorough)
+    assert re.search(called, "\n".join(done.summary))
+    assert re.search(called, done.report.read_text())
+    assert_no_group_stands_out(tmp_path)
+
+
+def assert_no_group_stands_out(folder: Path) -> None:
+    groups = pl.read_parquet(folder / "estimates.parquet").filter(
+        pl.col("kind").is_in(["groups", "groups-as-asked", "against-rare", "rarity"])
+    )
+    assert groups.height
+    assert clear(groups).is_empty()
+
+
+def always_says(label: str, folder: Path) -> Path:
+    """The folder, now with a chat model in it whose replies begin with the label, whatever is asked.
+
+    Its texts all have one direction in common, in which the label's row of the last layer lies.
+    """
+    make_causal("llama", folder)
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    model = transformers.AutoModelForCausalLM.from_pretrained(folder)
+    (token,) = tokenizer(label)["input_ids"]
+    with torch.no_grad():
+        model.model.embed_tokens.weight[:, 0] = 100.0
+        model.lm_head.weight[token] = 0.0
+        model.lm_head.weight[token, 0] = 30.0
+    model.save_pretrained(folder)
+    return folder
+
+
+def test_a_model_on_this_machine_that_always_says_a_is_called_so(instrument, tmp_path):
+    model = always_says("A", tmp_path / "model")
+    done = audit(
+        [str(model)],
+        instruments=[str(instrument)],
+        output=tmp_path / "run",
+        options=AskOptions(forms=("choice",)),
+        report=True,
+    )
+    said = "\n".join(done.summary)
+    assert "Not measurable. Always picks the option listed first. Control items: " in said
+    assert "Always picks the option listed first" in done.report.read_text()
+    assert_no_group_stands_out(tmp_path / "run")
