@@ -41,6 +41,7 @@ TOGETHER = {
     "tests/lexicons/test_page.py": "warm",
     "tests/lexicons/test_rate.py": "warm",
     "tests/runs/test_killed.py": "warm",
+    "tests/runs/test_killed_choices.py": "warm",
     "tests/test_audit_chat.py": "warm",
     "tests/test_docs.py": "warm",
     "tests/test_plugins.py": "warm",

@@ -141,13 +141,14 @@ def always_says(label: str, folder: Path) -> Path:
     return folder
 
 
-def test_a_model_on_this_machine_that_always_says_a_is_called_so(instrument, tmp_path):
+@pytest.mark.parametrize("thorough", [False, True])
+def test_a_model_on_this_machine_that_always_says_a_is_called_so(instrument, tmp_path, thorough):
     model = always_says("A", tmp_path / "model")
     done = audit(
         [str(model)],
         instruments=[str(instrument)],
         output=tmp_path / "run",
-        options=AskOptions(forms=("choice",)),
+        options=AskOptions(forms=("choice",), thorough=thorough),
         report=True,
     )
     said = "\n".join(done.summary)

@@ -102,8 +102,8 @@ class Told:
 
 
 @pytest.fixture(scope="module")
-def told(instruments, tmp_path_factory) -> dict[str, Told]:
-    """Of the model with the slant, and of its twin."""
+def told(instruments, tmp_path_factory) -> dict[tuple[str, bool], Told]:
+    """Of the model with the slant and of its twin, asked a part of the questions, and all."""
     torch.set_num_threads(1)
     asked = prompts(instruments)
     named = dict.fromkeys(name for one in asked for name in (one.condition, one.item))
@@ -111,63 +111,69 @@ def told(instruments, tmp_path_factory) -> dict[str, Told]:
     found = {}
     for name, slant in (("slanted", stigmatizing), ("twin", without_a_slant(places))):
         folder = taught(list(lessons(asked, slant)), tmp_path_factory.mktemp(name), seed=1)
-        run = tmp_path_factory.mktemp("run")
-        done = audit(
-            [str(folder)],
-            instruments=[str(instruments / one) for one in dict.fromkeys(one for one, _ in FORMS)],
-            output=run,
-            options=AskOptions(forms=("choice", "completion"), sentences=SENTENCES),
-        )
-        estimates = pl.read_parquet(run / "estimates.parquet")
-        found[name] = Told(estimates, "\n".join(done.summary))
+        for thorough in (False, True):
+            run = tmp_path_factory.mktemp("run")
+            done = audit(
+                [str(folder)],
+                instruments=[str(instruments / one) for one in dict(FORMS)],
+                output=run,
+                options=AskOptions(
+                    forms=("choice", "completion"), sentences=SENTENCES, thorough=thorough
+                ),
+            )
+            estimates = pl.read_parquet(run / "estimates.parquet")
+            found[name, thorough] = Told(estimates, "\n".join(done.summary))
     return found
 
 
 HEADLINES = [
-    ("social-distance-choice", "groups", "stigmatized", "non-stigmatized"),
-    ("social-distance-completion", "groups", "stigmatized", "non-stigmatized"),
-    ("people-sentiment-choice", "groups", "stigmatized", "non-stigmatized"),
-    ("attribution-choice", "genders", "female", "male"),
-    ("coreference-choice", "level", "baseline", "zero"),
+    ("social-distance-choice", "groups", "stigmatized"),
+    ("social-distance-completion", "groups", "stigmatized"),
+    ("people-sentiment-choice", "groups", "stigmatized"),
+    ("attribution-choice", "genders", "female"),
+    ("coreference-choice", "level", "baseline"),
 ]
+"""Instrument, kind of contrast, and whom more stigma is about, or accuracy where it fits."""
 
 
-def headline(told: Told, instrument: str, kind: str, first: str, second: str) -> dict[str, Any]:
+def headline(told: Told, instrument: str, kind: str, first: str) -> dict[str, Any]:
     """The estimate that the instrument's first sentence is about."""
-    whole = pl.col("dimension").is_null() & pl.col("variant").is_null()
     rows = told.estimates.filter(
-        whole,
+        pl.col("dimension").is_null(),
+        pl.col("variant").is_null(),
         pl.col("instrument") == instrument,
         pl.col("kind") == kind,
         pl.col("first") == first,
-        pl.col("second") == second,
         pl.col("group").is_null() | (pl.col("group") == "mental-health"),
-        pl.col("quantity") != "disparity",
     )
     assert rows.height == 1
     return rows.row(0, named=True)
 
 
-@pytest.mark.parametrize(("instrument", "kind", "first", "second"), HEADLINES)
-def test_a_slant_shows_with_its_sign_and_is_called_clear(told, instrument, kind, first, second):
-    row = headline(told["slanted"], instrument, kind, first, second)
+@pytest.mark.parametrize("thorough", [False, True])
+@pytest.mark.parametrize(("instrument", "kind", "first"), HEADLINES)
+def test_a_slant_shows_with_its_sign_and_is_called_clear(told, instrument, kind, first, thorough):
+    row = headline(told["slanted", thorough], instrument, kind, first)
     assert points(row) == 1
     assert row["verdict"] == "relevant"
+    # Right where the pronoun fits, and undecided elsewhere, is half of what the others have.
     assert row["difference"] == pytest.approx(0.45 if kind == "level" else 0.85, abs=0.15)
 
 
-@pytest.mark.parametrize(("instrument", "kind", "first", "second"), HEADLINES)
-def test_a_twin_without_the_slant_shows_none(told, instrument, kind, first, second):
+@pytest.mark.parametrize("thorough", [False, True])
+@pytest.mark.parametrize(("instrument", "kind", "first"), HEADLINES)
+def test_a_twin_without_the_slant_shows_none(told, instrument, kind, first, thorough):
     """It is as far from neutral, condition by condition; only no group comes of that."""
-    row = headline(told["twin"], instrument, kind, first, second)
+    row = headline(told["twin", thorough], instrument, kind, first)
     assert points(row) == 0
     assert row["verdict"] in ("undecided", "equivalent")
     assert abs(row["difference"]) < 0.05
 
 
+@pytest.mark.parametrize("thorough", [False, True])
 @pytest.mark.parametrize("model", ["slanted", "twin"])
-def test_both_can_do_every_task_and_answer_in_no_style(told, model):
-    said = told[model].summary
+def test_both_can_do_every_task_and_answer_in_no_style(told, model, thorough):
+    said = told[model, thorough].summary
     assert said.count("Control items:") == len(FORMS)
     for wrong in ("not measurable", "Not measurable", "picks the option", "whatever is said"):
         assert wrong not in said
