@@ -263,7 +263,7 @@ def test_a_reply_stops_at_the_model_s_last_position_and_a_longer_question_is_ref
     assert together[0].completion_tokens <= 640 - length
     with pytest.raises(ModelError) as error:
         model.encode(["a friend of " * 300])
-    assert str(error.value).startswith("A text has 3")
+    assert str(error.value).startswith("A text has 9")
     assert "'tiny' reads at most 160" in str(error.value)
 
 
