@@ -264,7 +264,7 @@ def test_a_reply_stops_at_the_model_s_last_position_and_a_longer_question_is_ref
     with pytest.raises(ModelError) as error:
         model.encode(["a friend of " * 300])
     assert str(error.value).startswith("A text has 9")
-    assert "'tiny' reads at most 160" in str(error.value)
+    assert "'tiny' reads at most 640" in str(error.value)
 
 
 def test_every_end_token_that_the_model_names_ends_a_reply(folders, tmp_path) -> None:
