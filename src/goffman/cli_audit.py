@@ -195,8 +195,8 @@ def _print(done: Audit, *, as_json: bool, dry_run: bool) -> None:
             "model": asked.model,
             "instrument": asked.instrument,
             "sentences": asked.sentences,
-            "answer rows": asked.rows,
-            "newly asked": asked.asked_now,
+            "answers": asked.rows,
+            "asked now": asked.asked_now,
         }
         for asked in done.asked
     ]
