@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 import pytest
 import torch
@@ -14,7 +12,15 @@ from goffman.models.base import LoadOptions, Opening, Sampling
 from goffman.models.spec import load
 from tiny_chat import make_causal
 
-FAMILIES = ("llama", "gpt2", "gpt_neox", "qwen3", "gemma2")
+MODELS = [
+    ("llama", True),
+    ("llama", False),
+    ("gpt2", False),
+    ("gpt-neox", True),
+    ("qwen3", True),
+    ("gemma2", False),
+]
+"""A family, and whether it chats."""
 OPENINGS = [
     Opening(text="Fill in the blank: It is ____ to have a neighbor.", begun="It is"),
     Opening(text="Fill in the blank: It is ____ to have a twin as a neighbor.", begun="It is"),
@@ -23,7 +29,7 @@ OPENINGS = [
 ]
 
 
-@pytest.fixture(scope="module", params=itertools.product(FAMILIES, (True, False)), ids=str)
+@pytest.fixture(scope="module", params=MODELS, ids=str)
 def model(request, tmp_path_factory):
     family, chat = request.param
     folder = make_causal(family, tmp_path_factory.mktemp("model") / family, chat=chat)
