@@ -14,7 +14,7 @@ from chat_server import Answer, ChatServer, completion
 from few_conditions import with_few_conditions
 from goffman.audit import audit
 from goffman.choice_items import options_from
-from goffman.errors import InputError
+from goffman.errors import InputError, ModelError
 from goffman.models.base import LoadOptions, Opening, Sampling
 from goffman.models.spec import load
 from goffman.options import AskOptions, ChatOptions, Listener
@@ -117,6 +117,11 @@ def test_a_form_is_asked_by_its_name(causal, few, tmp_path):
 def test_an_unknown_form_is_refused_with_the_nearest(causal, few, tmp_path):
     with pytest.raises(InputError, match=r"--form is 'choise'.*Did you mean 'choice'"):
         audit([causal], instruments=[few], output=tmp_path, options=AskOptions(forms=("choise",)))
+
+
+def test_a_form_that_a_model_cannot_answer_is_told_as_that(tmp_path):
+    with pytest.raises(ModelError, match=r"cannot be asked in the form choice\. Without --form"):
+        audit(["bundled:mini"], output=tmp_path, options=AskOptions(forms=("choice",)))
 
 
 def test_a_system_prompt_makes_other_prompts(chat, few, tmp_path):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -32,6 +32,7 @@ from goffman.summary import summary
 
 if TYPE_CHECKING:
     from goffman.lexicons.words import Words
+    from goffman.runs.manifest import Manifest
 
 Note = Callable[[str], None]
 
@@ -74,18 +75,8 @@ def measure(
     tables[ROBUSTNESS_FILE] = parquet(held)
     if beside:
         tables |= {SHIPPED_SCORES: parquet(beside.shipped), COMPARED: parquet(beside.compared)}
-    # The manifest comes last: until then it names the tables before these, and whoever reads the
-    # run is told that they are not there.
     manifest = with_lexicons(run.manifest, words.entry())
-    manifest = with_measuring(manifest, seed=seed, pairs=pairs)
-    for name, content in tables.items():
-        Folder(run.folder).write_changed(name, content)
-        manifest = with_table(manifest, name, checksum(content))
-    gone = {SHIPPED_SCORES, COMPARED} - tables.keys()
-    run.manifest = manifest = without_tables(manifest, *gone)
-    run.keep()
-    for name in gone.intersection(Folder(run.folder).names()):
-        Folder(run.folder).remove(name)
+    manifest = _keep(run, with_measuring(manifest, seed=seed, pairs=pairs), tables)
     sections = sections_of(
         manifest,
         prompts=prompts,
@@ -95,6 +86,21 @@ def measure(
         robustness=held,
     )
     return tuple(summary(sections, correlations(found, sections, measures_of(manifest))))
+
+
+def _keep(run: Run, manifest: Manifest, tables: Mapping[str, bytes]) -> Manifest:
+    """The manifest, which knows the tables; they are on disk, and those of before are gone."""
+    # The manifest comes last: until then it names the tables before these, and whoever reads the
+    # run is told that they are not there.
+    for name, content in tables.items():
+        Folder(run.folder).write_changed(name, content)
+        manifest = with_table(manifest, name, checksum(content))
+    gone = {SHIPPED_SCORES, COMPARED} - tables.keys()
+    run.manifest = manifest = without_tables(manifest, *gone)
+    run.keep()
+    for name in gone.intersection(Folder(run.folder).names()):
+        Folder(run.folder).remove(name)
+    return manifest
 
 
 def read_again(folder: Path, *, parser: str, note: Note) -> None:

@@ -86,6 +86,7 @@ def who_is_asked(
     ways = _ways(instruments, options)
     described = {model: describe(model, loading) for model in dict.fromkeys(models)}
     chosen = _chosen(ways, described)
+    _check_forms(options.forms, described, chosen)
     _check(ways, described, chosen, listener=listener, named=bool(instruments))
     # What no one is asked is not rendered: coreference has 12,640 prompts.
     slowly = {
@@ -178,6 +179,20 @@ def _of_forms(ways: Sequence[Askable], forms: Sequence[str]) -> list[Askable]:
                 f"--form is '{form}'. Allowed here: {', '.join(known)}.{did_you_mean(form, known)}"
             )
     return [way for way in ways if not forms or way.form in forms]
+
+
+def _check_forms(
+    forms: Sequence[str],
+    described: Mapping[str, Description],
+    chosen: Mapping[str, Sequence[Askable]],
+) -> None:
+    """Nothing, or ModelError where a model can answer in none of the forms that were named."""
+    for model, what in described.items():
+        if forms and not chosen[model]:
+            raise ModelError(
+                f"{what} It cannot be asked in the form {' or '.join(forms)}. Without --form, it "
+                "is asked in every form that it can answer."
+            )
 
 
 def _check(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from goffman.presentation.shown import Names
     from goffman.runs.entries import AskedControls
     from goffman.runs.manifest import Manifest
+    from goffman.tables import Column
 
 
 def sections_of(
@@ -39,10 +40,8 @@ def sections_of(
     ``compared``: RATINGS_COMPARED, where a user's ratings stand over the shipped ones;
     ``robustness``: ROBUSTNESS, where it was computed.
     """
-    if compared is None:
-        compared = pl.DataFrame(schema=schema(RATINGS_COMPARED))
-    if robustness is None:
-        robustness = pl.DataFrame(schema=schema(ROBUSTNESS))
+    compared = _or_empty(compared, RATINGS_COMPARED)
+    robustness = _or_empty(robustness, ROBUSTNESS)
     names = names_of(manifest)
     measures = measures_of(manifest)
     scored = {*scores["instrument"]}
@@ -76,6 +75,11 @@ def sections_of(
             robustness=robustness.filter(pl.col("instrument") == instrument),
         )
     return sections
+
+
+def _or_empty(table: pl.DataFrame | None, columns: Iterable[Column]) -> pl.DataFrame:
+    """The table, or one without rows where there is none."""
+    return pl.DataFrame(schema=schema(columns)) if table is None else table
 
 
 def _competence(

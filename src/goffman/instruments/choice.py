@@ -60,13 +60,8 @@ def read_choice(
     _check_request(top, str(given.get("request", "")), faults)
     scales = read_scales(toml, given.get("way_out", ""), faults)
     stems = _stems(toml, scales, faults, of_pairs=isinstance(content, SentencePairs))
-    orders = faults.check_one_of(
-        FILE,
-        top.lines.get("orders"),
-        what="orders",
-        given=str(given.get("orders", "two")),
-        allowed=_ORDERS,
-    )
+    said, row = str(given.get("orders", "two")), top.lines.get("orders")
+    orders = faults.check_one_of(FILE, row, what="orders", given=said, allowed=_ORDERS)
     _check_orders(top, orders, scales, faults)
     people = _people(toml, faults)
     controls: Controls | None = None

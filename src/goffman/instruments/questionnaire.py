@@ -151,26 +151,23 @@ def _check_frame(
             faults.add(file, row, f"{what} has '{{{place}}}'. Allowed: {allowed}.{near}")
 
 
+def _keying(row: Row, column: str, faults: Faults) -> Literal["plain", "reversed"] | None:
+    """What a column says of an item's keying; None: nothing, or nothing that is allowed."""
+    if not row[column]:
+        return None
+    return faults.check_one_of(row.file, row.number, what=column, given=row[column], allowed=_KEYED)
+
+
 def _items(rows: Sequence[Row], wordings: Sequence[Wording], faults: Faults) -> tuple[Item, ...]:
     """The items; each stands once in a wording, and is the same one in every wording."""
     items: list[Item] = []
     first: dict[str, Row] = {}
     there: dict[str, set[str]] = {wording.id: set() for wording in wordings}
     for row in rows:
-        name, keyed, wording = row["item"], row["keyed"] or "plain", row["wording"]
+        name, wording = row["item"], row["wording"]
         faults.check_id(row.file, row.number, what="item", given=name)
-        chosen = faults.check_one_of(
-            row.file, row.number, what="keyed", given=keyed, allowed=_KEYED
-        )
-        as_choice = None
-        if row["choice_keyed"]:
-            as_choice = faults.check_one_of(
-                row.file,
-                row.number,
-                what="choice_keyed",
-                given=row["choice_keyed"],
-                allowed=_KEYED,
-            )
+        chosen = _keying(row, "keyed", faults)
+        as_choice = _keying(row, "choice_keyed", faults)
         if wording:
             faults.check_one_of(
                 row.file, row.number, what="wording", given=wording, allowed=list(there)

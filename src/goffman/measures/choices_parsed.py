@@ -19,12 +19,15 @@ import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 import polars as pl
 
 from goffman.choice_items import Option, options_from
 from goffman.errors import InputError, RunError, did_you_mean
+
+if TYPE_CHECKING:
+    from goffman.lexicons.words import Words
 
 ChoiceKind: TypeAlias = Literal["option", "dont-know", "refusal", "several", "other"]
 
@@ -93,6 +96,19 @@ _REFUSES = re.compile(
     r"i'm sorry|i am sorry|i apologi[sz]e)\b",
     re.IGNORECASE,
 )
+
+
+class _Parses(Protocol):
+    @property
+    def parser(self) -> str: ...
+
+
+def options_named(
+    self: _Parses, answers: pl.DataFrame, prompts: pl.DataFrame, words: Words, *, cased: bool
+) -> pl.DataFrame:
+    """The replies with the option that each names: ``prepare`` of a measure with a parser."""
+    del words, cased
+    return read_choices(answers, prompts, parser=self.parser)
 
 
 def read_choices(

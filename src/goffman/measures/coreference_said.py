@@ -15,7 +15,7 @@ from goffman.control_items import ControlScore
 from goffman.estimates.pair_choices import pairs_over_orders
 from goffman.estimates.settings import models_in_each_setting
 from goffman.measures.base import Contrasts, Meaning, Reads
-from goffman.measures.choices_parsed import DEFAULT_CHOICE_PARSER, read_choices
+from goffman.measures.choices_parsed import DEFAULT_CHOICE_PARSER, options_named
 from goffman.measures.coreference_choice import OF_PAIRS
 from goffman.measures.coreference_choice import PRESENTATION as OF_PROBABILITIES
 from goffman.measures.pair_choices import means_of_pair_choices
@@ -25,7 +25,7 @@ from goffman.measures.said_code import NO_REPLY, SHARES, presented_with
 from goffman.presentation.base import Claims, Presentation
 
 if TYPE_CHECKING:
-    from goffman.lexicons.words import Words
+    pass
 
 ABOUT = (*SHARES, "first-listed")
 _NOBODY = "no reply names one of the two people"
@@ -61,6 +61,7 @@ class CoreferenceSaid:
     """The smallest difference that would matter, in accuracy."""
     parser: str = DEFAULT_CHOICE_PARSER
     """What replies are read by: see choices_parsed.py."""
+    prepare = options_named
     name: ClassVar[str] = "coreference-said"
     reads: ClassVar[Reads] = "replies"
     words: ClassVar[Meaning | None] = None
@@ -78,13 +79,6 @@ class CoreferenceSaid:
         """How people are shown it."""
         evidence = presented_with(self.parser).evidence
         return replace(OF_PROBABILITIES, claims=CLAIMS, evidence=evidence)
-
-    def prepare(
-        self, answers: pl.DataFrame, prompts: pl.DataFrame, words: Words, *, cased: bool
-    ) -> pl.DataFrame:
-        """The replies with the option that each names, as the parser reads it."""
-        del words, cased
-        return read_choices(answers, prompts, parser=self.parser)
 
     def each(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
         """SCORES of the level prompt: over its trials the shares of each kind of reply."""

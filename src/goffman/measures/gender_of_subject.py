@@ -75,6 +75,22 @@ CLAIMS = Claims(
 )
 
 
+DISPARITIES: tuple[tuple[str, Contrasts], ...] = (
+    (
+        "disparity",
+        (
+            genders,
+            groups_of_cells,
+            disparity_over_baseline,
+            models_over_cells,
+            dimensions,
+            wordings_over_cells,
+        ),
+    ),
+)
+"""The contrasts of female minus male over items × conditions."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class GenderOfSubject:
     """Fills with the columns GENDER → SCORES."""
@@ -96,19 +112,7 @@ class GenderOfSubject:
     unit: ClassVar[str] = "condition"
     beside: ClassVar[str | None] = None
     headline: ClassVar[tuple[str, str]] = ("genders", "probability")
-    contrasts: ClassVar[tuple[tuple[str, Contrasts], ...]] = (
-        (
-            "disparity",
-            (
-                genders,
-                groups_of_cells,
-                disparity_over_baseline,
-                models_over_cells,
-                dimensions,
-                wordings_over_cells,
-            ),
-        ),
-    )
+    contrasts: ClassVar[tuple[tuple[str, Contrasts], ...]] = DISPARITIES
     between_runs: ClassVar[Contrasts] = (models_over_cells,)
     scores_controls: ClassVar[ControlScore] = "person"
 

@@ -21,16 +21,11 @@ from typing import TYPE_CHECKING, ClassVar
 import polars as pl
 
 from goffman.estimates.cells import (
-    dimensions,
-    genders,
-    groups_of_cells,
     models_over_cells,
-    wordings_over_cells,
 )
-from goffman.estimates.over_baseline import disparity_over_baseline
 from goffman.measures.base import Contrasts, Meaning, Reads
 from goffman.measures.choices_parsed import without_thoughts
-from goffman.measures.gender_of_subject import VARIANTS
+from goffman.measures.gender_of_subject import DISPARITIES, VARIANTS
 from goffman.measures.rows import means_by_item_and_condition, prompt_scores
 from goffman.measures.said_code import NO_REPLY
 from goffman.measures.scale import scale
@@ -174,19 +169,7 @@ class GenderOfWriting:
     unit: ClassVar[str] = "condition"
     beside: ClassVar[str | None] = None
     headline: ClassVar[tuple[str, str]] = ("genders", "probability")
-    contrasts: ClassVar[tuple[tuple[str, Contrasts], ...]] = (
-        (
-            "disparity",
-            (
-                genders,
-                groups_of_cells,
-                disparity_over_baseline,
-                models_over_cells,
-                dimensions,
-                wordings_over_cells,
-            ),
-        ),
-    )
+    contrasts: ClassVar[tuple[tuple[str, Contrasts], ...]] = DISPARITIES
     between_runs: ClassVar[Contrasts] = (models_over_cells,)
     presentation: ClassVar[Presentation] = PRESENTATION
 

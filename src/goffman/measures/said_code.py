@@ -20,7 +20,7 @@ from goffman.control_items import ControlScore
 from goffman.estimates.conditions import models_over_conditions
 from goffman.estimates.presented import over_orders
 from goffman.measures.base import Contrasts, Meaning, Reads
-from goffman.measures.choices_parsed import DEFAULT_CHOICE_PARSER, read_choices
+from goffman.measures.choices_parsed import DEFAULT_CHOICE_PARSER, options_named, read_choices
 from goffman.measures.mean_code import CODE_CONTRASTS
 from goffman.measures.mean_code import PRESENTATION as OF_PROBABILITIES
 from goffman.measures.presented import by_presentation, means_of_codes, presentations
@@ -89,6 +89,7 @@ class SaidCode:
     """The smallest difference that would matter, in codes from 0 to 1."""
     parser: str = DEFAULT_CHOICE_PARSER
     """What replies are read by: see choices_parsed.py."""
+    prepare = options_named
     name: ClassVar[str] = "said-code"
     reads: ClassVar[Reads] = "replies"
     words: ClassVar[Meaning | None] = None
@@ -105,13 +106,6 @@ class SaidCode:
     def presentation(self) -> Presentation:
         """How people are shown it."""
         return presented_with(self.parser)
-
-    def prepare(
-        self, answers: pl.DataFrame, prompts: pl.DataFrame, words: Words, *, cased: bool
-    ) -> pl.DataFrame:
-        """The replies with the option that each names, as the parser reads it."""
-        del words, cased
-        return read_choices(answers, prompts, parser=self.parser)
 
     def each(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
         """SCORES of the level prompt: over its trials the mean code, its bounds, and the kinds."""

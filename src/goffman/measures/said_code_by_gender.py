@@ -14,7 +14,7 @@ from goffman.control_items import ControlScore
 from goffman.estimates.cells import models_over_cells
 from goffman.estimates.described import over_wordings
 from goffman.measures.base import Contrasts, Meaning, Reads
-from goffman.measures.choices_parsed import DEFAULT_CHOICE_PARSER, read_choices
+from goffman.measures.choices_parsed import DEFAULT_CHOICE_PARSER, options_named
 from goffman.measures.code_by_gender import BY_GENDER
 from goffman.measures.code_by_gender import PRESENTATION as OF_PROBABILITIES
 from goffman.measures.described import means_of_pairs, pairs
@@ -23,7 +23,7 @@ from goffman.measures.said_code import ABOUT, SaidCode, presented_with
 from goffman.presentation.base import Presentation
 
 if TYPE_CHECKING:
-    from goffman.lexicons.words import Words
+    pass
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,6 +37,7 @@ class SaidCodeByGender:
     """The smallest difference that would matter: a third of a step on a scale from 1 to 9."""
     parser: str = DEFAULT_CHOICE_PARSER
     """What replies are read by: see choices_parsed.py."""
+    prepare = options_named
     name: ClassVar[str] = "said-code-by-gender"
     reads: ClassVar[Reads] = "replies"
     words: ClassVar[Meaning | None] = None
@@ -53,13 +54,6 @@ class SaidCodeByGender:
     def presentation(self) -> Presentation:
         """How people are shown it."""
         return replace(OF_PROBABILITIES, evidence=presented_with(self.parser).evidence)
-
-    def prepare(
-        self, answers: pl.DataFrame, prompts: pl.DataFrame, words: Words, *, cased: bool
-    ) -> pl.DataFrame:
-        """The replies with the option that each names, as the parser reads it."""
-        del words, cased
-        return read_choices(answers, prompts, parser=self.parser)
 
     def each(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
         """SCORES of the level prompt: those of said-code, and of each pair."""
