@@ -269,7 +269,9 @@ def _questions(
         # A few prompts need their controls as much as all of them do.
         scored = options.controls and scores_controls(measure)
         controls = rendered.controls if scored else ()
-        prompts = _with_system((*rendered.prompts[: options.limit], *controls), instrument, options)
+        prompts = _with_system(
+            (*_first(rendered.prompts, options.limit), *controls), instrument, options
+        )
         found[instrument.id] = Question(
             instrument=instrument,
             prompts=prompts,
@@ -278,6 +280,23 @@ def _questions(
             trials=_trials(instrument, options),
         )
     return found
+
+
+def _first(prompts: Sequence[Prompt], limit: int | None) -> Sequence[Prompt]:
+    """So many prompts: whole conditions, one of each group in turn, so that groups are compared.
+
+    A higher limit adds prompts and drops none, so that a short run can be continued.
+    """
+    if limit is None or limit >= len(prompts):
+        return prompts
+    places: dict[str, dict[str, int]] = {}
+    for prompt in prompts:
+        of_group = places.setdefault(prompt.group, {})
+        of_group.setdefault(prompt.condition, len(of_group))
+    groups = list(places)
+    return sorted(
+        prompts, key=lambda each: (places[each.group][each.condition], groups.index(each.group))
+    )[:limit]
 
 
 def _trials(instrument: Instrument, options: AskOptions) -> int:

@@ -14,10 +14,16 @@ if TYPE_CHECKING:
     from goffman.presentation.section import Section
 
 
+INTERVALS = (
+    "Each interval is for its own difference alone; p-values are corrected where that is said."
+)
+
+
 def summary(sections: Mapping[str, Section], together: Sequence[Correlation]) -> list[str]:
     """Lines: of each instrument whether models can do it, then what each says; two measures."""
     lines = [line for section in sections.values() for line in _of(section)]
     said = correlations_said(together)
+    lines += [INTERVALS] * bool(lines)
     return [*lines, *(["Two measures together"] if said else []), *(f"  {line}" for line in said)]
 
 

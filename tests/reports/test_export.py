@@ -63,7 +63,10 @@ def test_the_limits_are_those_of_the_report(run):
         assert f"- {markdown(limit)}\n" in text
     for measure in ("negative-attitude", "gender-of-subject", "gender-of-phrase"):
         claims = measures()[measure]().presentation.claims
-        assert f"- Such results can support the claim {markdown(claims.may)}.\n" in text
+        assert (
+            f"- Where such a result is clear, it can support the claim {markdown(claims.may)}.\n"
+            in text
+        )
         assert f"- They cannot support claims {markdown(claims.may_not)}.\n" in text
 
 

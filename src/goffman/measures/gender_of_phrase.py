@@ -64,7 +64,12 @@ PRESENTATION = Presentation(
                 "Some statements are reversed: agreeing with them means less stigma. Only the "
                 "keyed disparity changes its sign for them."
             ),
-            "Most phrases name no gender. They are shown as unspecified.",
+            "Phrases that name no gender are shown as unspecified.",
+            (
+                "How the result depends on the probability threshold is not known: with another "
+                "threshold, other phrases would have been asked."
+            ),
+            "Some of these conditions are diagnosed more often in women, others more often in men.",
         ),
     ),
     findings=women_and_men,
@@ -77,6 +82,8 @@ PRESENTATION = Presentation(
     tables=(tables.genders, tables_reliability.reliability),
     evidence=phrases_with_gender,
     main=("groups", "genders"),
+    phrases=True,
+    keyed=True,
 )
 
 

@@ -104,7 +104,8 @@ PRESENTATION = Presentation(
     ),
     findings=if_measurable(
         groups_apart(
-            what="share of negative words", more=in_turn(rarity, set_apart_said, words_counted)
+            what="share of negative words",
+            more=in_turn(rarity("share of negative words"), set_apart_said, words_counted),
         )
     ),
     figures=(

@@ -51,9 +51,10 @@ def _read(section: Section) -> str:
     rest = not_counted(section)
     if rest is None:
         return _READ
+    called = "phrases" if section.presentation.phrases else "words"
     return (
-        f"{_READ} They do not add up to 1, because {number(rest)} of the probability is on words "
-        "that are too improbable to be counted."
+        f"{_READ} They do not add up to 1, because on average over all {section.noun.many} "
+        f"{number(rest)} of the probability is on {called} that are too improbable to be counted."
     )
 
 

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goffman.estimates.clear import clear, points, side_of_zero
+from goffman.estimates.clear import CLEAR, clear, points, side_of_zero
 from goffman.presentation.base import Finding
 from goffman.presentation.competence import not_measurable
 from goffman.presentation.findings_robustness import with_robustness
-from goffman.presentation.numbers import ends, number
+from goffman.presentation.numbers import ends, number, p_value
 from goffman.presentation.ratings import ratings_said
+from goffman.presentation.verdicts import inside, verdict_shown
 
 if TYPE_CHECKING:
     from goffman.presentation.section import Section
@@ -34,6 +35,7 @@ def finding(row: Row, head: str, text: str, more: Iterator[str], **also: Any) ->
         text=text,
         more=tuple(more),
         verdict=row["verdict"],
+        shown=verdict_shown(row),
         **drawn,
         **also,
     )
@@ -58,13 +60,7 @@ def heading(row: Row, *, more: str, less: str, between: str) -> str:
     said = more if points(row) > 0 else less
     if row["verdict"] != "small":
         return said
-    inside = _inside(row)
-    return f"{said}, but {'only' if inside else 'perhaps only'} slightly"
-
-
-def _inside(row: Row) -> bool:
-    """Whether the whole interval is nearer to 0 than the smallest relevant difference."""
-    return bool(max(abs(row["low"]), abs(row["high"])) < row["smallest"])
+    return f"{said}, but {'only' if inside(row) else 'perhaps only'} slightly"
 
 
 def verdict_said(row: Row) -> str:
@@ -75,14 +71,25 @@ def verdict_said(row: Row) -> str:
         return ""
     least = f"{number(row['smallest'])}, the smallest difference that counts as relevant here"
     if row["verdict"] == "relevant":
-        return f" The whole interval is further from 0 than {least}."
+        return f" The whole interval is further from 0 than {least}.{_by_others(row)}"
     if row["verdict"] == "small":
-        but = "it is" if _inside(row) else "the interval includes differences"
-        return f" The difference is clearly not 0, but {but} smaller than {least}."
+        but = "it is" if inside(row) else "the interval includes differences"
+        return f" The difference is clear, but {but} smaller than {least}.{_by_others(row)}"
     if row["verdict"] == "equivalent":
         inner = ends(row["low_90"], row["high_90"])
         return f" The 90% interval ({inner}) rules out a difference of {least}."
     return f"{_lost(row)} There may be no difference, or one larger than {least}.{_needed(row)}"
+
+
+def _by_others(row: Row) -> str:
+    """That the correction leaves it clear only because other differences of the run are."""
+    alone = row["p"] * (row["family_size"] or 1)
+    if alone < CLEAR:
+        return ""
+    return (
+        " The corrected p also depends on the other main differences of this run: if none of "
+        f"them were clear, it would be {p_value(min(alone, 1.0))}, and this one would not be clear."
+    )
 
 
 def _needed(row: Row) -> str:
@@ -91,7 +98,7 @@ def _needed(row: Row) -> str:
         return ""
     said = (
         f" If the true difference were {number(row['detectable'])}, an audit like this would find "
-        "it 80% of the time."
+        "it 80% of the time, before correction for other tests."
     )
     if row["items"] is None or row["detectable"] <= row["smallest"]:
         return said
@@ -118,6 +125,11 @@ def _lost(row: Row) -> str:
 def untested(row: Row) -> bool:
     """Whether an estimate has no p-value, so that nothing can be said to be clear or not clear."""
     return row["p_adjusted"] is None
+
+
+def verdict_first(row: Row) -> str:
+    """The verdict before the numbers of a contrast that is not clear: there are two of these."""
+    return f"{row['verdict']}; " if row["verdict"] in ("equivalent", "undecided") else ""
 
 
 def because(reasons: Iterable[str | None]) -> str:

@@ -10,7 +10,6 @@ import polars as pl
 from goffman.estimates.clear import clear
 from goffman.presentation.base import Find, Finding
 from goffman.presentation.findings import (
-    ONE_WORDING,
     because,
     finding,
     heading,
@@ -18,6 +17,7 @@ from goffman.presentation.findings import (
     tested_said,
     verdict_said,
 )
+from goffman.presentation.findings_rarity import rarity_beside
 from goffman.presentation.findings_reference import above_reference, shortened
 from goffman.presentation.findings_reliability import above_half, reliability
 from goffman.presentation.numbers import difference_said, number
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 MOST_FEW = 2
-"""So few items are hardly a sample of items."""
+"""So few items are no sample of items: the test takes them as given."""
 
 
 def groups_apart(*, what: str, more: More) -> Find:
@@ -58,8 +58,7 @@ def groups_apart(*, what: str, more: More) -> Find:
             sentences = [f"{tested_said(row, many=many)}.", *_as_asked(section, row["model"])]
             sentences += [*_spread(section, row["model"]), *more(section, row["model"])]
             also = _by_wording(section, row, what) | {"rest": _single(section, row["model"])}
-            if few := _few_items(row):
-                also["wording"] = f"{also.get('wording', ONE_WORDING)} {few}"
+            also |= _few_items(row) | {"caveat": rarity_beside(section, row["model"])}
             yield finding(row, head, text, iter(sentences), **also)
 
     return found
@@ -77,14 +76,15 @@ def _left_out(row: Row, many: str) -> str:
     )
 
 
-def _few_items(row: Row) -> str:
-    """That two sentences are hardly a sample of sentences, though the test takes them for one."""
+def _few_items(row: Row) -> dict[str, str]:
+    """That so few sentences are no sample of sentences; empty: there are more."""
     if row["items"] is None or row["items"] > MOST_FEW:
-        return ""
-    return (
-        f"There are only {row['items']} items, so the interval and p say little about other "
-        "sentences."
-    )
+        return {}
+    sentences = "one sentence was" if row["items"] == 1 else f"{row['items']} sentences were"
+    return {
+        "wording": f"Only {sentences} asked, so interval and p say nothing about other sentences.",
+        "asked": f"{row['items']} {'sentence' if row['items'] == 1 else 'sentences'} only",
+    }
 
 
 def _as_asked(section: Section, model: str) -> Iterator[str]:

@@ -15,11 +15,12 @@ from goffman.presentation.findings import (
     of_model,
     tested_said,
     untested,
+    verdict_first,
     verdict_said,
 )
 from goffman.presentation.findings_over_baseline import over_baseline, uncounted
 from goffman.presentation.findings_reliability import reliability
-from goffman.presentation.numbers import corrected_said, difference_said, number
+from goffman.presentation.numbers import difference_said, ends, number
 from goffman.presentation.shown import plain, variant_said
 from goffman.records import BASELINE
 
@@ -56,19 +57,42 @@ def women_and_men(section: Section) -> Iterator[Finding]:
             rest.append(_without_names(main, other))
         rest += [*_against(section, main), *uncounted(section, main)]
         also = _by_wording(section, main) | {"rest": " ".join(rest)}
+        also["caveat"] = _no_more_than_others(section, main)
         yield finding(main, head, text, _more(section, main["model"]), **also)
 
 
 def _without_names(main: Row, other: Row) -> str:
     """The difference without first names; that it is the same, where it is."""
-    same = ("difference", "low", "high")
-    if [number(main[name]) for name in same] == [number(other[name]) for name in same]:
-        return (
-            "Not counting first names, the difference and its interval are the same "
-            f"({corrected_said(other)})."
-        )
+    if _same(main, other):
+        return "Not counting first names, the difference and its interval are the same."
     said = difference_said(other).replace("difference", "difference is", 1)
     return f"Not counting first names, the {said}."
+
+
+def _same(main: Row, other: Row) -> bool:
+    """Whether two differences are the same as far as they are shown."""
+    names = ("difference", "low", "high")
+    return [number(main[name]) for name in names] == [number(other[name]) for name in names]
+
+
+def _no_more_than_others(section: Section, main: Row) -> str:
+    """Beside a heading about one group: that the other is not shown to differ from it."""
+    rows = _groups(section, main).head(1).filter(pl.col("p_adjusted").is_not_null())
+    if not points(main) or not rows.height or points(row := rows.row(0, named=True)):
+        return ""
+    return (
+        f"This is not shown to be specific to {plain(row['first'])} {section.noun.many} "
+        f"({plain(row['first'])} minus {plain(row['second'])}: {number(row['difference'])}, "
+        f"{ends(row['low'], row['high'])})."
+    )
+
+
+def _groups(section: Section, row: Row) -> pl.DataFrame:
+    """The groups compared: the disparity as it came, if there is one, before the keyed one."""
+    rows = of_model(section.contrasts("groups"), row["model"]).filter(
+        pl.col("dimension").is_null(), pl.col("variant").eq_missing(pl.lit(row["variant"]))
+    )
+    return rows.sort("quantity")
 
 
 def _by_wording(section: Section, row: Row) -> dict[str, Any]:
@@ -90,11 +114,7 @@ def _by_wording(section: Section, row: Row) -> dict[str, Any]:
 
 def _against(section: Section, row: Row) -> Iterator[str]:
     """How the disparity compares with that of the other group."""
-    rows = of_model(section.contrasts("groups"), row["model"]).filter(
-        pl.col("dimension").is_null(), pl.col("variant").eq_missing(pl.lit(row["variant"]))
-    )
-    # The disparity as it came, where it was compared too, and else that which keying turned.
-    for other in rows.sort("quantity").iter_rows(named=True):
+    for other in _groups(section, row).head(1).iter_rows(named=True):
         many = section.noun.many
         first, second = f"{plain(other['first'])} {many}", f"{plain(other['second'])} {many}"
         compared = {
@@ -106,9 +126,8 @@ def _against(section: Section, row: Row) -> Iterator[str]:
             compared = f"could not be compared between {first} and {second}"
         yield (
             f"{_female_minus_male(other)} {compared} ({variant_said(other['variant'])}: "
-            f"{difference_said(other)})."
+            f"{verdict_first(other)}{difference_said(other)})."
         )
-        return
 
 
 def _female_minus_male(row: Row) -> str:
@@ -121,7 +140,7 @@ def _more(section: Section, model: str) -> Iterator[str]:
     genders = of_model(section.contrasts("genders"), model)
     groups = of_model(section.contrasts("groups"), model)
     many = section.noun.many
-    for row in genders.filter(pl.col("dimension").is_null()).iter_rows(named=True):
+    for row in _variants(genders):
         tested = tested_said(row, many=many)
         if row["group"] == section.contrast and row["variant"] in {None, "with-names"}:
             # Its numbers stand above, with the heading.
@@ -133,7 +152,7 @@ def _more(section: Section, model: str) -> Iterator[str]:
             f"{number(row['mean_first'])}, male {number(row['mean_second'])}; "
             f"{difference_said(row)}; {tested}."
         )
-    for row in groups.filter(pl.col("dimension").is_null()).iter_rows(named=True):
+    for row in _variants(groups):
         yield (
             f"{_female_minus_male(row)}, {variant_said(row['variant'])}: "
             f"{number(row['mean_first'])} for {plain(row['first'])} and "
@@ -150,6 +169,16 @@ def _more(section: Section, model: str) -> Iterator[str]:
     for (variant,), of in parts.partition_by("variant", as_dict=True, maintain_order=True).items():
         said = how_many_clear(of, "women and men clearly differ in {}", what=what)
         yield f"{variant_said(variant).capitalize()}, {said[0].lower()}{said[1:]}"
+
+
+def _variants(rows: pl.DataFrame) -> Iterator[Row]:
+    """The contrasts over all subscales; of those that first names do not change, one."""
+    shown: dict[tuple[Any, ...], Row] = {}
+    for row in rows.filter(pl.col("dimension").is_null()).iter_rows(named=True):
+        key = tuple(row[name] for name in ("quantity", "group", "first", "second"))
+        if key not in shown or not _same(shown[key], row):
+            yield row
+        shown.setdefault(key, row)
 
 
 def _neither(section: Section, model: str) -> Iterator[str]:
@@ -169,4 +198,7 @@ def _neither(section: Section, model: str) -> Iterator[str]:
         ]
         said.append(f"{variant_said(of['variant'][0])}, {', '.join(values)}")
     if said:
-        yield f"Share of the probability on words for neither women nor men: {'; '.join(said)}."
+        yield (
+            "Share of the probability on other counted words, which are for neither women nor men "
+            f"or in no gender list: {'; '.join(said)}."
+        )

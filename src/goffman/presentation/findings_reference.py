@@ -44,11 +44,12 @@ def _own_group(section: Section, model: str) -> Iterator[str]:
     rows = of_model(section.contrasts("own-reference"), model)
     tested = rows["p_adjusted"].count()
     if tested:
-        apart = clear(rows).height
+        sure = clear(rows)
+        above, below = (sure.filter(pl.col("difference") * sign > 0).height for sign in (1, -1))
         yield (
-            f"{apart or 'None'} of the {tested} {plain(section.against)} {section.noun.many} also "
-            f"{'differs' if apart == 1 else 'differ'} clearly from their own mean, so such a "
-            "difference alone is no sign of stigma."
+            f"By the same test, {above or 'none'} of the {tested} {plain(section.against)} "
+            f"{section.noun.many} {_are(above)} clearly above their own mean and {below or 'none'} "
+            f"{_are(below)} below it, so such a difference alone is no sign of stigma."
         )
 
 

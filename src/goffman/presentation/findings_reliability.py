@@ -41,6 +41,8 @@ def reliability(section: Section, model: str) -> Iterator[str]:
             for name, called in (("alpha", "α"), ("split-half", "split-half"))
             if whole[name]["value"] is not None
         ]
+        if section.presentation.keyed:
+            about += " (sign reversed for reversed statements)"
         yield (
             f"Reliability for {about}: {', '.join(said)}.{_parts(of)} {_meaning(section, g, phi)}"
         )

@@ -20,6 +20,12 @@ if TYPE_CHECKING:
 
     Row = Mapping[str, Any]
 
+CLEAR_VERDICTS = ("relevant", "small")
+
+MOST_LOST = 0.1
+"""A difference is fragile if leaving out one thing loses it more often than this, or if another
+value of a parameter does."""
+
 PARAMETER = "parameter"
 """The way of a row that is no leaving out."""
 
@@ -31,8 +37,26 @@ def with_robustness(finding: Finding, section: Section) -> Finding:
     if finding.verdict is None or finding.difference is None or not rows.height:
         return finding
     changed = rows.filter(pl.col("verdict") != finding.verdict)
+    if fragile := _fragile(rows, finding):
+        head = f"Fragile: {finding.head[0].lower()}{finding.head[1:]}"
+        finding = replace(finding, head=head, shown="fragile", fragile=fragile)
     said = [*_parameters(rows, finding), *_left_out(rows, section, finding)]
-    return replace(finding, robust=" ".join(said), depends="; ".join(_in_short(changed, section)))
+    return replace(finding, robust=" ".join(said), depends=_in_short(changed, section))
+
+
+def _fragile(rows: pl.DataFrame, finding: Finding) -> str:
+    """In how many variations a clear difference is not clear; empty: in too few to call it so."""
+    if finding.verdict not in CLEAR_VERDICTS:
+        return ""
+    lost = ~pl.col("verdict").is_in(CLEAR_VERDICTS)
+    parameters, others = (
+        rows.filter(is_parameter := pl.col("way") == PARAMETER),
+        rows.filter(~is_parameter),
+    )
+    if parameters.filter(lost).height or others.filter(lost).height > MOST_LOST * others.height:
+        count = rows.filter(lost).height
+        return f"clear, but not in {count} of {rows.height} variations of the analysis"
+    return ""
 
 
 def _parameters(rows: pl.DataFrame, finding: Finding) -> Iterator[str]:
@@ -53,50 +77,54 @@ def _left_out(rows: pl.DataFrame, section: Section, finding: Finding) -> Iterato
     rows = rows.filter(pl.col("way") != PARAMETER)
     if not rows.height:
         return
-    most = rows.with_columns(far=(pl.col("difference") - finding.difference).abs()).sort(
-        "far", descending=True
-    )
-    largest = most.row(0, named=True)
-    what = f"leaving out the {_called(largest['way'], section)} {_named(largest, section)}"
+    span = _span(rows.sort("difference"), section)
     changed = rows.filter(pl.col("verdict") != finding.verdict)
     ways = rows["way"].unique(maintain_order=True).to_list()
     any_one = _either([_called(way, section) for way in ways])
     if not changed.height:
-        yield (
-            f"Leaving out any one {any_one} does not change the verdict. At most, the difference "
-            f"becomes {number(largest['difference'])}, by {what}."
-        )
+        yield (f"Leaving out any one {any_one} does not change the verdict. {span}")
         return
     counts = [
         f"{changed.filter(pl.col('way') == way).height} of "
         f"{rows.filter(pl.col('way') == way).height} {_called(way, section, many=True)}"
         for way in changed["way"].unique(maintain_order=True)
     ]
-    yield (
-        f"Leaving out one {any_one} changes the verdict for {' and '.join(counts)}. At most, the "
-        f"difference becomes {number(largest['difference'])} ({largest['verdict']}), by {what}."
+    yield (f"Leaving out one {any_one} changes the verdict for {' and '.join(counts)}. {span}")
+
+
+def _span(rows: pl.DataFrame, section: Section) -> str:
+    """The smallest and the largest difference with one thing left out, and which thing."""
+    low, high = (
+        f"{number(row['difference'])} (without the {_called(row['way'], section)} "
+        f"{_named(row, section)})"
+        for row in (rows.row(0, named=True), rows.row(-1, named=True))
+    )
+    return f"The difference then ranges from {low} to {high}."
+
+
+def _in_short(changed: pl.DataFrame, section: Section) -> str:
+    """Where the verdict is another, in a few words; verdict by verdict."""
+    return "; ".join(
+        f"{verdict} {_either(list(_where(of, section)))}"
+        for (verdict,), of in changed.group_by("verdict", maintain_order=True)
     )
 
 
-def _in_short(changed: pl.DataFrame, section: Section) -> Iterator[str]:
-    """Where the verdict is another, in a few words."""
-    for row in changed.filter(pl.col("way") == PARAMETER).iter_rows(named=True):
-        yield f"{row['verdict']} {row['what']}"
-    for (way,), of in changed.filter(pl.col("way") != PARAMETER).group_by(
-        "way", maintain_order=True
-    ):
-        verdicts = " or ".join(of["verdict"].unique(maintain_order=True))
+def _where(changed: pl.DataFrame, section: Section) -> Iterator[str]:
+    """With which parameters, and without what, a verdict comes out."""
+    yield from changed.filter(pl.col("way") == PARAMETER)["what"]
+    others = changed.filter(pl.col("way") != PARAMETER)
+    for (way,), of in others.group_by("way", maintain_order=True):
         if of.height == 1:
             only = of.row(0, named=True)
-            yield f"{verdicts} without the {_called(str(way), section)} {_named(only, section)}"
+            yield f"without the {_called(str(way), section)} {_named(only, section)}"
         else:
-            many = _called(str(way), section, many=True)
-            yield f"{verdicts} without any one of {of.height} {many}"
+            yield f"without any one of {of.height} {_called(str(way), section, many=True)}"
 
 
 def _clear(row: Row, finding: Finding) -> str:
     """What has become of the verdict."""
-    was, now = (one in ("relevant", "small") for one in (finding.verdict, row["verdict"]))
+    was, now = (one in CLEAR_VERDICTS for one in (finding.verdict, row["verdict"]))
     if was and not now:
         return f"not clear ({row['verdict']})"
     return f"clear ({row['verdict']})" if now and not was else str(row["verdict"])

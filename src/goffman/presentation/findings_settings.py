@@ -82,7 +82,7 @@ def preference(section: Section) -> Iterator[Finding]:
             f"{row['n']} {row['unit']}: {difference_said(row)}.{verdict_said(row)}"
         )
         more = _changes(section, row["model"])
-        yield finding(row, head, text, more, rest=_moved(section, row))
+        yield finding(row, head, text, more, rest=_moved(section, row), unit="log ratio ")
 
 
 def _trials(section: Section, model: str) -> Iterator[str]:

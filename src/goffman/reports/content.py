@@ -11,6 +11,7 @@ from goffman.presentation.numbers import ends, number, p_value
 from goffman.presentation.ratings import file_said
 from goffman.presentation.shown import blanked, names_of, plain, variant_said
 from goffman.presentation.tables_reliability import COEFFICIENTS, reliability_rows
+from goffman.presentation.verdicts import verdict_shown
 from goffman.records import BASELINE
 from goffman.runs.folder import read_controls
 from goffman.terminal import printable
@@ -239,7 +240,7 @@ def _contrast(row: Mapping[str, Any], section: Section, *, several: bool) -> dic
         "interval": "–" if row["low"] is None else ends(row["low"], row["high"]),
         "effect": effect,
         "p": "–" if row["p_adjusted"] is None else p_value(row["p_adjusted"]),
-        "verdict": row["verdict"] or "–",
+        "verdict": verdict_shown(row) or "–",
         "tests": "–" if row["family_size"] is None else f"{row['family_size']:,}",
         "n": f"{row['n']:,} {unit}",
     }
