@@ -41,7 +41,9 @@ Instruments = Annotated[
 Limit = Annotated[
     int | None,
     typer.Option(
-        min=1, help="Ask only the first N prompts of each instrument.", rich_help_panel=ASKED
+        min=1,
+        help="Ask only N prompts of each instrument: one condition of each group in turn.",
+        rich_help_panel=ASKED,
     ),
 ]
 NoControls = Annotated[

@@ -283,10 +283,7 @@ def _questions(
 
 
 def _first(prompts: Sequence[Prompt], limit: int | None) -> Sequence[Prompt]:
-    """So many prompts: whole conditions, one of each group in turn, so that groups are compared.
-
-    A higher limit adds prompts and drops none, so that a short run can be continued.
-    """
+    """So many prompts: whole conditions, one of each group in turn, so that groups are compared."""
     if limit is None or limit >= len(prompts):
         return prompts
     places: dict[str, dict[str, int]] = {}

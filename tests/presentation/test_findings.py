@@ -65,6 +65,8 @@ def gap(low, high, p, tests=1, verdict=None):
         "difference": (low + high) / 2,
         "low": low,
         "high": high,
+        "p": p and p / tests,
+        "correction": "holm",
         "p_adjusted": p,
         "family_size": tests,
         "smallest": 0.05,
@@ -140,7 +142,7 @@ def test_the_heading_follows_the_verdict(low, high, p, verdict, head):
             0.2,
             0.001,
             "small",
-            "The difference is clearly not 0, but the interval includes differences smaller than "
+            "The difference is clear, but the interval includes differences smaller than "
             "0.050, the smallest",
         ),
         (
@@ -148,7 +150,7 @@ def test_the_heading_follows_the_verdict(low, high, p, verdict, head):
             -0.01,
             0.001,
             "small",
-            "The difference is clearly not 0, but it is smaller than 0.050, the smallest",
+            "The difference is clear, but it is smaller than 0.050, the smallest",
         ),
         (
             -0.025,
@@ -165,8 +167,8 @@ def test_the_heading_follows_the_verdict(low, high, p, verdict, head):
             (
                 "There may be no difference, or one larger than 0.050, the smallest difference that counts as "
                 "relevant here. If the true difference were 0.12, an audit like this would "
-                "find it 80% of the time. To find 0.050 that often, about 23 items would "
-                "be needed; this audit had 7."
+                "find it 80% of the time, before correction for other tests. To find 0.050 that "
+                "often, about 23 items would be needed; this audit had 7."
             ),
         ),
     ],
@@ -263,6 +265,7 @@ def relation(first, second, low, high, p, effect=0.6):
         "effect": effect,
         "effect_low": low,
         "effect_high": high,
+        "p": p,
         "p_adjusted": p,
         "family_size": 2,
         "model": None,
@@ -340,3 +343,34 @@ def test_a_preference_is_said_with_its_interval_and_as_how_many_times(value, ver
     assert found.head == head
     assert (found.low, found.high) == pytest.approx((row["low"], row["high"]))
     assert f"is typically {math.exp(value):.2f} times as probable as the other one" in found.text
+
+
+def test_a_difference_that_only_the_others_keep_clear_says_so():
+    row = gap(0.01, 0.2, 0.04, tests=5) | {"p": 0.02}
+    (one,) = findings_of(section("negative-attitude", estimates(row)))
+    assert (
+        "The corrected p also depends on the other main differences of this run: if none of them "
+        "were clear, it would be .100, and this one would not be clear."
+    ) in one.text
+    (one,) = findings_of(section("negative-attitude", estimates(row | {"p": 0.009})))
+    assert "other main differences" not in one.text
+
+
+def rare(kind, first, second, low, high, verdict):
+    ends = {"low": low, "high": high, "difference": (low + high) / 2, "verdict": verdict}
+    p = 0.01 if low * high > 0 else 0.3
+    return gap(low, high, p) | {"kind": kind, "first": first, "second": second} | ends
+
+
+def test_a_difference_that_rare_conditions_have_too_is_not_called_stigma_alone():
+    mere = rare("rarity", "rare", "non-stigmatized", 0.05, 0.43, "small")
+    against = rare("against-rare", "stigmatized", "rare", -0.02, 0.38, "undecided")
+    (one,) = findings_of(section("negative-attitude", estimates(gap(0.1, 0.3, 0.01), against, mere)))
+    assert one.caveat == (
+        "Whether stigmatized conditions exceed rare but neutral ones is undecided (0.18, −0.020 "
+        "to 0.38); rare ones are 0.24 above non-stigmatized ones."
+    )
+    assert one.heading == f"{one.head}. {one.caveat}"
+    above = rare("against-rare", "stigmatized", "rare", 0.02, 0.38, "small")
+    (one,) = findings_of(section("negative-attitude", estimates(gap(0.1, 0.3, 0.01), above, mere)))
+    assert one.caveat == ""

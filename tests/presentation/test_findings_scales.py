@@ -14,7 +14,7 @@ from goffman.presentation.section import Section
 from goffman.presentation.shown import Names
 from goffman.presentation.tables_reliability import reliability as reliability_table
 from goffman.presentation.tables_reliability import reliability_rows
-from goffman.tables import CONTRASTS, ESTIMATES, SCORES, schema
+from goffman.tables import CONTRASTS, ESTIMATES, SCORES, VERDICTS, schema
 
 NAMES = Names(models={"m": "m"}, instruments={}, conditions={}, items={})
 
@@ -30,7 +30,7 @@ def section(measure="negative-attitude", *, scores=(), estimates=(), wordings=("
         presentation=by.presentation,
         scores=pl.DataFrame([of | row for row in scores] or [of], schema=schema(SCORES)),
         estimates=pl.DataFrame(
-            [usual | row for row in estimates], schema=schema((*CONTRASTS, *ESTIMATES))
+            [usual | row for row in estimates], schema=schema((*CONTRASTS, *ESTIMATES, *VERDICTS))
         ),
         names=NAMES,
         contrast="stigmatized",
@@ -143,8 +143,8 @@ def test_the_references_own_conditions_are_counted_beside_them():
     )
     said = above_reference(found, "m")
     assert (
-        "2 of the 3 non-stigmatized conditions also differ clearly from their own mean, so such a "
-        "difference alone is no sign of stigma."
+        "By the same test, 1 of the 3 non-stigmatized conditions is clearly above their own mean "
+        "and 1 is below it, so such a difference alone is no sign of stigma."
     ) in said
 
 
@@ -220,7 +220,26 @@ def test_what_does_not_count_is_said_with_how_far_it_could_move_the_difference()
     )
     outside = mass | {"quantity": "outside", "value": 0.3}
     (text,) = uncounted(section("gender-of-phrase", scores=[outside]), row)
-    assert text.startswith("On average, 0.30 of")
+    assert text.startswith("On average, 0.30 of the probability is on phrases that")
+    assert text.endswith("many of these phrases end in a word such as “person”.")
+
+
+def test_shortened_sentences_of_which_less_is_counted_are_no_measure():
+    row = against("over-baseline", "stigmatized", 0.02, 0.2, mean_second=0.2, verdict="undecided")
+    row |= {"second": "baseline", "group": "stigmatized", "variant": "with-names"}
+    mass = {"level": "prompt", "quantity": "mass", "variant": "with-names", "wording": "one"}
+    masses = [
+        mass | {"group": "baseline", "value": 0.2},
+        mass | {"group": "stigmatized", "value": 0.45},
+    ]
+    text, hardly, _ = over_baseline(
+        section("gender-of-subject", scores=masses, estimates=[row]), "m"
+    )
+    assert "it does not clearly differ (undecided; change 0.020" in text
+    assert hardly == (
+        "But only 0.20 of the probability is counted in the shortened sentences, compared with "
+        "0.45 for stigmatized conditions. So the two differences are hardly comparable."
+    )
 
 
 def test_what_could_put_a_bias_in_doubt_is_said():
