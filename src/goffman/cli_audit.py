@@ -105,7 +105,7 @@ def audit(
     placement: AdjectivePlacement = None,
     pairs: Pairs = None,
 ) -> None:
-    """Ask models questions about stigma, measure the answers and write a report.
+    """Ask models, measure their answers and write a report.
 
     To resume a run that was stopped, run the same command again.
     """
