@@ -43,7 +43,7 @@ Limit = Annotated[
     int | None,
     typer.Option(
         min=1,
-        help="Ask only N prompts of each instrument, for a quick try. Every group is asked about.",
+        help="Ask only N prompts of each instrument, for a quick try.",
         rich_help_panel=ASKED,
     ),
 ]
@@ -51,8 +51,7 @@ NoControls = Annotated[
     bool,
     typer.Option(
         "--no-controls",
-        help="Leave out the control items: easy questions that show whether a model can do the "
-        "task.",
+        help="Leave out the control items (easy questions, to see if a model can do the task).",
         rich_help_panel=ASKED,
     ),
 ]
@@ -154,8 +153,8 @@ Forms = Annotated[
     list[str] | None,
     typer.Option(
         "--form",
-        help="Ask in this form only. goffman ls explains the forms. May be repeated. Default: "
-        "every form that the model can answer.",
+        help="Ask in this form only (goffman ls explains the forms). May be repeated. Default: "
+        "all that the model can answer.",
         rich_help_panel=ASKED,
     ),
 ]
@@ -166,7 +165,7 @@ Thorough = Annotated[
         help="Ask chat models and text generators every prompt, with the answers in every order. "
         "Default: a balanced sample, at most 6,000 prompts in all. (On a GPU, only prompts that "
         "are answered in text are sampled.)",
-        rich_help_panel=ASKED,
+        rich_help_panel=_CHATS,
     ),
 ]
 System = Annotated[

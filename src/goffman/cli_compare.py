@@ -163,7 +163,7 @@ def check(
       4  a rule is about a model that cannot do the task
 
     If both 1 and 4 apply, the code is 4.
-    """
+    """  # noqa: D301 - the escape keeps the lines of the list as they are
     with _undecided_where_broken():
         from goffman.reports.check import gate, parse
         from goffman.reports.measurable import with_doubts

@@ -162,7 +162,7 @@ def _name_in_full(param: Any) -> str:
 
 def _value_of(param: Any) -> str:
     """What stands for the value of an option: its choices, or a word by its type."""
-    kind = getattr(getattr(param, "type_descriptor", None), "annotation", None)
+    kind: Any = getattr(getattr(param, "type_descriptor", None), "annotation", None)
     if isinstance(kind, type) and issubclass(kind, Enum):
         return "|".join(str(one.value) for one in kind)
     # Of an option that may be repeated, the type of each value.
