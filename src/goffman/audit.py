@@ -171,8 +171,8 @@ class _Work:
             prompts = with_one_mask(prompts)
             if left_out := len(question.prompts) - len(prompts):
                 self.listener.note(
-                    f"{question.instrument.id}: {left_out:,} sentences with more than one marked "
-                    "pronoun are left out."
+                    f"{question.instrument.id}: {left_out:,} sentences are left out, because more "
+                    "than one pronoun is marked in them."
                 )
         return Job(
             run=self.run,
@@ -218,14 +218,14 @@ def _ask_model(work: _Work, pair: Asking) -> Iterator[Asked]:
             count = len(asked.damaged)
             files = "1 file" if count == 1 else f"{count} files"
             work.listener.note(
-                f"{asked.instrument}, {name}: {files} of stored answers had been damaged. These "
-                "questions were asked again."
+                f"{asked.instrument}, {name}: {files} of stored answers had been damaged, so "
+                "these questions were asked again."
             )
         if asked.not_one_token:
             words = ", ".join(asked.not_one_token)
             work.listener.note(
-                f"{name} splits these words into several tokens, so it cannot fill them in and no "
-                f"probability is recorded: {words}."
+                f"{name} splits these words into several tokens, so it cannot fill them in, and "
+                f"their probability is not recorded: {words}."
             )
         for remark in asked.remarks:
             work.listener.note(f"{asked.instrument}, {name}: {remark}")

@@ -148,7 +148,7 @@ def validate(path: NameOrPath, *, as_json: Json = False) -> None:
         beside = f"{controls:,} control prompts" if controls else "no control items"
         print(f"{printable(path)} is valid: {count:,} prompts and {beside}.")
         for name, prompts_of_form in further.items():
-            print(f"In the form {name}: {prompts_of_form:,} prompts.")
+            print(f"Form {name}: {prompts_of_form:,} prompts.")
     if faults:
         raise typer.Exit(2)
 
@@ -232,9 +232,9 @@ def prompts(
         thorough=not sized,
     )
     if pronouns and form is not None:
-        raise InputError("--pronouns and --form ask for two forms: give one of them.")
+        raise InputError("Give --pronouns or --form, not both.")
     if as_json and style not in {None, Format.JSON}:
-        raise InputError(f"--json and --format {style} name two formats. Give one of them.")
+        raise InputError(f"Give --json or --format {style}, not both.")
     chosen = Format.JSON if as_json else style or format_for(output)
     instrument = load_instrument(name)
     if pronouns:
@@ -245,7 +245,7 @@ def prompts(
     controls = () if no_controls else rendered.controls
     rows = prompt_rows([*rendered.prompts, *controls][:limit])
     _say_faults("left out", rendered.left_out)
-    _say_faults("kept, but check it", rendered.remarks)
+    _say_faults("kept, but please check", rendered.remarks)
     if chosen is Format.TABLE:
         shown = ("prompt_id", "item", "wording", "condition", "person", "order", "begun", "text")
         text = table_text(rows, [column for column in shown if rows and column in rows[0]])

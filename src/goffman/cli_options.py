@@ -220,7 +220,7 @@ def _check_text(name: str, text: str) -> None:
     # What is not UTF-8 on the command line comes as lone surrogates.
     if "\0" in text or any("\ud800" <= sign <= "\udfff" for sign in text):
         raise InputError(
-            f"{name} is '{text}'. It contains a NUL character or bytes that are not UTF-8. Rename "
+            f"{name} is '{text}', with a NUL character or bytes that are not UTF-8 in it. Rename "
             "the file or folder."
         )
 

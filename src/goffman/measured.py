@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from goffman.by_ratings import COMPARED, SHIPPED_SCORES, by_ratings
 from goffman.correlations import correlations
-from goffman.errors import RunError
+from goffman.errors import RunError, no_run
 from goffman.estimate import estimates
 from goffman.estimates.contrast import Comparing
 from goffman.estimates.sharing import sharings
@@ -107,9 +107,7 @@ def read_again(folder: Path, *, parser: str, note: Note) -> None:
     """The run is measured anew with its replies read by another parser; nobody is asked."""
     parser_named(parser)
     if read_manifest(folder) is None:
-        raise RunError(
-            f"There is no run in '{folder}': it has no manifest.json. Make one with goffman audit."
-        )
+        raise RunError(no_run(folder))
     with open_run(folder) as run:
         try:
             words = words_of(run.manifest)

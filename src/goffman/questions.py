@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from goffman.models.spec import Description
     from goffman.options import AskOptions, Listener
 
-PRONOUNS = " Masked and causal models get a version that asks which pronoun they would write."
+PRONOUNS = " (Masked and causal models are asked which pronoun they prefer.)"
 """Who else can answer sentence pairs."""
 
 MOST = {"--limit": 10**9, "--batch-size": 10**6, "--trials": 10**4}
@@ -204,8 +204,8 @@ def _check_forms(
     for model, what in described.items():
         if forms and not chosen[model]:
             raise ModelError(
-                f"{what} It cannot be asked in the form {' or '.join(forms)}. Without --form, it "
-                "is asked in every form that it can answer."
+                f"{what} It cannot be asked in the form {' or '.join(forms)}. Leave out --form to "
+                "ask it in every form that it can answer."
             )
 
 
@@ -233,17 +233,15 @@ def _check(
             raise ModelError(_nothing_to_ask(what, asked if named else {}))
     if named and unasked:
         needed = " ".join(f"{name} needs {_needed(kind)}" for name, kind in unasked.items())
-        raise ModelError(f"None of the models can answer what you named. {needed}")
+        raise ModelError(f"None of the models can be asked these questions. {needed}")
 
 
 def _nothing_to_ask(what: Description, named: Mapping[str, InstrumentKind]) -> str:
     """The sentences for a model that can answer none of the instruments, and what to do."""
     if not named:
-        return f"{what} No instrument can be asked of it."
+        return f"{what} No instrument fits it."
     needed = " ".join(f"{name} needs {_needed(kind)}" for name, kind in named.items())
-    several = "None of the instruments you named" if len(named) > 1 else "The instrument you named"
-    verb = "cannot" if len(named) == 1 else "can"
-    return f"{what} {several} {verb} be asked of it. {needed}"
+    return f"{what} It cannot be asked {' or '.join(named)}. {needed}"
 
 
 def _needed(kind: InstrumentKind) -> str:
@@ -369,7 +367,7 @@ def _faults_of(rendered: Rendered | None) -> Iterator[tuple[str, str]]:
     """What was done with faulty sentence pairs, and which they are; at most three are named."""
     if rendered is None:
         return
-    done = (("left out", rendered.left_out), ("kept, but check it", rendered.remarks))
+    done = (("left out", rendered.left_out), ("kept, but please check", rendered.remarks))
     for what, faults in done:
         if faults:
             more = f"; and {len(faults) - 3:,} more" if len(faults) > 3 else ""
@@ -383,6 +381,5 @@ def _check_sentences(given: PromptOptions | None, ways: Sequence[Askable]) -> No
             if getattr(given, name, None) is not None:
                 named = " or ".join(dict.fromkeys(way.of for way in ways))
                 raise InputError(
-                    f"{option} works only with instruments of sentence pairs, such as coreference, "
-                    f"not with {named}."
+                    f"{option} works only with sentence pairs (coreference), not with {named}."
                 )

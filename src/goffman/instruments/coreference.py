@@ -106,7 +106,7 @@ def without_a_chat(instrument: Instrument) -> Instrument:
     """
     if not isinstance(instrument.content, SentencePairs):
         raise InputError(
-            f"--pronouns cannot be used with {instrument.id}, because it has no sentence pairs."
+            f"--pronouns works only with sentence pairs (coreference), not with {instrument.id}."
         )
     settings = {**instrument.settings, "measure": "pronoun-preference", "top_k": 10}
     settings.pop("smallest", None)
@@ -133,8 +133,8 @@ def generate_pairs(content: SentencePairs, *, count: int, seed: int) -> list[Pai
     possible = len(content.frames) * len(cast)
     if not 1 <= count <= possible:
         raise SentenceError(
-            f"--sentence-pairs is {count}. Allowed: 1 to {possible:,} ({len(content.frames)} "
-            f"sentence frames × {len(cast)} ordered pairs of occupations)."
+            f"--sentence-pairs is {count}. Allowed: 1 to {possible:,} ({len(content.frames):,} "
+            f"sentence frames × {len(cast):,} pairs of occupations)."
         )
     ranked = _ranked(content.frames, content.occupations, seed)
     rounds = -(-count // len(ranked))
@@ -172,8 +172,7 @@ def draw(pairs: Sequence[Pair], *, count: int, seed: int) -> list[Pair]:
     """Some of the pairs, in the order in which they are given."""
     if not 1 <= count <= len(pairs):
         raise SentenceError(
-            f"--sentence-pairs is {count}. Allowed: 1 to {len(pairs):,}, because there are no more "
-            "pairs."
+            f"--sentence-pairs is {count}, but there are only {len(pairs):,} pairs."
         )
     drawn = set(sorted((pair.id for pair in pairs), key=lambda name: _rank(seed, name))[:count])
     return [pair for pair in pairs if pair.id in drawn]

@@ -103,7 +103,7 @@ def load_instrument(name_or_path: str | Path) -> Instrument:
     shown = given if len(given) <= 200 else f"{given[:200]}…"
     known = (*builtin_names(), *plugged_instruments())
     raise InputError(
-        f"There is no instrument '{shown}'. Give the path of a folder or one of "
+        f"There is no instrument '{shown}'. Give a folder, or one of these: "
         f"{', '.join(known)}.{did_you_mean(given, known)}"
     )
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from goffman.errors import InputError, did_you_mean
+from goffman.errors import InputError, did_you_mean, no_run
 from goffman.lexicons.journal import Unit
 from goffman.records import ENGLISH, MASK, Attitude, primary_language
 
@@ -156,9 +156,7 @@ def _manifest(run: Path) -> Manifest:
 
     manifest = read_manifest(run)
     if manifest is None:
-        raise InputError(
-            f"There is no run in '{run}': it has no manifest.json. Make one with goffman audit."
-        )
+        raise InputError(no_run(run))
     return manifest
 
 

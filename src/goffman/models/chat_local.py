@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from goffman.models.hub import Files
 
 TEMPLATE = (
-    "Asked through the model's own chat template, one user message a chat; replies are drawn at "
-    "the temperature and top p given, whatever its generation_config.json says."
+    "Prompts use the model's own chat template, one user message per chat. Replies use the given "
+    "temperature and top p, not those in its generation_config.json."
 )
 
 BATCHES = {"cpu": (2_048, 32), "gpu": (65_536, 512)}
@@ -78,8 +78,8 @@ class LocalChat:
         )
         if not self._ends:
             raise ModelError(
-                f"'{identity.name}' does not say which token ends a reply: neither "
-                "generation_config.json nor its tokenizer has an eos token."
+                f"'{identity.name}' does not say which token ends a reply: there is no eos token "
+                "in its generation_config.json or tokenizer."
             )
 
     def chat(self, turns: Sequence[Turn], heard: Callable[[int, Reply], None]) -> None:
@@ -259,7 +259,7 @@ def load_chat(
         chat.encode(["Who is there?"])
     except (TemplateError, ValueError) as error:
         raise ModelError(
-            f"The chat template of '{files.name}' cannot put a question: {error}. Its folder must "
-            "hold a chat_template.jinja for messages with role and content."
+            f"The chat template of '{files.name}' does not work: {error}. The folder needs a "
+            "chat_template.jinja for messages with role and content."
         ) from error
     return chat

@@ -34,8 +34,8 @@ WORDS_LIMIT = 24
 """Tokens of a reply in which a blank is filled."""
 
 NO_PROBABILITIES = (
-    "The server does not give the probabilities of words: in completions, the word that it says in "
-    "each trial is counted instead."
+    "The server does not give the probabilities of words. In completions, the word that it says "
+    "in each trial is counted instead."
 )
 
 
@@ -86,11 +86,11 @@ class Parameters:
         if name != "seed" and self._said[name] != DEFAULTS[name]:
             return False
         shown = self._said.pop(name)
-        said = "The server does not take a seed: the same replies cannot be drawn again."
+        said = "The server does not take a seed, so the replies cannot be reproduced exactly."
         if name != "seed":
             said = (
-                f"The server does not take {name}: it was left out. {shown:g} was asked for, "
-                "which is the protocol's default."
+                f"The server does not accept {name}, so it was left out. Its value was {shown}, "
+                "which is the default."
             )
         self.changed += (said,)
         return True
@@ -101,7 +101,7 @@ class Parameters:
             return False
         self._tried.add(other)
         self._said[other] = self._said.pop(name)
-        self.changed += (f"The server takes the token limit as {other}, not as {name}.",)
+        self.changed += (f"The server takes the token limit as {other}, not {name}.",)
         return True
 
 

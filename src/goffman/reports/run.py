@@ -12,7 +12,7 @@ import polars as pl
 
 from goffman.by_ratings import COMPARED
 from goffman.correlations import Correlation, correlations
-from goffman.errors import RunError
+from goffman.errors import RunError, no_run
 from goffman.robustness import ROBUSTNESS_FILE
 from goffman.runs.files import Folder
 from goffman.runs.folder import read_prompts
@@ -76,9 +76,7 @@ def read_run(folder: Path) -> MeasuredRun:
     """The run in the folder; RunError where there is none, or where it is not measured yet."""
     manifest = read_manifest(folder)
     if manifest is None:
-        raise RunError(
-            f"There is no run in '{folder}': it has no manifest.json. Make one with goffman audit."
-        )
+        raise RunError(no_run(folder))
     compared = None
     if COMPARED in manifest.tables:
         compared = _read(folder, COMPARED, RATINGS_COMPARED, manifest=manifest)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from goffman.errors import RunError
+from goffman.errors import RunError, no_run
 from goffman.runs.manifest import read_manifest
 from goffman.runs.store import answers_folder, columns_of, read_parts, sound_parts
 from goffman.tables import schema
@@ -30,9 +30,7 @@ def read_answers(
     """
     manifest = read_manifest(run)
     if manifest is None:
-        raise RunError(
-            f"There is no run in '{run}': it has no manifest.json. Make one with goffman audit."
-        )
+        raise RunError(no_run(run))
     frames = [pl.DataFrame(schema=schema(columns_of(table)))]
     for name in sorted(manifest.models):
         for asked in sorted(manifest.answers.get(name, {})):
