@@ -113,9 +113,8 @@ def read_again(folder: Path, *, parser: str, note: Note) -> None:
             words = words_of(run.manifest)
         except RunError as error:
             raise RunError(
-                f"{error} So the replies cannot be read again with another parser alone. Run the "
-                f"run's goffman audit command again, with --parser {parser}: no model is asked "
-                "again."
+                f"{error} So the replies cannot be read again on their own. Run the goffman audit "
+                f"command of this run again with --parser {parser}. No model is asked again."
             ) from error
         before = run.manifest.measuring
         words = replace(words, parser=parser)

@@ -179,8 +179,8 @@ def _fills(run: Path, instruments: Sequence[str]) -> pl.DataFrame:
         if name not in there:
             listed = ", ".join(there) or "none"
             raise InputError(
-                f"{run} has no filled-in words for '{name}'. It has some for: {listed}."
-                f"{did_you_mean(name, there)} Give one of these with --instrument."
+                f"{run} has no filled-in words for '{name}'.{did_you_mean(name, there)} It has "
+                f"some for: {listed}. Choose with --instrument."
             )
     prompts = read_prompts(run, manifest).filter(pl.col("instrument").is_in(chosen))
     asked = prompts.select("prompt_id", "item", "wording", "text")

@@ -135,9 +135,9 @@ class LocalChat:
         except (RuntimeError, ArithmeticError, ValueError, IndexError) as error:
             longest = max(map(len, questions))
             raise AskingError(
-                f"{self.identity.name} failed on {len(keys)} questions of up to {longest} tokens: "
-                f"{str(error).strip().splitlines()[0]} Everything answered so far is kept; run the "
-                "same command again to resume."
+                f"{self.identity.name} failed on {len(keys)} prompts of up to {longest} tokens: "
+                f"{str(error).strip().splitlines()[0]} All answers so far are kept. To resume, "
+                "run the same command again."
             ) from error
         return [
             self._reply(one, prompt_tokens=len(encoded[text]))

@@ -99,8 +99,8 @@ class RemoteChat:
         _in_thread(talk.run(), stopped=talk.stop_soon)
         if isinstance(talk.failed, Failed):
             raise AskingError(
-                f"{self.identity.name}: {self.hidden(str(talk.failed))} Everything answered so far "
-                "is kept; run the same command again to resume."
+                f"{self.identity.name}: {self.hidden(str(talk.failed))} All answers so far are "
+                "kept. To resume, run the same command again."
             ) from None
         if talk.failed is not None:
             raise talk.failed

@@ -115,9 +115,9 @@ def refusal_of(name: str, value: object) -> str:
     option = OPTIONS[name]
     if name in LIMITS:
         names = " nor as ".join(LIMITS)
-        return f"the server takes no token limit ({option} {value}), neither as {names}"
+        return f"the server accepts no token limit ({option} {value}), neither as {names}"
     instead = f"Ask with {option} {DEFAULTS[name]:g}" if name == "temperature" else f"Omit {option}"
     return (
-        f"the server does not take {option} {value}. Without it other replies would be drawn than "
-        f"you asked for. {instead}, or ask another model"
+        f"the server does not accept {option} {value}, and without it the replies would be "
+        f"different. {instead}, or use another model"
     )

@@ -104,15 +104,16 @@ def _read(
     """The table; RunError where it is missing, damaged or of another form."""
     path = folder / name
     again = (
-        "Run the goffman audit command that made this run again. It rewrites the file and asks no "
-        "model again."
+        "Run the goffman audit command of this run again. It writes the file again and asks no "
+        "model."
     )
     content = Folder(folder).read(name)
     if content is None:
-        raise RunError(f"{path} is missing: the run has not been measured yet. {again}")
+        raise RunError(f"{path} is missing, because the run has not been measured yet. {again}")
     if not manifest.knows(name, content):
         raise RunError(
-            f"{path} was damaged or edited, or goffman was stopped while it wrote the file. {again}"
+            f"{path} was damaged or changed, or goffman was stopped while it wrote the file. "
+            f"{again}"
         )
     try:
         frame = pl.read_parquet(io.BytesIO(content))
