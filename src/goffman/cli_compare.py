@@ -33,6 +33,9 @@ model cannot do the task, so that its numbers decide nothing."""
 Output = Annotated[Path | None, typer.Option(help="Write to this file.")]
 
 
+NOTHING = "Nothing to compare: the two runs have too few prompts in common.\n"
+
+
 class Export(StrEnum):
     """The places where people publish."""
 
@@ -70,6 +73,7 @@ def compare(
 
     if output is not None:
         _check_ending(output)
+    _check_different(runs)
     measured = [read_run(run) for run in runs]
     found = compare_runs(measured, models=model or (), seed=seed, note=say)
     _say_verdicts(found)
@@ -84,7 +88,7 @@ def compare(
         screen = screen_of(one, everything=everything)
         sys.stdout.write(printable(screen.heading) + "\n")
         columns = tuple(screen.rows[0]) if screen.rows else ()
-        text = table_text(screen.rows, columns, whole=1) if screen.rows else "Nothing to compare.\n"
+        text = table_text(screen.rows, columns, whole=1) if screen.rows else NOTHING
         notes = "".join(f"{printable(note)}\n" for note in screen.notes)
         sys.stdout.write(f"{text}{notes}\n")
     if output is not None:
@@ -100,6 +104,15 @@ def _say_verdicts(found: Sequence[Comparison]) -> None:
     marks = [f"Note on {one.instrument}: {mark}." for one in found for mark in one.verdict.marks]
     for line in dict.fromkeys(marks):
         say(line)
+
+
+def _check_different(runs: Sequence[Path]) -> None:
+    """InputError where a run was given twice: nothing differs, and nothing would be learned."""
+    seen: set[Path] = set()
+    for run in runs:
+        if run.resolve() in seen:
+            raise InputError(f"You gave the same run twice: {run}. Give two different runs.")
+        seen.add(run.resolve())
 
 
 def _check_ending(path: Path) -> None:

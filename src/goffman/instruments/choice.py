@@ -48,7 +48,7 @@ def read_choice(
     path = folder / FILE
     if not path.exists():
         if (folder / CHOICE_FILE).exists():
-            faults.add(CHOICE_FILE, None, f"there are controls of a choice, but no {FILE}.")
+            faults.add(CHOICE_FILE, None, f"there are control items for choices, but no {FILE}.")
         return None, []
     toml = read_toml(path, faults)
     if toml is None:
@@ -68,7 +68,7 @@ def read_choice(
     files: list[Path] = []
     if isinstance(content, Questionnaire):
         if not toml.values.get("scales"):
-            faults.add(FILE, None, "there is no [[scales]]: the options of a question.")
+            faults.add(FILE, None, "[[scales]] is missing. It lists the answers to a question.")
         _check_people(top, people, content, faults)
         _check_count(content, stems, scales, people, faults, permuted=orders == "all")
         controls, files = read_controls(
@@ -108,9 +108,9 @@ def _stems(
     stems: list[Stem] = []
     tables = toml.tables("stems", faults)
     if not tables:
-        faults.add(FILE, None, "there is no [[stems]]: how a question is put.")
+        faults.add(FILE, None, "[[stems]] is missing. It says how a question is asked.")
     if of_pairs and len(tables) > 1:
-        message = "there are several [[stems]]. Sentence pairs have one."
+        message = "there are several [[stems]], but sentence pairs need exactly one."
         faults.add(FILE, tables[1].lines.get("id"), message)
     known = [scale.id for scale in scales]
     for table in tables:
@@ -122,7 +122,7 @@ def _stems(
         if name:
             faults.check_id(FILE, row, what="id in [stems]", given=name)
         if name and name in {stem.id for stem in stems}:
-            faults.add(FILE, row, f"the stem '{name}' is there twice.")
+            faults.add(FILE, row, f"the stem '{name}' appears twice.")
         if name == "all":
             faults.add(FILE, row, "'all' cannot be the id of a stem: it means all of them.")
         keyed = faults.check_one_of(
@@ -163,7 +163,7 @@ def _check_stem(row: int | None, stem: Stem, faults: Faults, *, of_pairs: bool) 
     if stray_braces(stem.text):
         faults.add(FILE, row, f"{what} has a stray brace: '{stem.text}'.")
     if MASK in stem.text:
-        faults.add(FILE, row, f"{what} has {MASK}: nothing is filled in a choice.")
+        faults.add(FILE, row, f"{what} has {MASK}, but a choice has no blank to fill in.")
 
 
 def _check_orders(
@@ -187,7 +187,7 @@ def _people(toml: TomlFile, faults: Faults) -> tuple[Described, ...]:
         if name:
             faults.check_id(FILE, row, what="id in [people]", given=name)
         if name and name in {one.id for one in people}:
-            faults.add(FILE, row, f"the person '{name}' is there twice.")
+            faults.add(FILE, row, f"the person '{name}' appears twice.")
         gender = None
         if "gender" in given:
             gender = faults.check_one_of(
@@ -205,7 +205,7 @@ def _people(toml: TomlFile, faults: Faults) -> tuple[Described, ...]:
             faults.check_plain(FILE, table.lines.get("texts"), what=what, text=text)
         people.append(Described(id=name, gender=gender or "unstated", texts=texts))
     if len({len(one.texts) for one in people if len(one.texts) > 1}) > 1:
-        message = "people with several texts must have the same number of them: they go in turn."
+        message = "all people must have the same number of texts, which take turns."
         faults.add(FILE, toml.top().lines.get("people"), message)
     return tuple(people)
 
@@ -234,11 +234,11 @@ def _check_people(
     row = top.lines.get("people")
     if people and any(count != 1 for count in masks):
         which = next(item.id for item in content.items if item.text.count(MASK) != 1)
-        message = f"there are [[people]], but the item '{which}' has no {MASK} for them."
+        message = f"there are [[people]], but the item '{which}' has no {MASK} to put them in."
         faults.add(FILE, row, message)
     if not people and any(masks):
         which = next(item.id for item in content.items if MASK in item.text)
-        message = f"the item '{which}' has {MASK}: say in [[people]] who stands there."
+        message = f"the item '{which}' has {MASK}, so [[people]] must say who stands there."
         faults.add(FILE, row, message)
 
 
@@ -265,7 +265,9 @@ def _check_pairs(top: TomlTable, faults: Faults) -> None:
     """The options of a sentence pair are its two people; nothing else can be chosen."""
     for key in ("scales", "people", "controls"):
         if key in top.values:
-            message = f"'{key}' does not go with sentence pairs: their options are the two people."
+            message = (
+                f"'{key}' cannot be used with sentence pairs: their answers are the two people."
+            )
             faults.add(FILE, top.lines.get(key), message)
 
 

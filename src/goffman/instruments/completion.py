@@ -23,7 +23,7 @@ def read_completion(toml: TomlFile, content: Questionnaire | SentencePairs, faul
     table.require(["question"], faults)
     given = table.take({"question": str}, faults)
     if not _are_masked(content, frames=True):
-        message = f"[completion] needs sentences with {MASK}, and this instrument has none."
+        message = f"[completion] needs sentences with {MASK}, but this instrument has none."
         faults.add(toml.name, toml.top().lines.get("completion"), message)
     return _with_sentence(toml, "completion", "question", given.get("question"), faults)
 

@@ -228,7 +228,7 @@ def read_sentence_pairs(
     paths = [folder / name for name in ("frames.csv", "occupations.csv", "adjectives.csv")]
     question = str(toml.values.get("question", ""))
     if places(question) != ["pronoun"]:
-        message = "question must have {pronoun} in it once, and no other place."
+        message = "question must contain {pronoun} exactly once, and no other place."
         faults.add(toml.name, toml.top().lines.get("question"), message)
     frames = read_table(paths[0], required=["frame", "type", "referent", "text"], faults=faults)
     jobs = read_table(
@@ -255,7 +255,7 @@ def _frames(rows: Sequence[Row], faults: Faults) -> Iterator[Frame]:
         where = (row.file, row.number)
         faults.check_id(*where, what="frame", given=row["frame"])
         if row["frame"] in seen:
-            faults.add(*where, f"the frame '{row['frame']}' is there twice.")
+            faults.add(*where, f"the frame '{row['frame']}' appears twice.")
         seen.add(row["frame"])
         kind = faults.check_one_of(*where, what="type", given=row["type"], allowed=_TYPES)
         referent = faults.check_one_of(
@@ -300,7 +300,7 @@ def _occupations(rows: Sequence[Row], faults: Faults) -> Iterator[Occupation]:
         for spelling in (name, *spellings):
             folded = spelling.casefold().replace("-", " ")
             if folded in seen:
-                message = f"'{spelling}' is there already, for '{seen[folded]}'."
+                message = f"'{spelling}' is already used for '{seen[folded]}'."
                 faults.add(*where, message)
             seen[folded] = name
         gender = faults.check_one_of(*where, what="gender", given=row["gender"], allowed=_GENDERS)
@@ -323,6 +323,6 @@ def _settings(rows: Sequence[Row], faults: Faults) -> Iterator[Setting]:
         if not (setting.male or setting.female):
             faults.add(row.file, row.number, "male and female are both empty.")
         elif setting in seen:
-            faults.add(row.file, row.number, f"the setting '{setting.id}' is there twice.")
+            faults.add(row.file, row.number, f"the setting '{setting.id}' appears twice.")
         seen.add(setting)
         yield setting
