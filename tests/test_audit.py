@@ -76,9 +76,8 @@ def test_every_instrument_that_a_model_can_answer_is_asked_and_the_rest_is_said(
     ]
     wanted = "a classifier, such as siebert/sentiment-roberta-large-english."
     chat = (
-        "a chat model (openai:NAME, http://HOST/v1#NAME, or a causal model with a chat "
-        "template). Masked and causal models get a version that asks which pronoun they would "
-        "write."
+        "a chat model (openai:NAME, http://HOST/v1#NAME, or a model with a chat template). "
+        "(Masked and causal models are asked which pronoun they prefer.)"
     )
     filled = "a masked model, such as roberta-base."
     assert [note for note in notes if "left out" in note] == [
@@ -126,11 +125,11 @@ def test_every_instrument_that_a_model_can_answer_is_asked_and_the_rest_is_said(
             "classifier",
             "coreference",
             (
-                "'{}' is a classifier model (BertForSequenceClassification, bert): it "
-                "can classify sentences. The instrument you named cannot be asked of it. "
-                "coreference needs a chat model (openai:NAME, http://HOST/v1#NAME, or a causal "
-                "model with a chat template). Masked and causal models get a version that asks "
-                "which pronoun they would write."
+                "'{}' is a classifier model (BertForSequenceClassification, bert): it can "
+                "classify sentences. The instrument you named cannot be asked of it. "
+                "coreference needs a chat model (openai:NAME, http://HOST/v1#NAME, or a model "
+                "with a chat template). (Masked and causal models are asked which pronoun they "
+                "prefer.)"
             ),
         ),
         (
@@ -182,8 +181,8 @@ def test_a_named_instrument_that_none_of_several_models_can_answer_is_refused(
     with pytest.raises(ModelError) as refusal:
         audit([masked, other], instruments=names, output=tmp_path / "run")
     assert str(refusal.value) == (
-        "None of the models can answer what you named. people-sentiment needs a "
-        "classifier, such as siebert/sentiment-roberta-large-english."
+        "None of the models can be asked these questions. people-sentiment needs a classifier, "
+        "such as siebert/sentiment-roberta-large-english."
     )
     assert not (tmp_path / "run").exists()
 
@@ -213,14 +212,14 @@ def test_a_folder_with_other_files_is_no_place_for_a_run(masked, tmp_path):
     with pytest.raises(RunError) as refusal:
         audit([masked], instruments=["care-seeking"], output=own, options=FEW)
     assert str(refusal.value) == (
-        f"{own} holds other files (items.csv) and no run. Give an empty or a new folder with "
+        f"{own} contains other files (items.csv) and no run. Give an empty or new folder with "
         "--output."
     )
     assert [path.name for path in own.iterdir()] == ["items.csv"]
     with pytest.raises(RunError) as refusal:
         audit([masked], instruments=["care-seeking"], output=own / "items.csv", options=FEW)
     assert str(refusal.value) == (
-        f"{own / 'items.csv'} is not a folder. Give a folder with --output."
+        f"{own / 'items.csv'} is a file, not a folder. Give a folder with --output."
     )
 
 
@@ -260,40 +259,40 @@ def test_another_version_of_an_instrument_never_lands_in_the_same_answers(
     other = changed(tmp_path, "care-seeking", ('version = "1.2"', 'version = "1.3"'))
     text = refusal_of(finished, masked, instruments=[other])
     assert text.startswith(
-        f"to care-seeking, asked in another way (version: {before['version']} there, 1.3 here; "
+        f"to care-seeking, asked in another way (version: {before['version']} before, 1.3 now; "
         "other files of the instrument)."
     )
 
 
 def test_another_top_k_never_lands_in_the_same_answers(finished, masked):
     text = refusal_of(finished, masked, options=AskOptions(controls=False, limit=12, top_k=7))
-    assert text == "to care-seeking, asked in another way (top k: 100 there, 7 here)."
+    assert text == "to care-seeking, asked in another way (top k: 100 before, 7 now)."
 
 
 def test_other_targets_never_land_in_the_same_answers(finished, masked):
     text = refusal_of(
         finished, masked, options=AskOptions(controls=False, limit=12, targets=("she",))
     )
-    assert text == "to care-seeking, asked in another way (targets: none there, she here)."
+    assert text == "to care-seeking, asked in another way (targets: none before, she now)."
 
 
 def test_other_prompts_never_land_in_the_same_answers(finished, masked):
     text = refusal_of(finished, masked, options=AskOptions(controls=False, limit=13))
-    assert text == "to other prompts of care-seeking (12 prompts there, 13 here)."
+    assert text == "to other prompts of care-seeking (12 prompts before, 13 now)."
 
 
 def test_other_batches_never_land_in_the_same_answers(finished, masked):
     text = refusal_of(finished, masked, options=AskOptions(controls=False, limit=12, batch_size=3))
     assert text == (
-        f"of '{masked}', loaded or asked in another way (max tokens: 1024 there, 30000 here; max "
-        "size: 32 there, 3 here)."
+        f"of '{masked}', loaded or asked in another way (max tokens: 1024 before, 30000 now; "
+        "max size: 32 before, 3 now)."
     )
 
 
 def test_another_precision_never_lands_in_the_same_answers(finished, masked):
     text = refusal_of(finished, masked, loading=LoadOptions(precision="bf16"))
     assert text == (
-        f"of '{masked}', loaded or asked in another way (precision: float32 there, bf16 here)."
+        f"of '{masked}', loaded or asked in another way (precision: float32 before, bf16 now)."
     )
 
 
@@ -313,8 +312,8 @@ def test_other_meanings_of_labels_never_land_in_the_same_answers(classifier, tmp
     swapped = LoadOptions(labels={"NEG": "positive", "POS": "negative"})
     text = refusal_of(tmp_path, classifier, instruments=(), loading=swapped)
     assert text == (
-        f"of '{classifier}', loaded or asked in another way (labels: negative, positive there, "
-        "positive, negative here)."
+        f"of '{classifier}', loaded or asked in another way (labels: negative, positive before, "
+        "positive, negative now)."
     )
 
 
@@ -350,9 +349,8 @@ def test_a_table_of_prompts_that_is_gone_comes_back_the_same(masked, tmp_path):
     with pytest.raises(RunError) as refusal:
         read_prompts(tmp_path)
     assert str(refusal.value) == (
-        f"{tmp_path / 'prompts.parquet'} was damaged or edited after goffman wrote it. "
-        "Run the goffman audit command that made this run again. It rewrites the file "
-        "and asks no model again."
+        f"{tmp_path / 'prompts.parquet'} was damaged or edited after goffman wrote it. Run the "
+        "goffman audit command of this run again. It writes the file again and asks no model."
     )
     assert run().asked[0].asked_now == 0
     assert (tmp_path / "prompts.parquet").read_bytes() == before
@@ -374,8 +372,9 @@ def test_a_model_whose_answers_are_damaged_is_left_out_of_the_scores_and_named(t
     assert scores.equals(whole.filter(pl.col("model") == first))
     assert [note for note in notes if note.startswith("care-seeking")] == [
         f"care-seeking, {second}: left out of scores and estimates. {part.parent} holds 0 of 1 "
-        f"parts ({part.name} damaged), so that answers of {second} to care-seeking are missing. "
-        f"Give the run's goffman audit command with {second} again: it asks what is missing."
+        f"parts ({part.name} damaged), so that, so answers of {second} to care-seeking are "
+        f"missing. Run the goffman audit command with {second} again: it asks only what is "
+        "missing."
     ]
     audit([second], **options)
     assert pl.read_parquet(tmp_path / "scores.parquet").equals(whole)
@@ -485,17 +484,17 @@ def test_the_command_says_where_the_answers_lie_and_how_many(masked, tmp_path):
         (
             ["--correlate", "roberta-base"],
             (
-                "--correlate is 'roberta-base'. Write MODEL=CLASSIFIER, where the "
-                "classifier was fine-tuned from the masked model: --correlate "
-                "roberta-base=org/classifier"
+                "--correlate is 'roberta-base'. Write BASE=CLASSIFIER, such as --correlate "
+                "roberta-base=org/classifier. The classifier must be fine-tuned from the base "
+                "model."
             ),
         ),
         (
             ["--labels", "LABEL_0:negative"],
             (
-                "--labels has 'LABEL_0:negative'. Write LABEL=MEANING, where the "
-                "meaning is negative, neutral or positive: --labels "
-                "LABEL_0=negative,LABEL_1=positive"
+                "--labels has 'LABEL_0:negative'. Write LABEL=MEANING, such as --labels "
+                "LABEL_0=negative,LABEL_1=positive. The meanings are negative, neutral and "
+                "positive."
             ),
         ),
     ],
@@ -610,7 +609,7 @@ def test_a_run_with_answers_that_were_never_finished_is_measured_without_them(
     notes = []
     listener = Listener(note=notes.append)
     audit([masked], instruments=["care-seeking"], output=run, options=FEW, listener=listener)
-    assert "care-seeking, other: not yet answered to the end, so without scores." in notes
+    assert "care-seeking, other: not all prompts are answered yet, so there are no scores." in notes
     assert pl.read_parquet(run / "scores.parquet")["model"].drop_nulls().unique().to_list() == [
         masked
     ]
@@ -623,7 +622,7 @@ def test_an_instrument_without_a_measure_is_asked_and_not_scored(masked, tmp_pat
     done = audit(
         [masked], instruments=[own], output=tmp_path / "run", options=FEW, listener=listener
     )
-    assert "care-seeking names no measure in [settings], so that it has no scores." in notes
+    assert "care-seeking names no measure in [settings], so it has no scores." in notes
     assert done.summary == ()
     assert pl.read_parquet(tmp_path / "run" / "scores.parquet").height == 0
 
@@ -633,7 +632,7 @@ def test_a_pair_of_models_that_are_not_audited_is_refused_before_anyone_is_asked
     with pytest.raises(InputError) as refusal:
         audit([masked], output=tmp_path / "run", measuring=MeasureOptions(pairs=pairs))
     assert str(refusal.value) == (
-        "'other' in --correlate is not among the models of this audit. Add it as a model: goffman "
+        "--correlate names 'other', which this audit does not ask. Add it as a model: goffman "
         f"audit {masked} other --correlate {masked}=other"
     )
     assert not (tmp_path / "run").exists()
@@ -712,7 +711,7 @@ def test_a_step_that_is_asked_again_leaves_those_below_where_its_words_came_out_
         (LoadOptions(device="tpu"), "There is no device 'tpu'. Give auto, cpu, cuda or cuda:0,"),
         (
             LoadOptions(precision="bf61"),  # type: ignore[arg-type]
-            "There is no precision 'bf61'; allowed are float32, bf16, fp16. Did you mean 'bf16'?",
+            "There is no precision 'bf61'. Did you mean 'bf16'? Allowed: float32, bf16, fp16.",
         ),
     ],
 )
@@ -776,6 +775,6 @@ def test_targets_are_given_on_the_command_line_and_those_of_several_tokens_are_s
     empty = CliRunner().invoke(app, ["audit", masked, "--targets", "woman,,man"])
     assert isinstance(empty.exception, InputError)
     assert str(empty.exception) == (
-        "--targets is 'woman,,man', which has an empty word. Separate words with one "
-        "comma: --targets likely,unlikely"
+        "--targets is 'woman,,man', with an empty word in it. Put one comma between words: "
+        "--targets likely,unlikely"
     )

@@ -105,7 +105,7 @@ def test_another_name_is_said_in_the_manifest_the_notes_and_the_page(tmp_path):
 
     with ChatServer(another) as server:
         done, notes, _ = run(server, tmp_path, report=True, trials=1)
-    said = "The server answered as 'mini-2026-01-01'; 'mini' was asked for."
+    said = "You asked for 'mini', but the server answered as 'mini-2026-01-01'."
     assert notes[-1].endswith(said)
     assert answered(tmp_path).served_by == ("mini-2026-01-01",)
     page = done.report.read_text()
@@ -139,7 +139,7 @@ def test_a_refused_seed_stands_in_the_manifest_and_among_the_notes(tmp_path):
             return Answer(400, {"error": {"message": "unknown field: seed"}})
         return await understands(request)
 
-    said = "The server does not take a seed: the same replies cannot be drawn again."
+    said = "The server does not take a seed, so the replies cannot be reproduced exactly."
     with ChatServer(no_seed) as server:
         _, notes, _ = run(server, tmp_path, trials=2)
         assert answered(tmp_path).changed == (said,)
@@ -166,7 +166,8 @@ def test_thoughts_stand_in_a_column_of_their_own_and_are_not_read(tmp_path):
     assert replies["reasoning"].str.starts_with("the ").all()
     assert not replies["text"].str.contains("think").any()
     assert answered(tmp_path).remarks == (
-        "12 of 12 replies came with reasoning, which is stored apart and not read as an answer.",
+        "12 of 12 replies came with reasoning, which is stored separately and not read as an "
+        "answer.",
     )
     scores = pl.read_parquet(tmp_path / "scores.parquet")
     right = scores.filter(pl.col("quantity") == "correct", pl.col("level") == "prompt")
@@ -184,10 +185,10 @@ def test_an_audit_that_gets_nothing_but_cut_thoughts_stops_and_says_what_to_do(t
             run(server, tmp_path, trials=20, max_tokens=32)
         assert 50 <= len(server.asked) <= 50 + 4
     assert str(told.value) == (
-        f"{server.url}#mini: 50 of the last 50 replies hold no answer (50 cut inside the "
-        "reasoning). The audit stopped, so that no more are paid for. Raise --max-tokens, now 32: a "
-        "model that reasons needs some thousands. Give another folder with --output. Or switch its "
-        "reasoning off on the server. What came so far is kept."
+        f"{server.url}#mini: 50 of the last 50 replies contain no answer (50 cut off in the "
+        "reasoning). The audit was stopped to save time and money. Raise --max-tokens, now 32: "
+        "a model that reasons needs several thousand. Use a new folder (--output). Or turn "
+        "reasoning off on the server. All replies so far are kept."
     )
 
 
@@ -204,7 +205,7 @@ def test_a_few_empty_replies_do_not_stop_an_audit_and_many_do_wherever_they_come
     with pytest.raises(AskingError) as told:
         look(watch, *[reply(" ")] * LOOK)
     assert "45 of the last 50 replies hold no answer (45 empty)" in str(told.value)
-    assert "Look at what the server sends, and whether it serves a chat model." in str(told.value)
+    assert "Check whether the server has a chat model, and what it sends." in str(told.value)
     watch = Usefulness("m", None)
     look(watch, *[reply(None, "content_filter")] * LOOK * 2)
     with pytest.raises(AskingError, match=r"cut before a word was said\).*Raise --max-tokens: "):
@@ -220,9 +221,9 @@ def test_a_base_model_behind_a_template_is_suspected_by_its_echoes_and_cut_repli
     with ChatServer(goes_on) as server:
         done, notes, _ = run(server, tmp_path, trials=1, report=True)
     said = (
-        "12 of 12 replies repeat the prompt, and 12 were cut. A base model behind a made-up chat "
-        "template replies like this. Check that the server has a chat model with its own template; "
-        "otherwise these numbers mean nothing."
+        "12 of 12 replies repeat the prompt, and 12 were cut off. This happens if the server "
+        "runs a model that was not trained to chat. Then these numbers mean nothing. Check "
+        "that it has a chat model with its own chat template."
     )
     assert notes[-1].endswith(said)
     assert said in done.report.read_text()

@@ -181,7 +181,8 @@ def test_coreference_options(tmp_path: Path) -> None:
     assert len(rows) == 20 * 2 * 3
     assert rows[2]["text"].startswith("The old guard thanked an odd nurse because he was glad.")
     assert done.stderr == (
-        "kept, but check it: pro_stereotyped_type1.txt.dev, line 20: pro and anti do not differ.\n"
+        "kept, but please check: pro_stereotyped_type1.txt.dev, line 20: pro and anti do not "
+        "differ.\n"
     )
     dropped = in_process.goffman(
         *arguments, "--drop-faulty", "--sentence-pairs", "7", "--seed", "3"
@@ -216,8 +217,8 @@ def own(tmp_path: Path) -> Path:
 
 def test_an_instrument_of_ones_own_is_validated_and_rendered(own: Path) -> None:
     assert output("validate", own) == (
-        f"{own} is valid: 391 prompts and 20 control prompts.\n"
-        "In the form completion: 391 prompts.\nIn the form written: 391 prompts.\n"
+        f"{own} is valid: 391 prompts and 20 control prompts.\nForm completion: 391 prompts.\nIn "
+        "the form written: 391 prompts.\n"
     )
     assert json.loads(output("validate", own, "--json")) == {
         "instrument": str(own),
@@ -358,7 +359,7 @@ def test_a_file_has_the_format_of_its_name(tmp_path: Path, ending: str, first: s
 def test_two_formats_are_refused() -> None:
     done = goffman("prompts", "care-seeking", "--json", "--format", "csv")
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "--json and --format csv name two formats. Give one of them.\n"
+    assert done.stderr == "Give --json or --format csv, not both.\n"
 
 
 @pytest.mark.parametrize(
@@ -423,7 +424,7 @@ def test_a_link_that_leads_nowhere_is_told_as_that(tmp_path: Path) -> None:
     done = in_process.goffman("report", tmp_path)
     assert done.returncode == 2
     assert done.stderr == (
-        f"manifest.json in {tmp_path} is a link that leads nowhere. Mend or remove the link.\n"
+        f"manifest.json in {tmp_path} is a link that leads nowhere. Correct or remove it.\n"
     )
 
 
@@ -579,8 +580,8 @@ told(os.write, os.open("/dev/full", os.O_WRONLY), b"x")
         "InputError shut/file.csv cannot be opened: Permission denied.",
         "InputError nowhere/file.csv cannot be opened: No such file or directory.",
         "InputError fixed cannot be opened: Is a directory.",
-        f"InputError The name '{'y' * 60}…' is too long: it has 300 characters, more than this system "
-        "allows for a file or folder. Give a shorter one.",
+        f"InputError The name '{'y' * 60}…' is too long: it has 300 characters, more than this "
+        "system allows. Give a shorter name.",
         "InputError /dev/full/x cannot be opened: Not a directory.",
         "fixed/file.csv cannot be written: Read-only file system.",
         "GoffmanError A file cannot be read or written: No space left on device.",

@@ -54,7 +54,7 @@ def test_what_is_no_plain_file_is_refused_by_its_kind(tmp_path: Path) -> None:
             (tmp_path / "socket", "a socket"),
             (Path("/dev/zero"), "a device"),
         ):
-            assert refusal(path) == f"{path} is {kind}. Allowed: a plain file."
+            assert refusal(path) == f"{path} is {kind}. Give a regular file."
 
 
 def test_a_missing_file_is_the_callers_to_tell(tmp_path: Path) -> None:

@@ -292,13 +292,16 @@ def test_broken_instruments_of_other_packages_are_named_and_take_nothing_down(tm
     assert sorted(left_out) == [
         ("attribution", "there is already an instrument of this name."),
         ("broken-tea", f"{folder / 'broken-tea'} cannot be used: 1 fault."),
-        ("coffee", "its id is 'tea'; give the entry point the same name."),
+        (
+            "coffee",
+            "its id is 'tea', but the entry point has another name. Use the same name for both.",
+        ),
         ("failing", "OSError: no tea"),
         ("gone", f"there is no folder {folder / 'gone'}."),
         (
             "number",
-            "it gives int; it must be the path of an instrument's folder, or a function without "
-            "arguments that gives it.",
+            "it returns int, but it must return the path of an instrument's folder, or a "
+            "function without arguments that returns it.",
         ),
         ("tea", "there is already an instrument of this name."),
         ("unknown", "AttributeError: module 'teas' has no attribute 'nothing'"),

@@ -206,7 +206,7 @@ BROKEN = {
     ),
     "no scales": (
         choice('[[scales]]\nid = "will"\ntexts = ["Gladly", "Never"]\n', ""),
-        ["choice.toml: there is no [[scales]]: the options of a question."],
+        ["choice.toml: [[scales]] is missing. It lists the answers to a question."],
     ),
     "no stems": (
         lambda folder: (folder / "choice.toml").write_text(CHOICE.partition("[[stems]]")[0]),
@@ -236,7 +236,7 @@ BROKEN = {
     ),
     "two stems of one id": (
         choice('id = "say"', 'id = "ask"'),
-        ["choice.toml, line 15: the stem 'ask' is there twice."],
+        ["choice.toml, line 15: the stem 'ask' appears twice."],
     ),
     "a stem called all": (
         choice('id = "say"', 'id = "all"'),
@@ -270,7 +270,7 @@ BROKEN = {
     ),
     "codes that are all the same": (
         choice('"Never"]', '"Never"]\ncodes = [0.5, 0.5]'),
-        ["choice.toml, line 8: every option has the same code: no answer says anything."],
+        ["choice.toml, line 8: all options have the same code, so no answer would mean anything."],
     ),
     "two options that are the same": (
         choice('"Gladly", "Never"', '"Never", "never"'),
@@ -300,7 +300,8 @@ BROKEN = {
     "an option with a letter that says nothing": (
         choice('"Never"', '""'),
         [
-            "choice.toml, line 7: an option of the scale 'will' is empty. Only a number may say nothing."
+            "choice.toml, line 7: an option of the scale 'will' is empty. Only numbers can be "
+            "without a text."
         ],
     ),
     "options that are no texts": (
@@ -309,7 +310,7 @@ BROKEN = {
     ),
     "an option that is the way out": (
         choice('"Never"', '"No answer"'),
-        ["choice.toml, line 7: an option of the scale 'will' is the way out already: 'No answer'."],
+        ["choice.toml, line 7: an option of the scale 'will' is the same as way_out: 'No answer'."],
     ),
     "an option with a place": (
         choice('"Never"', '"Never {item}"'),
@@ -325,7 +326,7 @@ BROKEN = {
             '[[stems]]\nid = "ask"',
             '[[scales]]\nid = "will"\ntexts = ["a", "b"]\n\n[[stems]]\nid = "ask"',
         ),
-        ["choice.toml, line 10: the scale 'will' is there twice."],
+        ["choice.toml, line 10: the scale 'will' appears twice."],
     ),
     "unknown orders": (
         choice("\n[[scales]]", 'orders = "both"\n\n[[scales]]'),
@@ -348,7 +349,10 @@ BROKEN = {
     ),
     "people where nobody is masked": (
         lambda folder: (folder / "choice.toml").write_text(CHOICE + PEOPLE),
-        ["choice.toml, line 20: there are [[people]], but the item 'tea' has no <mask> for them."],
+        [
+            "choice.toml, line 20: there are [[people]], but the item 'tea' has no <mask> to "
+            "put them in."
+        ],
     ),
     "a text to you without its condition": (
         change("items.csv", "your tea with {someone}", "your tea"),
@@ -372,7 +376,7 @@ BROKEN = {
     ),
     "controls without a choice": (
         lambda folder: (folder / "choice.toml").rename(folder / "choice-controls.csv"),
-        ["choice-controls.csv: there are controls of a choice, but no choice.toml."],
+        ["choice-controls.csv: there are control items for choices, but no choice.toml."],
     ),
     "controls that a constant answer passes": (
         lambda folder: (
@@ -380,8 +384,8 @@ BROKEN = {
             (folder / "choice-controls.csv").write_text(CONTROLS.replace("negative", "positive")),
         ),
         [
-            "choice-controls.csv: every control expects 'positive', so a model that always "
-            "says it would pass."
+            "choice-controls.csv: every control item expects 'positive', so a model that "
+            "always gives this answer would pass."
         ],
     ),
     "controls with a mask": (
@@ -454,7 +458,7 @@ def test_every_fault_of_a_choice_is_said(folder: Path, what: str) -> None:
 BROKEN_PEOPLE = {
     "two people of one id": (
         choice(PEOPLE, PEOPLE + PEOPLE),
-        ["choice.toml, line 26: the person 'woman' is there twice."],
+        ["choice.toml, line 26: the person 'woman' appears twice."],
     ),
     "an unknown gender": (
         choice('"female"', '"femal"'),
@@ -490,10 +494,7 @@ BROKEN_PEOPLE = {
                 '["a", "b"]\n[[people]]\nid = "man"\ngender = "male"\ntexts = ["a", "b", "c"]',
             )(folder),
         ),
-        [
-            "choice.toml, line 20: people with several texts must have the same number of them: "
-            "they go in turn."
-        ],
+        ["choice.toml, line 20: all people must have the same number of texts, which take turns."],
     ),
     "nobody for the mask": (
         choice(PEOPLE, ""),
@@ -553,7 +554,7 @@ BROKEN_PAIRS = {
     "a completion": (
         STEM,
         [
-            "instrument.toml, line 36: [completion] needs sentences with <mask>, and this "
+            "instrument.toml, line 36: [completion] needs sentences with <mask>, but this "
             "instrument has none."
         ],
     ),
@@ -583,9 +584,9 @@ def test_validate_counts_the_prompts_of_every_form(folder: Path) -> None:
     # 2 items × (2 conditions + the baseline), in 1 wording; as a choice 2 stems × 2 orders
     assert in_process.goffman("validate", folder).stdout.splitlines() == [
         f"{folder} is valid: 6 prompts and 2 control prompts.",
-        "In the form completion: 6 prompts.",
-        "In the form choice: 24 prompts.",
-        "In the form said: 24 prompts.",
+        "Form completion: 6 prompts.",
+        "Form choice: 24 prompts.",
+        "Form said: 24 prompts.",
     ]
     found = json.loads(in_process.goffman("validate", folder, "--json").stdout)
     assert found["forms"] == {"completion": 6, "choice": 24, "said": 24}

@@ -96,7 +96,7 @@ def test_ratings_of_an_item_are_told_apart(tmp_path):
             [
                 "mine.csv, line 3: label is 'bad'. Allowed: positive, negative, neutral, "
                 "irrelevant.",
-                "mine.csv, line 4: 'anna' has rated 'Odd' on line 2 already.",
+                "mine.csv, line 4: 'anna' already rated 'Odd' on line 2.",
             ],
         ),
     ],
@@ -115,7 +115,7 @@ def test_two_files_with_one_name_are_refused(run, tmp_path):
         read_raters([run, mine])
     assert str(caught.value) == (
         f"{run}/ratings/anna.jsonl and {mine} both have ratings by 'anna'. Rename one of the "
-        "raters, or give one of the files."
+        "raters, or leave out one of the files."
     )
 
 

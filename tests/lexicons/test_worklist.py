@@ -135,8 +135,8 @@ def test_an_instrument_without_fills_is_refused(answered):
     with pytest.raises(InputError) as caught:
         words_to_rate(answered, load_attitudes(), instruments=["social-distanse"])
     assert str(caught.value) == (
-        f"{answered} has no filled-in words for 'social-distanse'. It has some for: "
-        "social-distance. Did you mean 'social-distance'? Give one of these with --instrument."
+        f"{answered} has no filled-in words for 'social-distanse'. Did you mean "
+        "'social-distance'? It has some for: social-distance. Choose with --instrument."
     )
 
 

@@ -151,8 +151,8 @@ def test_broken_kinds_are_named_and_take_nothing_down(toy, tmp_path):
         assert f"The plug-in '{name}' (goffman.models) is left out: {why}" in told
     _, told = goffman_with(tmp_path, "audit", "fail:1", *asked, tmp_path / "other", code=2)
     assert told.strip().endswith(
-        "'fail:1' cannot be loaded: the package that brings failing models fails with OSError: the "
-        "disk is gone. Update that package, or report it to its authors."
+        "'fail:1' cannot be loaded. The package that provides failing models failed with "
+        "OSError: the disk is gone. Update that package, or report it to its authors."
     )
 
 

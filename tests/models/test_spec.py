@@ -109,8 +109,8 @@ def test_an_electra_discriminator_has_no_head(tmp_path: Path) -> None:
 
 def test_a_bundled_model_that_is_not_there() -> None:
     assert error_of("bundled:mimi") == (
-        "There is no bundled model 'mimi'. Bundled models: mini, mini-sentiment. Give one of these, a "
-        "folder or a hub id. Did you mean 'mini'?"
+        "There is no bundled model 'mimi'. Did you mean 'mini'? Bundled models: mini, "
+        "mini-sentiment. You can also give a folder, or a Hugging Face model (ORG/NAME)."
     )
 
 
@@ -186,7 +186,7 @@ def test_a_damaged_list_of_weight_files(tiny: Callable[..., Path], tmp_path: Pat
     (folder / "model.safetensors").unlink()
     assert error_of(str(folder)) == (
         f"The model.safetensors.index.json of '{folder}' is damaged: it does not say which file "
-        "holds which weight. Download or save the model again."
+        "has which weights. Download or save the model again."
     )
 
 
@@ -251,8 +251,8 @@ def test_own_code_runs_only_when_allowed(tmp_path: Path) -> None:
     code = f"open({str(ran)!r}, 'w')"
     folder = folder_with(tmp_path, config, mine__py=code)
     assert error_of(folder) == (
-        f"'{folder}' needs Python code of its own, which comes with it. Read that code, and allow "
-        "it with --trust-remote-code if you trust it."
+        f"'{folder}' comes with Python code of its own. Read that code. If you trust it, allow "
+        "it with --trust-remote-code."
     )
     assert not ran.exists()
 
@@ -334,9 +334,8 @@ def test_pickled_code_is_refused_and_does_not_run(
     ran = tmp_path / "ran"
     torch.save({"weights": Malicious(str(ran))}, folder / "pytorch_model.bin")
     assert error_of(str(folder)) == (
-        f"The weights of '{folder}' are pickled Python that could run code, and torch's "
-        "weights-only loader refuses them. Ask its owner for safetensors, or convert the file "
-        "yourself if you trust it."
+        f"The weights of '{folder}' are in a format that could run code, and they are not safe "
+        "to load. Ask the owner for safetensors, or convert the file yourself if you trust it."
     )
     assert not ran.exists()
 
@@ -344,9 +343,9 @@ def test_pickled_code_is_refused_and_does_not_run(
 def test_no_weights(tiny: Callable[..., Path], tmp_path: Path) -> None:
     folder = without_safetensors(tiny, tmp_path)
     assert error_of(str(folder)) == (
-        f"'{folder}' holds no weights that can be read: no model.safetensors, no "
-        "pytorch_model.bin and no index of their parts. Weights of other frameworks must be "
-        "converted first."
+        f"'{folder}' has no weights that goffman can read: no model.safetensors, no "
+        "pytorch_model.bin and no index of their parts. Convert weights of other frameworks "
+        "first."
     )
 
 
@@ -366,8 +365,8 @@ def test_a_head_that_was_not_saved_is_refused(tiny: Callable[..., Path], tmp_pat
     config["architectures"] = ["BertForMaskedLM"]
     (folder / "config.json").write_text(json.dumps(config))
     assert error_of(str(folder)) == (
-        f"'{folder}' lacks 6 of its weights, such as cls.predictions.bias, so its answers would be "
-        "random. Give a model that was saved with its head."
+        f"6 weights of '{folder}' are missing, such as cls.predictions.bias, so its answers "
+        "would be random. Give a model that was saved with all of its layers."
     )
 
 
@@ -390,10 +389,10 @@ def test_devices(tiny: Callable[..., Path]) -> None:
     assert load(folder, kind="masked", options=LoadOptions(device="cpu")).identity.device == "cpu"
     for device in ("tpu", "cpu:5", "cpu:0", "cuda:", "cuda:-1", "cuda:²", "CPU", ""):
         assert error_of(folder, device=device) == (
-            f"There is no device '{device}'. Give auto, cpu, cuda or cuda:0, cuda:1 …"
+            f"There is no device '{device}'. Give auto, cpu, cuda, cuda:0, cuda:1 …"
         )
     count = torch.cuda.device_count()
     assert error_of(folder, device="cuda:97") == (
-        f"Device 'cuda:97' was requested, but torch sees {count} CUDA GPUs on this machine. Give "
-        "auto or cpu."
+        f"Device 'cuda:97' is not available: torch finds {count} CUDA GPUs on this machine. "
+        "Give auto or cpu."
     )

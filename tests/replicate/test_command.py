@@ -63,8 +63,8 @@ def test_the_folder_of_one_study_does_not_do_for_all(small: Path) -> None:
     done = replicate("--data", small / "lin2022")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
-        f"{small / 'lin2022'} holds the files of lin2022, not those of mei2023. Give "
-        "lin2022 as the study, or use --data with the folder above mei2023.\n"
+        f"{small / 'lin2022'} has the files of lin2022, not those of mei2023. Give lin2022 as "
+        "the study, or give the folder above mei2023 with --data.\n"
     )
 
 
@@ -139,9 +139,9 @@ def test_downloaded_from_a_server_it_agrees(published: Path, tmp_path: Path) -> 
         "https://github.com/LucilleN/MH-Stigma-in-Masked-LMs/tree/"
         "f4ff3a7bceacca0a36c5e6884ab0fc4b183923b6.\n"
     )
-    assert first.stderr == f"0 of 9 files\n9 files were fetched; they are in {tmp_path}.\n{rest}"
+    assert first.stderr == f"0 of 9 files\n9 files were downloaded. They are in {tmp_path}.\n{rest}"
     assert again.stderr == (
-        f"9 of 9 files\nNothing was left to fetch; they are in {tmp_path}.\n{rest}"
+        f"9 of 9 files\nAll files are already there. They are in {tmp_path}.\n{rest}"
     )
     assert first.stdout == again.stdout
 

@@ -32,8 +32,8 @@ def test_the_folder_of_another_study_is_named(study: str, small: Path) -> None:
     with pytest.raises(PublishedError) as error:
         study_folder(folder, study)
     assert str(error.value) == (
-        f"{folder} holds the files of lin2022, not those of {study}. Give lin2022 as "
-        f"the study, or use --data with the folder above {study}."
+        f"{folder} has the files of lin2022, not those of {study}. Give lin2022 as the study, "
+        f"or give the folder above {study} with --data."
     )
 
 

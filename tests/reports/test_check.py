@@ -466,7 +466,7 @@ def test_a_failure_of_goffmans_own_exits_with_3_so_that_no_one_takes_it_for_a_ga
     done = process("check", broken, "--fail-if", "social-distance.gap > 9")
     assert done.returncode == 3
     assert done.stderr.splitlines()[-1] == (
-        "goffman failed, so the check has no result (exit code 3). Please report this."
+        "goffman itself failed, so the check has no result (exit code 3). Please report this."
     )
 
 

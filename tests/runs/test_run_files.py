@@ -210,8 +210,8 @@ def test_a_name_that_is_too_long_is_told_as_that(run):
     name = "x" * 300
     shown = str(run / name)[:60]
     said = (
-        f"The name '{shown}…' is too long: it has {len(str(run / name)):,} characters, more than "
-        "this system allows for a file or folder. Give a shorter one."
+        f"The name '{shown}…' is too long: it has {len(str(run / name)):,} characters, more "
+        "than this system allows. Give a shorter name."
     )
     assert refused(Folder(run).read, name) == said
     assert refused(Folder(run).write, name, b"") == said

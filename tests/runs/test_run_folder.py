@@ -81,8 +81,8 @@ def test_prompts_that_are_not_asked_now_are_named_where_they_were_damaged(tmp_pa
     with pytest.raises(RunError) as refusal:
         read_prompts(tmp_path)
     assert str(refusal.value) == (
-        f"{path} does not hold the prompts of first. Run the goffman audit command "
-        f"that made this run again with --instrument first. {AGAIN}"
+        f"{path} does not have the prompts of first. Run the goffman audit command that made "
+        f"this run again with --instrument first. {AGAIN}"
     )
     ask(tmp_path, "first")
     assert path.read_bytes() == before
@@ -171,14 +171,14 @@ def test_a_run_folder_that_is_a_link_to_nowhere_or_has_too_long_a_name_is_told(t
     with pytest.raises(RunError) as refusal, open_run(tmp_path / "link"):
         pass
     assert str(refusal.value) == (
-        f"{tmp_path / 'link'} is a link that leads nowhere. Mend or remove the link."
+        f"{tmp_path / 'link'} is a link that leads nowhere. Correct or remove it."
     )
     long = tmp_path / ("x" * 5000)
     with pytest.raises(RunError) as refusal, open_run(long):
         pass
     assert str(refusal.value) == (
         f"The name '{str(long)[:60]}…' is too long: it has {len(str(long)):,} characters, more "
-        "than this system allows for a file or folder. Give a shorter one."
+        "than this system allows. Give a shorter name."
     )
 
 
