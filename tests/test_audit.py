@@ -116,8 +116,8 @@ def test_every_instrument_that_a_model_can_answer_is_asked_and_the_rest_is_said(
             "masked",
             "people-sentiment",
             (
-                "'{}' is a masked model (RobertaForMaskedLM, roberta): it can fill masks. The "
-                "instrument you named cannot be asked of it. people-sentiment needs a classifier, such as "
+                "'{}' is a masked model: it fills in blanks (masks). It cannot be asked "
+                "people-sentiment. people-sentiment needs a classifier, such as "
                 "siebert/sentiment-roberta-large-english."
             ),
         ),
@@ -125,8 +125,7 @@ def test_every_instrument_that_a_model_can_answer_is_asked_and_the_rest_is_said(
             "classifier",
             "coreference",
             (
-                "'{}' is a classifier model (BertForSequenceClassification, bert): it can "
-                "classify sentences. The instrument you named cannot be asked of it. "
+                "'{}' is a classifier: it labels sentences. It cannot be asked coreference. "
                 "coreference needs a chat model (openai:NAME, http://HOST/v1#NAME, or a model "
                 "with a chat template). (Masked and causal models are asked which pronoun they "
                 "prefer.)"
@@ -136,8 +135,7 @@ def test_every_instrument_that_a_model_can_answer_is_asked_and_the_rest_is_said(
             "classifier",
             "care-seeking",
             (
-                "'{}' is a classifier model (BertForSequenceClassification, bert): it can "
-                "classify sentences. The instrument you named cannot be asked of it. "
+                "'{}' is a classifier: it labels sentences. It cannot be asked care-seeking. "
                 "care-seeking needs a masked model, such as roberta-base."
             ),
         ),
@@ -200,8 +198,7 @@ def test_a_model_that_can_answer_nothing_is_refused_after_one_that_can(
     with pytest.raises(ModelError) as refusal:
         audit([masked, classifier], instruments=["care-seeking"], output=tmp_path / "run")
     assert str(refusal.value).endswith(
-        "The instrument you named cannot be asked of it. care-seeking needs a masked model, such "
-        "as roberta-base."
+        "It cannot be asked care-seeking. care-seeking needs a masked model, such as roberta-base."
     )
 
 
@@ -243,8 +240,8 @@ def refusal_of(finished, model, **options):
         )
     text = str(refusal.value)
     begin, end = (
-        f"{finished} already holds answers ",
-        " A run never mixes the two. Give another folder with --output, or use the options of "
+        f"{finished} already has answers ",
+        " These cannot be mixed. Give another folder with --output, or use the options of "
         "that run.",
     )
     assert text.startswith(begin)
@@ -259,21 +256,21 @@ def test_another_version_of_an_instrument_never_lands_in_the_same_answers(
     other = changed(tmp_path, "care-seeking", ('version = "1.2"', 'version = "1.3"'))
     text = refusal_of(finished, masked, instruments=[other])
     assert text.startswith(
-        f"to care-seeking, asked in another way (version: {before['version']} before, 1.3 now; "
+        f"to care-seeking with other settings (version: {before['version']} before, 1.3 now; "
         "other files of the instrument)."
     )
 
 
 def test_another_top_k_never_lands_in_the_same_answers(finished, masked):
     text = refusal_of(finished, masked, options=AskOptions(controls=False, limit=12, top_k=7))
-    assert text == "to care-seeking, asked in another way (top k: 100 before, 7 now)."
+    assert text == "to care-seeking with other settings (top k: 100 before, 7 now)."
 
 
 def test_other_targets_never_land_in_the_same_answers(finished, masked):
     text = refusal_of(
         finished, masked, options=AskOptions(controls=False, limit=12, targets=("she",))
     )
-    assert text == "to care-seeking, asked in another way (targets: none before, she now)."
+    assert text == "to care-seeking with other settings (targets: none before, she now)."
 
 
 def test_other_prompts_never_land_in_the_same_answers(finished, masked):
@@ -284,16 +281,14 @@ def test_other_prompts_never_land_in_the_same_answers(finished, masked):
 def test_other_batches_never_land_in_the_same_answers(finished, masked):
     text = refusal_of(finished, masked, options=AskOptions(controls=False, limit=12, batch_size=3))
     assert text == (
-        f"of '{masked}', loaded or asked in another way (max tokens: 1024 before, 30000 now; "
+        f"of '{masked}' with other settings (max tokens: 1024 before, 30000 now; "
         "max size: 32 before, 3 now)."
     )
 
 
 def test_another_precision_never_lands_in_the_same_answers(finished, masked):
     text = refusal_of(finished, masked, loading=LoadOptions(precision="bf16"))
-    assert text == (
-        f"of '{masked}', loaded or asked in another way (precision: float32 before, bf16 now)."
-    )
+    assert text == (f"of '{masked}' with other settings (precision: float32 before, bf16 now).")
 
 
 def test_other_weights_under_one_name_never_land_in_the_same_answers(tiny, tmp_path):
@@ -304,7 +299,7 @@ def test_other_weights_under_one_name_never_land_in_the_same_answers(tiny, tmp_p
     shutil.rmtree(model)
     shutil.copytree(tiny("roberta", seed=1), model)
     text = refusal_of(run, str(model))
-    assert text.startswith(f"of '{model}', loaded or asked in another way (other weights")
+    assert text.startswith(f"of '{model}' with other settings (other weights")
 
 
 def test_other_meanings_of_labels_never_land_in_the_same_answers(classifier, tmp_path):
@@ -312,7 +307,7 @@ def test_other_meanings_of_labels_never_land_in_the_same_answers(classifier, tmp
     swapped = LoadOptions(labels={"NEG": "positive", "POS": "negative"})
     text = refusal_of(tmp_path, classifier, instruments=(), loading=swapped)
     assert text == (
-        f"of '{classifier}', loaded or asked in another way (labels: negative, positive before, "
+        f"of '{classifier}' with other settings (labels: negative, positive before, "
         "positive, negative now)."
     )
 
@@ -708,7 +703,7 @@ def test_a_step_that_is_asked_again_leaves_those_below_where_its_words_came_out_
     [
         (LoadOptions(labels={"NEG": "negative", "PSO": "positive"}), "--labels names 'PSO', but"),
         (LoadOptions(labels={"NEG": "positive"}), "The labels of '"),
-        (LoadOptions(device="tpu"), "There is no device 'tpu'. Give auto, cpu, cuda or cuda:0,"),
+        (LoadOptions(device="tpu"), "There is no device 'tpu'. Give auto, cpu, cuda, cuda:0,"),
         (
             LoadOptions(precision="bf61"),  # type: ignore[arg-type]
             "There is no precision 'bf61'. Did you mean 'bf16'? Allowed: float32, bf16, fp16.",

@@ -221,8 +221,8 @@ def test_other_draws_never_land_in_the_same_replies(tmp_path, change, message):
             run(server, tmp_path, **change)
     if message:
         assert str(refusal.value) == (
-            f"{tmp_path} already holds {message}. A run never mixes the two. Give another folder "
-            "with --output, or use the options of that run."
+            f"{tmp_path} already has {message}. These cannot be mixed. Give another folder "
+            "with --output, or use the same options as before."
         )
 
 
@@ -388,19 +388,15 @@ def test_the_key_is_in_no_file_and_no_output_whatever_the_server_does(tmp_path, 
             ["--key-env", "MY_KEY"],
             {"MY_KEY": KEY},
             (
-                "--key-env MY_KEY is the key of one server that is not OpenAI's, but "
-                "the models are on 2 servers: http://localhost:9/v1, "
-                "http://localhost:10/v1."
+                "--key-env is for models on one server (http://HOST/v1#NAME), but your models are on 2: "
+                "http://localhost:9/v1, http://localhost:10/v1."
             ),
         ),
         (
             ["openai:x"],
             ["--key-env", "MY_KEY"],
             {"MY_KEY": KEY},
-            (
-                "--key-env MY_KEY is the key of one server that is not OpenAI's, but no "
-                "model is on such a server."
-            ),
+            ("--key-env is for models on one server (http://HOST/v1#NAME), but you gave none."),
         ),
         (
             ["http://localhost:9/v1#m"],

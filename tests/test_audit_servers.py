@@ -204,11 +204,11 @@ def test_a_few_empty_replies_do_not_stop_an_audit_and_many_do_wherever_they_come
     look(watch, *(reply("" if n % 5 else "x") for n in range(300)))
     with pytest.raises(AskingError) as told:
         look(watch, *[reply(" ")] * LOOK)
-    assert "45 of the last 50 replies hold no answer (45 empty)" in str(told.value)
+    assert "45 of the last 50 replies contain no answer (45 empty)" in str(told.value)
     assert "Check whether the server has a chat model, and what it sends." in str(told.value)
     watch = Usefulness("m", None)
     look(watch, *[reply(None, "content_filter")] * LOOK * 2)
-    with pytest.raises(AskingError, match=r"cut before a word was said\).*Raise --max-tokens: "):
+    with pytest.raises(AskingError, match=r"cut off before the first word\).*Raise --max-tokens: "):
         look(watch, *[reply(None, "length")] * LOOK)
 
 

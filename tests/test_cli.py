@@ -217,8 +217,8 @@ def own(tmp_path: Path) -> Path:
 
 def test_an_instrument_of_ones_own_is_validated_and_rendered(own: Path) -> None:
     assert output("validate", own) == (
-        f"{own} is valid: 391 prompts and 20 control prompts.\nForm completion: 391 prompts.\nIn "
-        "the form written: 391 prompts.\n"
+        f"{own} is valid: 391 prompts and 20 control prompts.\nForm completion: 391 prompts.\n"
+        "Form written: 391 prompts.\n"
     )
     assert json.loads(output("validate", own, "--json")) == {
         "instrument": str(own),
@@ -272,7 +272,10 @@ def test_many_faults_fit_a_screen_but_validate_says_all(own: Path) -> None:
             ["prompts", "coreference", "--sentence-pairs", "0"],
             "--sentence-pairs is 0. Allowed: 1 to 121,600",
         ),
-        (["prompts", "coreference", "--winobias", "/nowhere"], "--winobias is /nowhere. Allowed:"),
+        (
+            ["prompts", "coreference", "--winobias", "/nowhere"],
+            "--winobias: /nowhere was not found.",
+        ),
         (["prompts", "coreference", "--limit", "0"], "--limit"),
         (["prompts", "coreference", "--format", "xml"], "xml"),
         (["validate", "/nowhere"], "There is no instrument '/nowhere'"),
@@ -444,9 +447,7 @@ def test_a_name_that_is_too_long_is_told_as_that(tmp_path: Path, command: str) -
     done = in_process.goffman(command, "x" * 3000, cwd=tmp_path)
     assert done.returncode == 2
     assert done.stderr.startswith(f"The name '{'x' * 60}…' is too long: it has 3,0")
-    assert done.stderr.endswith(
-        " characters, more than this system allows for a file or folder. Give a shorter one.\n"
-    )
+    assert done.stderr.endswith(" characters, more than this system allows. Give a shorter name.\n")
 
 
 # ── What the system refuses ────────────────────────────────────────────────────────────────────

@@ -92,7 +92,7 @@ def test_shipped_gender_words_are_not_put_on_german_words(german, tiny, tmp_path
     with pytest.raises(InputError) as refusal:
         audit([str(tiny("roberta"))], **given)
     assert str(refusal.value) == (
-        "tee is in German (de-AT), but the shipped gender words are English (en). Give your "
+        "tee is in German (de-AT), but goffman's gender words are English (en). Give your "
         "own with --gender-words, or leave out tee."
     )
     own = tmp_path / "wörter.csv"
@@ -152,7 +152,7 @@ def test_replies_in_another_language_are_not_read_by_an_english_parser():
     with pytest.raises(InputError) as refusal:
         check_languages(asked, MeasureOptions())
     assert str(refusal.value) == (
-        "tee is in 'sw', but the parser of replies is English (en). Give your own with "
+        "tee is in 'sw', but goffman's rules for reading replies are English (en). Give your own with "
         "--parser, or leave out tee."
     )
     assert check_languages(asked, MeasureOptions(parser="swahili"))

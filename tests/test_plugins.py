@@ -165,13 +165,13 @@ def test_a_broken_plug_in_is_named_and_takes_nothing_down(tmp_path, audited):
     )
     assert done.stdout.split() == list(measures())
     assert (
-        "The plug-in 'broken' (goffman.measures) is left out: ZeroDivisionError: division by zero"
+        "The plug-in 'broken' (goffman.measures) is not used: ZeroDivisionError: division by zero"
     ) in done.stderr
     assert (
-        "The plug-in 'half' (goffman.measures) is left out: it lacks reads, words, " in done.stderr
+        "The plug-in 'half' (goffman.measures) is not used: it lacks reads, words, " in done.stderr
     )
     assert (
-        "The plug-in 'unable' (goffman.measures) is left out: scores_controls and control go "
+        "The plug-in 'unable' (goffman.measures) is not used: scores_controls and control go "
         "together; see goffman/measures/controls.py."
     ) in done.stderr
 
@@ -265,7 +265,7 @@ def test_an_instrument_of_another_package_is_listed_printed_and_audited(tmp_path
     assert "social-distance, " in dry[2]
     assert "tea, " not in dry[2]
     assert unknown[2].endswith(
-        "Give the path of a folder or one of social-distance, people-sentiment, care-seeking, attribution, coreference, "
+        "Give a folder, or one of these: social-distance, people-sentiment, care-seeking, attribution, coreference, "
         "tea. Did you mean 'tea'?\n"
     )
 
@@ -287,7 +287,7 @@ def test_broken_instruments_of_other_packages_are_named_and_take_nothing_down(tm
     said, warned = goffman_with(folder, "ls", "--json")
     assert [row["instrument"] for row in json.loads(said)] == [*builtin_names(), "tea"]
     left_out = re.findall(
-        r"The plug-in '([\w-]+)' \(goffman.instruments\) is left out: (.*)", warned
+        r"The plug-in '([\w-]+)' \(goffman.instruments\) is not used: (.*)", warned
     )
     assert sorted(left_out) == [
         ("attribution", "there is already an instrument of this name."),

@@ -189,7 +189,9 @@ BROKEN = {
     ),
     "a frame without the item": (
         toml("It is <mask> to {item}.", "It is <mask>."),
-        ["instrument.toml, line 15: the frame of wording 'plain' must have {item} in it once."],
+        [
+            "instrument.toml, line 15: the frame of wording 'plain' must contain {item} exactly once."
+        ],
     ),
     "an unknown place in a frame": (
         toml("It is <mask> to {item}.", "{greeting} It is <mask> to {item}."),
@@ -862,7 +864,9 @@ def pairs_folder(tmp_path: Path) -> Path:
 BROKEN_PAIRS = {
     "a question without the pronoun": (
         toml("'{pronoun}'", "it"),
-        ["instrument.toml, line 7: question must have {pronoun} in it once, and no other place."],
+        [
+            "instrument.toml, line 7: question must contain {pronoun} exactly once, and no other place."
+        ],
     ),
     "no frames": (remove("frames.csv"), ["frames.csv: not found in DIR."]),
     "a frame without a pronoun": (

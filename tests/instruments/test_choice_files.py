@@ -210,11 +210,11 @@ BROKEN = {
     ),
     "no stems": (
         lambda folder: (folder / "choice.toml").write_text(CHOICE.partition("[[stems]]")[0]),
-        ["choice.toml: there is no [[stems]]: how a question is put."],
+        ["choice.toml: [[stems]] is missing. It says how a question is asked."],
     ),
     "a stem without its item": (
         choice("not {item}.", "not."),
-        ["choice.toml, line 16: the text of stem 'say' must have {item} in it once."],
+        ["choice.toml, line 16: the text of stem 'say' must contain {item} exactly once."],
     ),
     "a stem with an unknown place": (
         choice("not {item}.", "not {item} {person}."),
@@ -232,7 +232,9 @@ BROKEN = {
     ),
     "a stem with a mask": (
         choice("not {item}.", "not <mask> {item}."),
-        ["choice.toml, line 16: the text of stem 'say' has <mask>: nothing is filled in a choice."],
+        [
+            "choice.toml, line 16: the text of stem 'say' has <mask>, but a choice has no blank to fill in."
+        ],
     ),
     "two stems of one id": (
         choice('id = "say"', 'id = "ask"'),
@@ -418,7 +420,7 @@ BROKEN = {
     "a completion without its sentence": (
         change("instrument.toml", "blank: {sentence}", "blank"),
         [
-            "instrument.toml, line 18: question in [completion] must have {sentence} in it once, "
+            "instrument.toml, line 18: question in [completion] must contain {sentence} exactly once, "
             "and no other place."
         ],
     ),
@@ -498,7 +500,7 @@ BROKEN_PEOPLE = {
     ),
     "nobody for the mask": (
         choice(PEOPLE, ""),
-        ["choice.toml: the item 'fear' has <mask>: say in [[people]] who stands there."],
+        ["choice.toml: the item 'fear' has <mask>, so [[people]] must say who stands there."],
     ),
 }
 
@@ -535,17 +537,17 @@ BROKEN_PAIRS = {
     "a scale": (
         STEM + '\n[[scales]]\nid = "two"\ntexts = ["a", "b"]\n',
         [
-            "choice.toml, line 9: 'scales' does not go with sentence pairs: their options are the "
-            "two people."
+            "choice.toml, line 9: 'scales' cannot be used with sentence pairs: their answers are "
+            "the two people."
         ],
     ),
     "a second stem": (
         STEM + '\n[[stems]]\nid = "again"\ntext = "{item} And who is {pronoun}?"\n',
-        ["choice.toml, line 10: there are several [[stems]]. Sentence pairs have one."],
+        ["choice.toml, line 10: there are several [[stems]], but sentence pairs need exactly one."],
     ),
     "no pronoun": (
         STEM.replace("{pronoun}", "it"),
-        ["choice.toml, line 7: the text of stem 'refers' must have {pronoun} in it once."],
+        ["choice.toml, line 7: the text of stem 'refers' must contain {pronoun} exactly once."],
     ),
     "a keying": (
         STEM + 'keyed = "plain"\n',

@@ -191,7 +191,7 @@ def test_impossible_numbers_of_pairs_are_refused(count: int) -> None:
         generate_pairs(CONTENT, count=count, seed=0)
     assert str(caught.value) == (
         f"--sentence-pairs is {count}. Allowed: 1 to 121,600 (152 sentence frames × 800 "
-        "ordered pairs of occupations)."
+        "pairs of occupations)."
     )
 
 

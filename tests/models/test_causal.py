@@ -99,7 +99,7 @@ def test_a_chat_model_and_a_masked_one_are_not_scored(tmp_path, tiny) -> None:
     with pytest.raises(ModelError) as error:
         load(str(folder), kind="causal")
     assert str(error.value) == (
-        f"'{folder}' is a chat model (LlamaForCausalLM, llama): it can answer questions. But "
-        "scoring sentences needs a causal model (it generates text, but does not chat), such "
+        f"'{folder}' is a chat model: it answers questions. "
+        "Comparing sentences needs a causal model (it generates text, but does not chat), such "
         "as gpt2."
     )

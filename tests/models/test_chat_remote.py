@@ -24,7 +24,7 @@ from goffman.models.chat_remote import call
 from goffman.models.rates import backoff
 from goffman.models.spec import load
 
-KEPT = " Everything answered so far is kept; run the same command again to resume."
+KEPT = " All answers so far are kept. To resume, run the same command again."
 KEY = "sk-goffman-test-4d1f"
 
 
@@ -361,7 +361,7 @@ def test_a_server_that_takes_no_connection_is_told_as_dead(monkeypatch):
             waiting.connect_ex(address)
         url = f"http://127.0.0.1:{address[1]}/v1"
         model = call(f"{url}#m", sampling=Sampling(), calling=Calling())
-        with pytest.raises(AskingError, match=r"#m: no connection to .* was sent 3 times\."):
+        with pytest.raises(AskingError, match=r"#m: cannot connect to .* was sent 3 times\."):
             model.chat(turns_of(1), lambda *_: None)
 
 

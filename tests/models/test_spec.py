@@ -60,14 +60,12 @@ def test_a_chat_template_makes_a_causal_model_a_chat_model(tmp_path: Path) -> No
     assert describe(folder).kind == "causal"
     (tmp_path / "chat_template.jinja").write_text("{{ x }}")
     assert describe(folder).kind == "chat"
-    assert str(describe(folder)) == (
-        f"'{folder}' is a chat model (LlamaForCausalLM, llama): it can answer questions."
-    )
+    assert str(describe(folder)) == (f"'{folder}' is a chat model: it answers questions.")
 
 
 def test_models_behind_a_server_are_described() -> None:
     assert str(describe("openai:gpt-4o-mini")) == (
-        "'openai:gpt-4o-mini' is a chat model (behind a server): it can answer questions."
+        "'openai:gpt-4o-mini' is a chat model: it answers questions."
     )
     assert describe("http://localhost:8000/v1#mini").kind == "chat"
 
@@ -82,15 +80,15 @@ def test_a_wrong_use_says_what_the_model_can_be_used_for(tiny: Callable[..., Pat
     masked = str(tiny("bert"))
     classifier = str(tiny("bert", labels=("NEGATIVE", "POSITIVE")))
     assert error_of("openai:gpt-4o-mini") == (
-        "'openai:gpt-4o-mini' is a chat model (behind a server): it can answer questions. But "
-        "filling masks needs a masked model, such as roberta-base."
+        "'openai:gpt-4o-mini' is a chat model: it answers questions. Filling "
+        "in blanks needs a masked model, such as roberta-base."
     )
     assert error_of(classifier) == (
-        f"'{classifier}' is a classifier model (BertForSequenceClassification, bert): it can "
-        "classify sentences. But filling masks needs a masked model, such as roberta-base."
+        f"'{classifier}' is a classifier: it labels sentences. Filling in "
+        "blanks needs a masked model, such as roberta-base."
     )
     assert error_of(masked, "classifier") == (
-        f"'{masked}' is a masked model (BertForMaskedLM, bert): it can fill masks. But classifying "
+        f"'{masked}' is a masked model: it fills in blanks (masks). Labeling sentences "
         "needs a classifier, such as siebert/sentiment-roberta-large-english."
     )
 
@@ -102,8 +100,8 @@ def test_an_electra_discriminator_has_no_head(tmp_path: Path) -> None:
     }
     folder = folder_with(tmp_path, config)
     assert error_of(folder) == (
-        f"'{folder}' is a model of another kind (ElectraForPreTraining, electra): it has no head "
-        "that goffman can ask. But filling masks needs a masked model, such as roberta-base."
+        f"'{folder}' (ElectraForPreTraining, electra) is not a kind of model that goffman can "
+        "ask. Filling in blanks needs a masked model, such as roberta-base."
     )
 
 
@@ -122,27 +120,27 @@ def test_a_broken_config(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("config", "message"),
     [
-        ([1, 2], "is [1, 2]; it must be an object with the model's settings, as save_pretrained"),
+        ([1, 2], "is [1, 2]. It must be a JSON object with the model's settings."),
         (
             None,
-            "is null; it must be an object with the model's settings, as save_pretrained writes it.",
+            "is null. It must be a JSON object with the model's settings.",
         ),
         (
             {"model_type": "bert", "architectures": "BertForMaskedLM"},
-            'says architectures is "BertForMaskedLM"; it must be a list of names of classes, such as '
+            'says that architectures is "BertForMaskedLM". It must be a list of names of classes, such as '
             '["BertForMaskedLM"].',
         ),
         (
             {"model_type": "bert", "architectures": [7]},
-            'says architectures is [7]; it must be a list of names of classes, such as ["BertForMa',
+            'says that architectures is [7]. It must be a list of names of classes, such as ["BertForMa',
         ),
         (
             {"model_type": {"bert": 1}},
-            'says model_type is {"bert": 1}; it must be the name of a family, such as "bert".',
+            'says that model_type is {"bert": 1}. It must be the name of a family, such as "bert".',
         ),
         (
             {"model_type": "bert", "auto_map": "x" * 90},
-            f"says auto_map is \"{'x' * 56}...; it must be an object: a class's name → where it is.",
+            f"says that auto_map is \"{'x' * 56}.... It must be an object: a class's name → where it is.",
         ),
     ],
 )

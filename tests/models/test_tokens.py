@@ -381,9 +381,7 @@ def test_a_tokenizer_that_cannot_be_loaded(tiny: Callable[..., Path], tmp_path: 
     with pytest.raises(ModelError) as error:
         load(str(folder), kind="masked")
     assert str(error.value).startswith(f"The tokenizer of '{folder}' cannot be loaded: ")
-    assert str(error.value).endswith(
-        " Its folder must hold a tokenizer.json or the vocabulary of its kind."
-    )
+    assert str(error.value).endswith(" The folder needs a tokenizer.json or a vocabulary.")
 
 
 def test_bertweet_needs_emoji(tiny: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -46,8 +46,8 @@ def test_without_the_files_it_says_how_to_get_them(tmp_path: Path) -> None:
     folder = published_folder({"XDG_CACHE_HOME": str(tmp_path)}, "linux") / "lin2022"
     if sys.platform == "linux":
         assert done.stderr == (
-            f"The published files of lin2022 were not found in {folder}. Download them "
-            "with --download, or give the folder of a copy with --data.\n"
+            f"The authors' files of lin2022 were not found, neither in {folder.parent} nor in "
+            f"{folder}. Download them with --download, or give their folder with --data.\n"
         )
 
 
@@ -157,7 +157,7 @@ def test_downloaded_into_the_folder_of_the_study_itself_it_is_not_put_below_it(
     with serving(files) as served:
         done = replicate("lin2022", "--download", "--data", folder, GOFFMAN_GITHUB=served.address)
     assert done.returncode == 0
-    assert f"they are in {tmp_path}.\n" in done.stderr
+    assert f"They are in {tmp_path}.\n" in done.stderr
     assert len([path for path in folder.iterdir() if path.is_file()]) == len(files)
     assert not (folder / "lin2022").exists()
 

@@ -122,7 +122,7 @@ def test_without_a_network_it_says_so(tmp_path: Path) -> None:
         download(FILES, tmp_path, base=f"http://{nobody}")
     assert str(error.value).startswith(f"{nobody} cannot be reached ([Errno ")
     assert str(error.value).endswith(
-        f"Connection refused). Is there a network? 0 of 9 files are already in {tmp_path}. To "
+        f"Connection refused). Check your internet connection. 0 of 9 files are already in {tmp_path}. To "
         "resume, run the same command again. Or give a copy with --data."
     )
     assert there(tmp_path) == {}

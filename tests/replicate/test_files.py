@@ -41,8 +41,8 @@ def test_a_folder_with_neither_says_how_to_get_one(tmp_path: Path) -> None:
     with pytest.raises(PublishedError) as error:
         study_folder(tmp_path, "lin2022")
     assert str(error.value) == (
-        f"The published files of lin2022 were not found in {tmp_path / 'lin2022'}. "
-        "Download them with --download, or give the folder of a copy with --data."
+        f"The authors' files of lin2022 were not found, neither in {tmp_path} nor in "
+        f"{tmp_path / 'lin2022'}. Download them with --download, or give their folder with --data."
     )
 
 

@@ -171,7 +171,8 @@ def test_a_folder_that_is_no_run_is_refused(tmp_path):
     with pytest.raises(RunError) as refusal:
         write_report(tmp_path)
     assert str(refusal.value) == (
-        f"There is no run in '{tmp_path}': it has no manifest.json. Make one with goffman audit."
+        f"'{tmp_path}' is not a run, because it has no manifest.json. Give the folder that goffman "
+        "audit wrote."
     )
     assert not (tmp_path / "report.html").exists()
 

@@ -138,7 +138,7 @@ def test_a_run_that_was_stopped_asks_only_the_rest_and_ends_the_same(model, undi
         read_answers(tmp_path, "fills")
     folder = answers_folder(tmp_path, "fills", model=model.identity.name, instrument="scale").path
     assert str(refusal.value) == (
-        f"{folder} holds {len(stopped)} of a yet unknown number of parts, so that, so answers "
+        f"{folder} has {len(stopped)} of an unknown number of parts, so answers "
         f"of {model.identity.name} to scale are missing. Run the goffman audit command with "
         f"{model.identity.name} again: it asks only what is missing."
     )
@@ -323,7 +323,8 @@ def test_a_folder_that_is_no_run_is_told(tmp_path):
     with pytest.raises(RunError) as refusal:
         read_answers(tmp_path, "fills")
     assert str(refusal.value) == (
-        f"There is no run in '{tmp_path}': it has no manifest.json. Make one with goffman audit."
+        f"'{tmp_path}' is not a run, because it has no manifest.json. Give the folder that goffman "
+        "audit wrote."
     )
 
 
@@ -421,7 +422,7 @@ def test_parts_of_other_weights_under_the_same_path_are_refused_and_asked_again(
     with pytest.raises(RunError) as refusal:
         read_answers(run, "fills")
     assert str(refusal.value) == (
-        f"{folder} holds other parts than were written when all was answered:, so answers of "
+        f"{folder} does not have the parts that were written, so answers of "
         f"{model.identity.name} to scale are missing. Run the goffman audit command with "
         f"{model.identity.name} again: it asks only what is missing."
     )

@@ -176,7 +176,7 @@ def test_a_run_that_was_stopped_asks_only_the_rest(server, tmp_path):
         ask(tmp_path, server, watch=stop)
     there = len(server.asked)
     assert 40 < there < 180
-    with pytest.raises(RunError, match="holds 0 of a yet unknown number of parts"):
+    with pytest.raises(RunError, match="has 0 of an unknown number of parts"):
         read_answers(tmp_path, "replies")
     asked = ask(tmp_path, server, watch=seen.append)
     check(tmp_path, server, prompts_of(TEXTS))

@@ -186,7 +186,7 @@ def test_a_file_is_read_through_a_link_but_a_device_is_not(run, own):
 
 
 def test_a_link_that_leads_nowhere_or_in_a_circle_is_told_as_that(run):
-    back = "Mend or remove the link."
+    back = "Correct or remove it."
     (run / "manifest.json").symlink_to(run / "gone")
     (run / "answers").symlink_to("answers")
     (run / "tables").symlink_to(run / "gone")

@@ -18,7 +18,7 @@ from goffman.runs.manifest import begun, read_manifest, with_answers
 from goffman.tables import prompt_table
 
 HERE = Path(__file__).parent
-AGAIN = "It rewrites the file and asks no model again."
+AGAIN = "It writes the file again and asks no model."
 
 
 def prompts(instrument, count=5):
@@ -66,7 +66,7 @@ def test_a_flipped_bit_is_told_and_mended_by_the_same_command(tmp_path, place):
         read_prompts(tmp_path)
     assert str(refusal.value) == (
         f"{path} was damaged or edited after goffman wrote it. Run the goffman "
-        f"audit command that made this run again. {AGAIN}"
+        f"audit command of this run again. {AGAIN}"
     )
     ask(tmp_path, "first")
     assert path.read_bytes() == before
@@ -81,8 +81,8 @@ def test_prompts_that_are_not_asked_now_are_named_where_they_were_damaged(tmp_pa
     with pytest.raises(RunError) as refusal:
         read_prompts(tmp_path)
     assert str(refusal.value) == (
-        f"{path} does not have the prompts of first. Run the goffman audit command that made "
-        f"this run again with --instrument first. {AGAIN}"
+        f"{path} does not have the prompts of first. Run the goffman audit command of this "
+        f"run again with --instrument first. {AGAIN}"
     )
     ask(tmp_path, "first")
     assert path.read_bytes() == before
@@ -96,7 +96,7 @@ def test_prompts_that_are_gone_are_told_and_come_back(tmp_path):
     with pytest.raises(RunError) as refusal:
         read_prompts(tmp_path)
     assert str(refusal.value) == (
-        f"{path} is missing. Run the goffman audit command that made this run again. {AGAIN}"
+        f"{path} is missing. Run the goffman audit command of this run again. {AGAIN}"
     )
     ask(tmp_path, "first")
     assert path.read_bytes() == before

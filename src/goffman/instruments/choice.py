@@ -157,9 +157,9 @@ def _check_stem(row: int | None, stem: Stem, faults: Faults, *, of_pairs: bool) 
             near = did_you_mean(place, allowed)
             faults.add(FILE, row, f"{what} has '{{{place}}}'. Allowed: {shown}.{near}")
     if sum(place in _ITEMS for place in named) != 1:
-        faults.add(FILE, row, f"{what} must have {{item}} in it once.")
+        faults.add(FILE, row, f"{what} must contain {{item}} exactly once.")
     if of_pairs and named.count("pronoun") != 1:
-        faults.add(FILE, row, f"{what} must have {{pronoun}} in it once.")
+        faults.add(FILE, row, f"{what} must contain {{pronoun}} exactly once.")
     if stray_braces(stem.text):
         faults.add(FILE, row, f"{what} has a stray brace: '{stem.text}'.")
     if MASK in stem.text:

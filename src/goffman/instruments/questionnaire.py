@@ -141,7 +141,7 @@ def _check_frame(
 ) -> None:
     what = f"the frame of wording '{wording.id}'"
     if places(wording.frame).count("item") != 1:
-        faults.add(file, row, f"{what} must have {{item}} in it once.")
+        faults.add(file, row, f"{what} must contain {{item}} exactly once.")
     if stray_braces(wording.frame):
         faults.add(file, row, f"{what} has a stray brace: '{wording.frame}'.")
     for place in places(wording.frame):
