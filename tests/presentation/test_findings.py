@@ -365,7 +365,9 @@ def rare(kind, first, second, low, high, verdict):
 def test_a_difference_that_rare_conditions_have_too_is_not_called_stigma_alone():
     mere = rare("rarity", "rare", "non-stigmatized", 0.05, 0.43, "small")
     against = rare("against-rare", "stigmatized", "rare", -0.02, 0.38, "undecided")
-    (one,) = findings_of(section("negative-attitude", estimates(gap(0.1, 0.3, 0.01), against, mere)))
+    (one,) = findings_of(
+        section("negative-attitude", estimates(gap(0.1, 0.3, 0.01), against, mere))
+    )
     assert one.caveat == (
         "Whether stigmatized conditions exceed rare but neutral ones is undecided (0.18, −0.020 "
         "to 0.38); rare ones are 0.24 above non-stigmatized ones."

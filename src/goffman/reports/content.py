@@ -34,7 +34,7 @@ TITLES = {
     "groups-as-asked": "Between groups, as in the study (not generalized to other sentences)",
     "set-apart": "Between groups, without negations and words of probability",
     "against-rare": "Compared with rare but neutral conditions",
-    "rarity": "Rare but neutral conditions minus the others",
+    "rarity": "Rare but neutral minus non-stigmatized conditions",
     "genders": "Female minus male",
     "models": "Between models",
     "baseline": "Compared with the baseline",
