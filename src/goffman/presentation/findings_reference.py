@@ -48,7 +48,8 @@ def _own_group(section: Section, model: str) -> Iterator[str]:
         yield (
             f"By the same test, {above or 'none'} of the {tested} {plain(section.against)} "
             f"{section.noun.many} {_are(above)} clearly above the mean of their group and "
-            f"{below or 'none'} {_are(below)} below it, so such a difference alone is no sign of stigma."
+            f"{below or 'none'} {_are(below)} below it, so such a difference alone is no "
+            "sign of stigma."
         )
 
 

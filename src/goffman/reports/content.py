@@ -55,6 +55,9 @@ FACTS = {
 """What tells a model from another: its name in the manifest, and as it is shown."""
 
 
+ROUNDING = 1e-4
+"""Means that differ by this much more than their difference are means of something else."""
+
 SHIPPED_WORDS = "the list that comes with goffman"
 
 
@@ -220,27 +223,40 @@ def _contrast(row: Mapping[str, Any], section: Section, *, several: bool) -> dic
     elif row["kind"] in {"baseline", "trials", "level"}:
         call = section.called
     unit = (row["unit"] or "values").replace("conditions", section.noun.many)
-    effect = "–"
-    if row["effect"] is not None:
-        name, _, how = (row["effect_name"] or "").partition(", ")
-        effect = f"{printable(name)} {number(row['effect'])}".strip()
-        effect += f" ({printable(how)} of {unit})" if how else ""
-    first, second = number(row["mean_first"]), number(row["mean_second"])
     what = " − ".join(call(row[side]) for side in ("first", "second"))
     if row["kind"] == "level":
-        what, second = f"{call(row['first'])}, compared with 0", ""
-        if first != number(row["difference"]):
-            # The difference is corrected for the more frequent pronoun, and the mean is not.
-            first = ""
+        what = f"{call(row['first'])}, compared with 0"
     return {
         "about": ", ".join(said),
         "what": what,
-        "means": " / ".join(part for part in (first, second) if part) or "–",
+        "means": _means(row),
         "difference": number(row["difference"]),
         "interval": "–" if row["low"] is None else ends(row["low"], row["high"]),
-        "effect": effect,
+        "effect": _effect(row),
         "p": "–" if row["p_adjusted"] is None else p_value(row["p_adjusted"]),
         "verdict": verdict_shown(row) or "–",
         "tests": "–" if row["family_size"] is None else f"{row['family_size']:,}",
         "n": f"{row['n']:,} {unit}",
     }
+
+
+def _means(row: Mapping[str, Any]) -> str:
+    """Both means, where the difference is theirs.
+
+    Over sentence pairs it is corrected for the more frequent pronoun, and the means are not.
+    """
+    means = [row[side] for side in ("mean_first", "mean_second") if row[side] is not None]
+    if not means or row["difference"] is None:
+        return "–"
+    second = 0.0 if row["kind"] == "level" else means[-1]
+    if abs(means[0] - second - row["difference"]) > ROUNDING:
+        return "–"
+    return " / ".join(number(mean) for mean in means[: 1 if row["kind"] == "level" else 2])
+
+
+def _effect(row: Mapping[str, Any]) -> str:
+    """The effect size by its name; what its SD is of stands in the tables on disk."""
+    if row["effect"] is None or _means(row) == "–":
+        return "–"
+    name = (row["effect_name"] or "").partition(", ")[0]
+    return f"{printable(name)} {number(row['effect'])}".strip()
