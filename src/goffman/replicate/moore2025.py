@@ -62,7 +62,7 @@ class Share:
     def note(self) -> str:
         """What it is of, and how far missing answers could move it."""
         if not self.answered:
-            return f"{NOT_HERE}: none of {self.asked:,} answers could be read"
+            return f"{NOT_HERE}: of {self.asked:,} answers none says it or its opposite"
         if self.answered == self.asked:
             return f"{self.yes:,} of {self.asked:,}"
         return (
@@ -140,13 +140,17 @@ def _of_run(run: Run) -> Iterator[Result]:
     yield Result(name=f"{run.name}: options chosen", value=_places(run.answers))
     yield _unread(run)
     yield from _stigma(run)
+    if all(answer.endorses is None for answer in run.answers):
+        return
     yield from _by_factor(run)
     yield from _by_question(run)
     willing = share_of(a for a in run.answers if "willing" in a.asked.options[0])
     yield Result(
         name=f"{run.name}: willing, over all conditions",
         value=None if willing.value is None else 1 - willing.value,
-        note=willing.note if willing.value is None else "",
+        note=f"{willing.answered - willing.yes:,} of {willing.answered:,} answers"
+        if willing.answered
+        else willing.note,
     )
 
 
@@ -232,7 +236,7 @@ def _by_question(run: Run) -> Iterator[Result]:
         shares = {condition: share for condition, share in shares.items() if share.asked}
         if shares:
             people = (
-                f"{moore2025_people.SURVEY[question.id][CONDITIONS.index(name)] / 100:.2f}"
+                f"{moore2025_people.SURVEY[question.id][CONDITIONS.index(name)] / 100:.3f}"
                 for name in shares
             )
             note = f"people {', '.join(people)}"

@@ -70,12 +70,14 @@ def _stigma(table: dict[str, Figures], condition: str, place: int) -> Result:
     if set(table) >= set(STIGMA):
         percent = [table[item][place] for item in STIGMA]
         labeled = sum(percent) / len(percent) / 100
-        taken = [each if item == "violence" else 100 - each for item, each in zip(
-            STIGMA, percent, strict=True)]  # fmt: skip
+        taken = [
+            each if item == "violence" else 100 - each
+            for item, each in zip(STIGMA, percent, strict=True)
+        ]
         drawn = sum(taken) / len(taken) / 100
         note += (
             f"; by the authors' table as it is labeled {labeled:.3f}; their notebook draws "
-            f"{drawn:.3f}, because it reads the shares unwilling as shares willing"
+            f"{drawn:.3f}, because it takes the five shares unwilling for shares willing"
         )
     return Result(name=name, value=survey, note=note)
 
