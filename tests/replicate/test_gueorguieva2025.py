@@ -177,6 +177,11 @@ def test_the_pooled_correlation_has_every_stigma_three_times(small: Path, by_nam
     assert row.note.endswith("n = 15")
 
 
+def test_every_printed_figure_is_computed_where_all_models_are_there(small: Path, by_name) -> None:
+    found = by_name(results(small / "gueorguieva2025"))
+    assert {figure.name for figure in read_figures("gueorguieva2025")} <= set(found)
+
+
 def test_without_the_other_models_what_needs_them_is_said(copy) -> None:
     folder = copy("gueorguieva2025")
     for path in (GRANITE, MISTRAL, "data/granite_bias_percentages.csv"):
@@ -314,7 +319,7 @@ def test_two_files_of_one_model_and_a_name_without_one_are_refused(copy) -> None
     folder = copy("gueorguieva2025")
     second = folder / ANSWERS / "llama_and_another.csv"
     second.write_bytes((folder / LLAMA).read_bytes())
-    with pytest.raises(PublishedError, match="are of the same model. Keep one."):
+    with pytest.raises(PublishedError, match=r"are of the same model\. Keep one\."):
         results(folder)
     second.rename(folder / ANSWERS / "answers.csv")
     with pytest.raises(PublishedError, match="is not named after a model"):

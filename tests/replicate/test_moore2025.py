@@ -229,12 +229,13 @@ HUMAN = "external_data/human_data_2018.csv"
     [
         (PROMPTS, 3, ('{"education"', '{"education'), " is not JSON: "),
         (PROMPTS, 3, None, " is no JSON object with the keys condition, gender, "),
-        (PROMPTS, 2, ('"vignette"', '"story"'), " has no key 'vignette'. Its keys are education, race, "),
+        (PROMPTS, 2, ('"vignette"', '"story"'), " has no key 'vignette'. Its keys are ['education', 'race', "),
         (PROMPTS, 1, ("daily troubles", "a cold"), ": condition is 'a cold'. Allowed: daily troubles, depression, "),
         (PROMPTS, 1, ("work closely", "go out"), " has a question that the study does not have: 'Would you go out with Kim?'"),
         (PROMPTS, 1, ("Definitely unwilling", "Never"), ": options is ['Never', "),
         (PROMPTS, 1, ('"Definitely unwilling","Probably unwilling"', '"Definitely unwilling"'), ": options is ["),
         (PROMPTS, 1, ('"man"', "7"), ": gender is 7, which is no text."),
+        (PROMPTS, 1, ('"man"', r'"\ud800"'), " has half of a character (a lone surrogate)."),
         (TINY, 5, ("Kim", "Jo"), " answers a prompt that data/prompts.jsonl does not have."),
         (GPT, 2, None, " is no JSON object with the keys prompt, output, answer, code."),
         (GPT, 1, ('"output":"', '"output":["'), " is not JSON: "),
@@ -295,7 +296,9 @@ def test_an_answer_too_few_and_one_too_many_are_refused(copy) -> None:
     path = folder / TINY
     lines = path.read_text().strip().split("\n")
     path.write_text("\n".join(lines[:-1]))
-    with pytest.raises(PublishedError, match="answers 63 of the 64 prompts of data/prompts.jsonl"):
+    with pytest.raises(
+        PublishedError, match=r"answers 63 of the 64 prompts of data/prompts\.jsonl"
+    ):
         results(folder)
     path.write_text("\n".join([*lines, lines[0]]))
     with pytest.raises(PublishedError, match="line 65 answers a prompt that is answered above too"):
@@ -312,8 +315,19 @@ def test_a_folder_of_another_name_and_one_without_answers_are_refused(copy) -> N
         results(folder)
     for path in folder.glob("results/stigma/*/*"):
         path.unlink()
-    with pytest.raises(PublishedError, match="is missing. Fetch the authors' files"):
+    with pytest.raises(PublishedError, match=r"is missing\. Fetch the authors' files"):
         results(folder)
+
+
+def test_a_message_is_no_longer_than_a_screen(copy) -> None:
+    folder = copy("moore2025")
+    path = folder / GPT
+    lines = path.read_text().split("\n")
+    lines[0] = spoiled(json.loads(lines[0]), output="?", answer="x" * 100_000)
+    path.write_text("\n".join(lines))
+    with pytest.raises(PublishedError) as error:
+        results(folder)
+    assert len(str(error.value)) < len(str(path)) + 400
 
 
 def test_signs_that_end_lines_elsewhere_may_stand_inside_a_reply(copy) -> None:

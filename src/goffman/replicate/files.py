@@ -29,6 +29,10 @@ MARKS = {
 """Study → the files that only its folder has, one of which is enough to know it by."""
 
 
+LONGEST = 160
+"""Characters of what a file has that a message shows."""
+
+
 def study_folder(folder: Path, study: str) -> Path:
     """The study's folder, in the one given or that itself; PublishedError says how to get one."""
     found = folder / study
@@ -75,6 +79,12 @@ def read_lines(path: Path) -> list[str]:
     return _read_text(path).splitlines()
 
 
+def quoted(given: object) -> str:
+    """What a file has, for a message: in quotes, and no longer than a screen has room for."""
+    text = repr(given)
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
+
+
 def read_json_lines(path: Path, keys: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Each line of a file as an object with these keys, after "FILE, line N" for messages."""
     # Not splitlines(): JSON lets signs stand inside a text that end a line elsewhere.
@@ -89,12 +99,23 @@ def read_json_lines(path: Path, keys: Sequence[str]) -> Iterator[tuple[str, dict
             entry = json.loads(line)
         except (ValueError, RecursionError) as error:
             raise PublishedError(f"{where} is not JSON: {error}.") from error
+        if "\\ud" in line.lower() and not _is_text(entry):
+            raise PublishedError(f"{where} has half of a character (a lone surrogate).")
         if not isinstance(entry, dict):
             raise PublishedError(f"{where} is no JSON object with the keys {', '.join(keys)}.")
         if lacking := [key for key in keys if key not in entry]:
-            there = ", ".join(entry) or "none"
+            there = quoted(list(entry))
             raise PublishedError(f"{where} has no key {lacking[0]!r}. Its keys are {there}.")
         yield where, entry
+
+
+def _is_text(entry: object) -> bool:
+    """Whether all of it can be written: JSON may escape halves of characters."""
+    try:
+        json.dumps(entry, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def read_records(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:

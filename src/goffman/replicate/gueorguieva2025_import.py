@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from goffman.errors import PublishedError, did_you_mean
-from goffman.replicate.files import read_records
+from goffman.replicate.files import quoted, read_records
 
 DIMENSIONS = {
     "visibility": "Concealability",
@@ -174,8 +174,8 @@ def _unsafe(label: str | None, where: str) -> str | None:
     match = _UNSAFE.fullmatch(label.strip())
     if not match:
         raise PublishedError(
-            f"{where}: llama guard safety label is {label!r}. Allowed: 'safe', and 'unsafe' with a "
-            "category such as S6."
+            f"{where}: llama guard safety label is {quoted(label)}. Allowed: 'safe', and 'unsafe' "
+            "with a category such as S6."
         )
     return match["category"]
 
@@ -184,7 +184,7 @@ def _one_of(row: Mapping[str, str], column: str, allowed: Collection[str], where
     given = row[column].strip()
     if given not in allowed:
         raise PublishedError(
-            f"{where}: {column} is {row[column]!r}. Allowed: {', '.join(allowed)}."
+            f"{where}: {column} is {quoted(row[column])}. Allowed: {', '.join(allowed)}."
             f"{did_you_mean(given, allowed)}"
         )
     return given
@@ -244,7 +244,7 @@ def read_ratings(folder: Path) -> Ratings | None:
 def _new_name(row: Mapping[str, str], above: Collection[str], where: str) -> str:
     name = row["Stigma"].strip()
     if not name or name in above:
-        raise PublishedError(f"{where}: Stigma is {name!r}, which must be there, and once.")
+        raise PublishedError(f"{where}: Stigma is {quoted(name)}, which must be there, and once.")
     return name
 
 
@@ -256,7 +256,7 @@ def _number(row: Mapping[str, str], column: str, where: str, *, most: float = 6)
         value = -1.0
     if not 0 <= value <= most:
         raise PublishedError(
-            f"{where}: {column} is {row[column]!r}, which is no number from 0 to {most:g}."
+            f"{where}: {column} is {quoted(row[column])}, which is no number from 0 to {most:g}."
         )
     return value
 
@@ -271,7 +271,7 @@ def read_table(folder: Path) -> dict[tuple[str, str], str] | None:
         dimension = _one_of(row, "Dimensions", list(DIMENSIONS.values()), where)
         given = row["Correlation to Humans"].strip()
         if not re.fullmatch(r"-?[01](\.\d+)?", given):
-            message = f"{where}: Correlation to Humans is {given!r}, which is no correlation."
+            message = f"{where}: Correlation to Humans is {quoted(given)}, which is no correlation."
             raise PublishedError(message)
         found[row["Model"].strip().lower(), dimension] = given
     return found

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from goffman.errors import PublishedError
-from goffman.replicate.files import files_in, read_json_lines
+from goffman.replicate.files import files_in, quoted, read_json_lines
 
 CONTROL = "daily troubles"
 
@@ -149,10 +149,11 @@ def read_prompts(folder: Path) -> dict[str, Asked]:
     for where, entry in read_json_lines(folder / "data" / "prompts.jsonl", keys):
         for key in keys:
             if key != "options" and not isinstance(entry[key], str):
-                raise PublishedError(f"{where}: {key} is {entry[key]!r}, which is no text.")
+                raise PublishedError(f"{where}: {key} is {quoted(entry[key])}, which is no text.")
         if entry["condition"] not in CONDITIONS:
             raise PublishedError(
-                f"{where}: condition is {entry['condition']!r}. Allowed: {', '.join(CONDITIONS)}."
+                f"{where}: condition is {quoted(entry['condition'])}. Allowed: "
+                f"{', '.join(CONDITIONS)}."
             )
         if entry["prompt"] in found:
             raise PublishedError(f"{where} has a prompt that stands above too.")
@@ -171,7 +172,7 @@ def recognise(text: str, questions: Sequence[Question], where: str) -> Question:
     """The question that has this text; PublishedError where it is none of them, or several."""
     found = [question for question in questions if question.words in text.lower()]
     if len(found) != 1:
-        raise PublishedError(f"{where} has a question that the study does not have: {text!r}")
+        raise PublishedError(f"{where} has a question that the study does not have: {quoted(text)}")
     return found[0]
 
 
@@ -185,7 +186,7 @@ def _options(given: Any, where: str) -> tuple[str, ...]:
             if last == DONT_KNOW and both and all(word in text for text in four):
                 return texts
     raise PublishedError(
-        f"{where}: options is {given!r}. Expected: four of willingness or of likelihood, and "
+        f"{where}: options is {quoted(given)}. Expected: four of willingness or of likelihood, and "
         f"{DONT_KNOW!r}."
     )
 
@@ -235,7 +236,7 @@ def _read_answers(path: Path, asked: Mapping[str, Asked]) -> tuple[Answer, ...]:
         if prompt in found:
             raise PublishedError(f"{where} answers a prompt that is answered above too.")
         if not isinstance(output, str | None):
-            raise PublishedError(f"{where}: output is {output!r}, which is no text.")
+            raise PublishedError(f"{where}: output is {quoted(output)}, which is no text.")
         answer = Answer(asked=asked[prompt], output=output or "", option=option)
         _check(answer, entry["code"], where)
         found[prompt] = answer
@@ -252,16 +253,17 @@ def _check(answer: Answer, code: Any, where: str) -> None:
     options, option = answer.asked.options, answer.option
     if option is not None and option not in options:
         raise PublishedError(
-            f"{where}: answer is {option!r}. Allowed: {', '.join(options)}, and null."
+            f"{where}: answer is {quoted(option)}. Allowed: {', '.join(options)}, and null."
         )
     letter = _LETTER.fullmatch(answer.output)
     if letter and option != options[LETTERS.index(letter[1])]:
-        raise PublishedError(f"{where}: output is {letter[1]!r}, but answer is {option!r}.")
+        raise PublishedError(f"{where}: output is {letter[1]!r}, but answer is {quoted(option)}.")
     endorsed = answer.endorses
     # The study's code is 1 for the third and fourth option: willing, or likely.
     flip = option is not None and "willing" in option
     expected = None if endorsed is None else endorsed != flip
     if code != expected or isinstance(code, str):
         raise PublishedError(
-            f"{where}: code is {code!r}, but the answer {option!r} has the code {expected!r}."
+            f"{where}: code is {quoted(code)}, but the answer {quoted(option)} has the code "
+            f"{expected!r}."
         )

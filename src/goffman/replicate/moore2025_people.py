@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from goffman.errors import PublishedError
-from goffman.replicate.files import read_records
+from goffman.replicate.files import quoted, read_records
 from goffman.replicate.moore2025_import import CONDITIONS, GROUP_HOME, QUESTIONS, recognise
 from goffman.replicate.rows import NOT_HERE, Result
 
@@ -108,5 +108,5 @@ def _percent(given: str, column: str, where: str) -> float:
     except ValueError:
         value = -1.0
     if not 0 <= value <= 100:
-        raise PublishedError(f"{where}: {column} is {given!r}, which is no percentage.")
+        raise PublishedError(f"{where}: {column} is {quoted(given)}, which is no percentage.")
     return value
