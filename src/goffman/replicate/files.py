@@ -81,8 +81,11 @@ def read_lines(path: Path) -> list[str]:
 
 def quoted(given: object) -> str:
     """What a file has, for a message: in quotes, and no longer than a screen has room for."""
-    text = repr(given)
-    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
+    return _cut(repr(given), LONGEST)
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[:most]}…"
 
 
 def read_json_lines(path: Path, keys: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -132,7 +135,7 @@ def read_records(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, dict
             if not heading:
                 heading = [name.strip() for name in fields]
                 if lacking := [name for name in columns if name not in heading]:
-                    there = ", ".join(filter(None, heading))
+                    there = _cut(", ".join(filter(None, heading)), 3 * LONGEST)
                     message = f"{path} has no column {lacking[0]!r}. Its columns are {there}."
                     raise PublishedError(message)
             elif len(fields) == len(heading):
