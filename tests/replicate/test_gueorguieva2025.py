@@ -230,6 +230,22 @@ def test_shares_that_are_not_those_of_the_answers_are_counted(copy, by_name) -> 
     assert found["llama: stigmas with the shares biased of its answers"] == 4
 
 
+@pytest.mark.parametrize("column", ["Visibility", "peril human"])
+@pytest.mark.parametrize("rating", ["0.0", "6.0"])
+def test_ratings_that_are_not_those_of_the_table_are_counted(
+    column: str, rating: str, copy, by_name
+) -> None:
+    folder = copy("gueorguieva2025")
+    rows = rows_of(folder / SHARES)
+    rows[1][column] = rating
+    with (folder / SHARES).open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    found = by_name(results(folder))
+    assert found["llama: stigmas with the ratings of results-from-pachankis-all.csv"] == 4
+
+
 def test_every_file_is_read_without_the_others(copy) -> None:
     folder = copy("gueorguieva2025")
     for path in folder.rglob("*.csv"):
