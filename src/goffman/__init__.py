@@ -243,6 +243,9 @@ people are shown it.
       rows.py           when a number agrees with the one that was printed
       mei2023.py  lin2022.py  briegel2023.py   our tables → the study's numbers
       mei2023_import.py  lin2022_import.py  briegel2023_import.py   the authors' files → our tables
+      moore2025.py  gueorguieva2025.py   answers → the study's numbers
+      moore2025_import.py  gueorguieva2025_import.py   the authors' files → answers
+      moore2025_people.py  what people said to the same questions, and the authors' table of it
       lin2022_phrases.py  phrases that ended in a gendered word → fills → scores
       download.py       the authors' files, each checked by its sha256
       data/             what was printed, and the files' addresses and checksums

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def replicate(
-    study: Annotated[Study | None, typer.Argument(help="Default: all three.")] = None,
+    study: Annotated[Study | None, typer.Argument(help="Default: all five.")] = None,
     *,
     data: Annotated[
         Path | None,
@@ -33,7 +33,7 @@ def replicate(
         ),
     ] = None,
     download: Annotated[
-        bool, typer.Option("--download", help="Fetch the authors' files first (34 MB).")
+        bool, typer.Option("--download", help="Fetch the authors' files first (60 MB).")
     ] = False,
     ratings: Annotated[
         Path | None,
@@ -43,7 +43,7 @@ def replicate(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Recompute the numbers of three studies from the model outputs that the authors published."""
+    """Recompute the numbers of five studies from the model outputs that the authors published."""
     studies = [study] if study else list(Study)
     folder = data or published_folder(os.environ, sys.platform)
     if download:
