@@ -137,27 +137,15 @@ def _female_minus_male(row: Row) -> str:
 
 def _more(section: Section, model: str) -> Iterator[str]:
     genders = of_model(section.contrasts("genders"), model)
-    groups = of_model(section.contrasts("groups"), model)
-    many = section.noun.many
-    for row in _variants(genders):
-        tested = tested_said(row, many=many)
-        if row["group"] == section.contrast and row["variant"] in {None, "with-names"}:
-            # Its numbers stand above, with the heading.
-            if tested:
-                yield f"Effect size and test of the main difference: {tested}."
-            continue
-        yield (
-            f"{plain(row['group']).capitalize()} {many}, {variant_said(row['variant'])}: female "
-            f"{number(row['mean_first'])}, male {number(row['mean_second'])}; "
-            f"{difference_said(row)}; {tested}."
-        )
-    for row in _variants(groups):
-        yield (
-            f"{_female_minus_male(row)}, {variant_said(row['variant'])}: "
-            f"{number(row['mean_first'])} for {plain(row['first'])} and "
-            f"{number(row['mean_second'])} for {plain(row['second'])} {many}; "
-            f"{difference_said(row)}; {tested_said(row, many=many)}."
-        )
+    # All other numbers of these contrasts stand in the tables.
+    main = genders.filter(
+        pl.col("dimension").is_null(),
+        pl.col("group") == section.contrast,
+        pl.col("variant").is_null() | (pl.col("variant") == "with-names"),
+    )
+    for row in main.iter_rows(named=True):
+        if tested := tested_said(row, many=section.noun.many):
+            yield f"Effect size and test of the main difference: {tested}."
     yield from over_baseline(section, model)
     yield from _neither(section, model)
     yield from reliability(section, model)
@@ -168,16 +156,6 @@ def _more(section: Section, model: str) -> Iterator[str]:
     for (variant,), of in parts.partition_by("variant", as_dict=True, maintain_order=True).items():
         said = how_many_clear(of, "female and male words clearly differ in {}", what=what)
         yield f"{variant_said(variant).capitalize()}, {said[0].lower()}{said[1:]}"
-
-
-def _variants(rows: pl.DataFrame) -> Iterator[Row]:
-    """The contrasts over all subscales; of those that first names do not change, one."""
-    shown: dict[tuple[Any, ...], Row] = {}
-    for row in rows.filter(pl.col("dimension").is_null()).iter_rows(named=True):
-        key = tuple(row[name] for name in ("quantity", "group", "first", "second"))
-        if key not in shown or not _same(shown[key], row):
-            yield row
-        shown.setdefault(key, row)
 
 
 def _neither(section: Section, model: str) -> Iterator[str]:

@@ -55,6 +55,9 @@ FACTS = {
 """What tells a model from another: its name in the manifest, and as it is shown."""
 
 
+NUMBERS = {"disparity": "as stated", "keyed-disparity": "reverse-keyed"}
+"""What contrasts of several numbers in one table are of, where plain words are needed."""
+
 ROUNDING = 1e-4
 """Means that differ by this much more than their difference are means of something else."""
 
@@ -202,6 +205,7 @@ def reliability_shown(section: Section) -> list[dict[str, str]]:
         if row["dimension"] == "all items":
             about = [section.names.model(row["model"]), plain(row["group"])]
             about += [plain(row["variant"])] if row["variant"] else []
+            about += ["reverse-keyed"] * section.presentation.keyed
             values = {name: row[name] for name in COEFFICIENTS}
             shown = {name: "–" if v is None else number(v) for name, v in values.items()}
             why = printable(row["reason"] or "") if None in values.values() else ""
@@ -216,7 +220,7 @@ def _contrast(row: Mapping[str, Any], section: Section, *, several: bool) -> dic
     if row["kind"] != "models":
         said.insert(0, row["model"])
     if several:
-        said.append(plain(row["quantity"]))
+        said.append(NUMBERS.get(row["quantity"], plain(row["quantity"])))
     call: Callable[[str], str] = plain
     if row["kind"] == "models":
         call = section.names.model
@@ -245,13 +249,15 @@ def _means(row: Mapping[str, Any]) -> str:
 
     Over sentence pairs it is corrected for the more frequent pronoun, and the means are not.
     """
-    means = [row[side] for side in ("mean_first", "mean_second") if row[side] is not None]
+    sides = ("mean_first",) if row["kind"] == "level" else ("mean_first", "mean_second")
+    means = [row[side] for side in sides if row[side] is not None]
     if not means or row["difference"] is None:
         return "–"
-    second = 0.0 if row["kind"] == "level" else means[-1]
-    if abs(means[0] - second - row["difference"]) > ROUNDING:
-        return "–"
-    return " / ".join(number(mean) for mean in means[: 1 if row["kind"] == "level" else 2])
+    difference = means[0] - (means[1] if means[1:] else 0.0)
+    own = abs(difference - row["difference"]) < ROUNDING and not (row["test"] or "").startswith(
+        "clustered"
+    )
+    return " / ".join(number(mean) for mean in means) if own else "–"
 
 
 def _effect(row: Mapping[str, Any]) -> str:
