@@ -48,7 +48,7 @@ from goffman.score import load_words, parser_of
 if TYPE_CHECKING:
     from goffman.lexicons.words import Words
     from goffman.models.base import Fills, Identity
-    from goffman.records import AnswerTable, Prompt
+    from goffman.records import Prompt
     from goffman.runs.entries import Entry
 
 
@@ -90,7 +90,7 @@ def audit(
     pairs = who_is_asked(models, instruments, loading=loading, options=options, listener=listener)
     of_models = {pair.model: pair.kind for pair in pairs}
     check_fit(of_models, labels=loading.labels, pairs=measuring.pairs)
-    for sentence in without_effect(options, _tables(pairs)):
+    for sentence in without_effect(pairs, options, loading):
         listener.note(sentence)
     folder = output or default_folder(models)
     check_place(folder)
@@ -114,16 +114,6 @@ def audit(
         said = measure(run, words, seed=options.seed, pairs=measuring.pairs, note=note)
         page = _report(work, words) if report else None
     return Audit(folder=folder, asked=tuple(asked), summary=said, report=page)
-
-
-def _tables(pairs: Sequence[Asking]) -> set[AnswerTable]:
-    """Where the answers will go."""
-    tables = (
-        kinds()[pair.kind].table_for(one.instrument.kind, served=behind_server(pair.model))
-        for pair in pairs
-        for one in pair.questions
-    )
-    return {table for table in tables if table is not None}
 
 
 def _counted(prompts: Sequence[Prompt]) -> str:

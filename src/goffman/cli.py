@@ -45,12 +45,19 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
-    help="Ask language models the questions psychology asks people about stigma.",
+    help="Ask language models the questions psychology asks people about stigma.\n\n"
+    "An instrument is a set of questions. A run is a folder with answers to them and what was "
+    "measured.",
 )
 
 _FAULTS_ON_A_SCREEN = 15
 
-NameOrPath = Annotated[str, typer.Argument(help="An instrument's name, or the path of a folder.")]
+NameOrPath = Annotated[
+    str,
+    typer.Argument(
+        metavar="INSTRUMENT", help="A name that goffman ls lists, or an instrument's folder."
+    ),
+]
 
 
 @app.callback(invoke_without_command=True)
@@ -67,8 +74,8 @@ def version(
 
 @app.command("ls", cls=Command)
 def list_instruments(*, as_json: Json = False) -> None:
-    """List the instruments (the sets of questions) that can be asked, and their forms."""
-    from goffman.instruments.forms import form_name, forms_of
+    """List the instruments (sets of questions) and their forms."""
+    from goffman.instruments.forms import MEANINGS, form_name, forms_of
     from goffman.instruments.load import builtin_names, load_instrument, plugged_instruments
     from goffman.instruments.render import render
 
@@ -96,12 +103,17 @@ def list_instruments(*, as_json: Json = False) -> None:
         for row in rows:
             row["instrument"] += "" if row["built_in"] else " (plug-in)"
             row["forms"] = ", ".join(row["forms"])
-        sys.stdout.write(table_text(rows, ("instrument", "forms", "prompts", "title", "citation")))
+            row["prompts*"] = row["prompts"]
+        sys.stdout.write(table_text(rows, ("instrument", "forms", "prompts*", "title", "citation")))
+        print("* The number of prompts in the first form.\n\nForms:")
+        for form, meaning in MEANINGS.items():
+            print(f"  {form:<12}{meaning}")
+        print("A causal model generates text but does not chat.")
 
 
 @app.command(cls=Command)
 def validate(path: NameOrPath, *, as_json: Json = False) -> None:
-    """Check an instrument and list every fault."""
+    """Check an instrument's files and list every fault."""
     from goffman.instruments.forms import form_name, forms_of
     from goffman.instruments.load import load_instrument
     from goffman.instruments.render import render
@@ -149,15 +161,21 @@ def prompts(
         Format | None,
         typer.Option(
             "--format",
-            help="Default: a table on the screen. With --output, the file's extension decides; "
-            "an unknown extension means CSV.",
+            help="Default: a table on the screen. With --output, the ending of the file's name "
+            "sets the format (CSV if it is unknown).",
         ),
     ] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="Only the first N prompts.")] = None,
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="Print only the first N prompts.")
+    ] = None,
     output: Annotated[Path | None, typer.Option(help="Write to this file.")] = None,
-    as_json: Json = False,
+    as_json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
     wording: Annotated[
-        list[str] | None, typer.Option(help="A wording's id, or 'all'; may be repeated.")
+        list[str] | None,
+        typer.Option(
+            help="Print only this wording; 'all' prints every wording. May be repeated. Default: "
+            "the wordings that an audit asks."
+        ),
     ] = None,
     winobias: WinoBias = None,
     drop_faulty: DropFaulty = False,
@@ -166,31 +184,36 @@ def prompts(
     pairs: Pairs = None,
     form: Annotated[
         str | None,
-        typer.Option(help="One of its forms, such as completion, choice or said: see goffman ls."),
+        typer.Option(
+            help="Print this form. goffman ls lists and explains the forms. Default: the first one."
+        ),
     ] = None,
     sized: Annotated[
         bool,
-        typer.Option("--sized", help="Only the part that is asked through a server by default."),
+        typer.Option(
+            "--sized",
+            help="Print only the sample that a model on a server gets (see audit --thorough).",
+        ),
     ] = False,
     no_way_out: Annotated[
-        bool, typer.Option("--no-way-out", help="Choices only: without the option not to answer.")
+        bool,
+        typer.Option(
+            "--no-way-out",
+            help="Forms choice and said only: leave out the last answer, such as “I can't tell”.",
+        ),
     ] = False,
     seed: Annotated[
         int | None, typer.Option(help="Coreference only: seed for drawing the sentence pairs.")
     ] = None,
     pronouns: Annotated[
         bool,
-        typer.Option(
-            "--pronouns",
-            help="Coreference only: print the version with a masked pronoun, for models that do "
-            "not chat.",
-        ),
+        typer.Option("--pronouns", help="Coreference only: the same as --form pronouns."),
     ] = False,
     no_controls: Annotated[
-        bool, typer.Option("--no-controls", help="Leave out the control items (the last prompts).")
+        bool, typer.Option("--no-controls", help="Leave out the control items (the last rows).")
     ] = False,
 ) -> None:
-    """Print the prompts of an instrument, one row each."""
+    """Print the prompts of an instrument."""
     from goffman.instruments.coreference import without_a_chat
     from goffman.instruments.forms import form_of
     from goffman.instruments.load import load_instrument

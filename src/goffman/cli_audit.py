@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from contextlib import contextmanager
 from dataclasses import replace
@@ -105,7 +106,7 @@ def audit(
     placement: AdjectivePlacement = None,
     pairs: Pairs = None,
 ) -> None:
-    """Ask models questions about stigma, measure the answers and write a report.
+    """Ask models, measure their answers and write a report.
 
     To resume a run that was stopped, run the same command again.
     """
@@ -215,11 +216,21 @@ def _system(given: str | None) -> str | None:
         return None
     # os.path.isfile, which says no to names that no system allows, where Path.is_file fails.
     if not os.path.isfile(given):  # noqa: PTH113
+        if _like_a_file(given.strip()):
+            raise InputError(
+                f"--system is '{given}', which looks like a file, but there is no such file. "
+                "Correct the name, or give the system prompt itself."
+            )
         return given.strip()
     try:
         return read_plain(Path(given)).decode().strip()
     except UnicodeDecodeError as error:
         raise InputError(f"--system: {given} is not a text file in UTF-8.") from error
+
+
+def _like_a_file(text: str) -> bool:
+    """Whether it is one word with a file's ending, as no system prompt is."""
+    return re.fullmatch(r"\S+\.[A-Za-z]{1,8}", text) is not None
 
 
 def _keys(models: Sequence[str], key_env: str | None) -> Calling:

@@ -16,7 +16,7 @@ from goffman.measures.controls import scores_controls
 from goffman.models.address import behind_server
 from goffman.models.kinds import ModelKind, answers_to, kinds
 from goffman.models.spec import describe
-from goffman.records import Instrument, InstrumentKind, Prompt, Questionnaire
+from goffman.records import AnswerTable, Instrument, InstrumentKind, Prompt, Questionnaire
 from goffman.runs.plan import Settings, settings_of
 from goffman.runs.pronouns import pronoun_forms
 
@@ -101,6 +101,7 @@ def who_is_asked(
         options,
         listener,
         slowly=slowly,
+        tables=_tables(chosen, described),
     )
     return [
         Asking(
@@ -110,6 +111,19 @@ def who_is_asked(
         )
         for model, what in described.items()
     ]
+
+
+def _tables(
+    chosen: Mapping[str, Sequence[Askable]], described: Mapping[str, Description]
+) -> dict[str, set[AnswerTable]]:
+    """By instrument's id: where the answers of the models that are asked it will go."""
+    tables: dict[str, set[AnswerTable]] = {}
+    for model, ways in chosen.items():
+        row, served = kinds()[described[model].kind], behind_server(model)
+        for way in ways:
+            if table := row.table_for(way.instrument.kind, served=served):
+                tables.setdefault(way.instrument.id, set()).add(table)
+    return tables
 
 
 def _can_be_asked(row: ModelKind, model: str, instrument: Instrument) -> bool:
@@ -251,9 +265,18 @@ def _is_slow(model: str, loading: LoadOptions) -> bool:
 
 
 def _questions(
-    ways: Sequence[Askable], options: AskOptions, listener: Listener, *, slowly: Collection[str]
+    ways: Sequence[Askable],
+    options: AskOptions,
+    listener: Listener,
+    *,
+    slowly: Collection[str],
+    tables: Mapping[str, Collection[AnswerTable]],
 ) -> dict[str, Question]:
-    """By id: the instruments as they are asked; ``slowly``: those that some model is slow with."""
+    """By id: the instruments as they are asked; ``slowly``: those that some model is slow with.
+
+    ``tables``: where answers to them go; an option that none of these heeds is as if not given, so
+    that a run does not remember it.
+    """
     found: dict[str, Question] = {}
     told: set[str] = set()
     for way in ways:
@@ -275,9 +298,9 @@ def _questions(
         found[instrument.id] = Question(
             instrument=instrument,
             prompts=prompts,
-            settings=_settings(instrument, prompts, options),
+            settings=_settings(instrument, prompts, options, tables[instrument.id]),
             measure=measure,
-            trials=_trials(instrument, options),
+            trials=_trials(instrument, options) if "replies" in tables[instrument.id] else 1,
         )
     return found
 
@@ -313,15 +336,19 @@ def _with_system(
 
 
 def _settings(
-    instrument: Instrument, prompts: Sequence[Prompt], options: AskOptions
+    instrument: Instrument,
+    prompts: Sequence[Prompt],
+    options: AskOptions,
+    tables: Collection[AnswerTable],
 ) -> Settings | None:
     """How masks are asked; of two forms the probability is kept wherever they rank."""
     if answers_to(instrument.kind) != "fills":
         return None
-    targets = set(options.targets)
+    heeded = "fills" in tables
+    targets = set(options.targets) if heeded else set()
     if instrument.kind == "prefer":
         targets |= {form for forms in pronoun_forms(prompts).values() for form in forms}
-    return settings_of(instrument, top_k=options.top_k, targets=targets)
+    return settings_of(instrument, top_k=options.top_k if heeded else None, targets=targets)
 
 
 def _chosen_prompts(instrument: Instrument, options: AskOptions, *, slowly: bool) -> PromptOptions:

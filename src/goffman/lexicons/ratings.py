@@ -97,9 +97,8 @@ def need_two(raters: Raters, given: Sequence[Path]) -> None:
     if len(raters.names) < 2:
         who = f"1 rater, '{raters.names[0]}'" if raters.names else "no one"
         raise InputError(
-            f"There are ratings by {who}, in {', '.join(map(str, given))}. Agreement needs two who "
-            f"rate the same words, {ENOUGH} or more: let another person rate with "
-            f"{rate_command(given)} --rater NAME, or give a file of theirs."
+            f"{found} Agreement needs two people who rated at least {ENOUGH} of the same words. "
+            f"Let each of them run {rate_command(given)} --rater NAME, or give their rating files."
         )
 
 
