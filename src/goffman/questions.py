@@ -47,6 +47,8 @@ class Question:
     """What its answers are measured by; None: it names nothing."""
     trials: int = 1
     """So often each prompt is asked, in a fresh chat each time."""
+    every: int | None = None
+    """How often a thorough audit would ask, all prompts and trials; None: this is all."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -276,8 +278,34 @@ def _questions(
             settings=_settings(instrument, prompts, options),
             measure=measure,
             trials=_trials(instrument, options),
+            every=_every(rendered, instrument, options, controls=scored),
         )
     return found
+
+
+def _every(
+    rendered: Rendered, instrument: Instrument, options: AskOptions, *, controls: bool
+) -> int | None:
+    """How often a thorough audit would ask the instrument; None: this one is."""
+    if rendered.every is None:
+        return None
+    prompts, of_controls = rendered.every
+    if options.limit is not None:
+        prompts = min(prompts, options.limit)
+    return (prompts + of_controls * controls) * _trials(instrument, replace(options, thorough=True))
+
+
+def part_said(pair: Asking) -> str | None:
+    """A sentence for the user where a model is asked a part only, and how to ask all."""
+    parts = [one for one in pair.questions if one.every is not None]
+    asked = sum(len(one.prompts) * one.trials for one in parts)
+    every = sum(one.every or 0 for one in parts)
+    if asked == every:
+        return None
+    return (
+        f"{pair.model} is asked a balanced part of the prompts: {asked:,} of {every:,}. "
+        "--thorough asks all."
+    )
 
 
 def _trials(instrument: Instrument, options: AskOptions) -> int:
