@@ -106,6 +106,7 @@ people are shown it.
       journal.py        replies as they come, each on the disk before it counts
       useless.py        replies without an answer, noticed before all are paid for
       said_words.py     replies in which a blank was filled → fills
+      said_options.py   … to a question with options, whose probabilities came along → choices
       remarks.py        what a user should know of a model's replies
       forecast.py       what asking a chat model will take, said before it begins
       pronouns.py       which pronouns are compared in which sentences

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from goffman.errors import InputError, ModelError, did_you_mean
@@ -59,6 +59,9 @@ class Asking:
     kind: str
     """Of the model: see models/kinds.py."""
     questions: Sequence[Question]
+    beside: Mapping[str, Question] = field(default_factory=dict)
+    """By the id of a question that is answered in text: the same one for the options'
+    probabilities, which a server may give with its replies."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,28 +93,40 @@ def who_is_asked(
     chosen = _chosen(ways, described)
     _check_forms(options.forms, described, chosen)
     _check(ways, described, chosen, listener=listener, named=bool(instruments))
-    # What no one is asked is not rendered: coreference has 12,640 prompts.
+    beside = {model: _beside(model, chosen[model], ways) for model in chosen}
     slowly = {
         way.instrument.id
         for model in chosen
         for way in chosen[model]
         if answers_to(way.instrument.kind) == "replies"
         or (way.instrument.kind in SIZED_KINDS and _is_slow(model, loading))
-    }
-    questions = _questions(
-        [way for way in ways if any(way in of_model for of_model in chosen.values())],
-        options,
-        listener,
-        slowly=slowly,
-    )
+    } | {way.instrument.id for of_model in beside.values() for way in of_model.values()}
+    # What no one is asked is not rendered: coreference has 12,640 prompts.
+    asked = [way for of_model in chosen.values() for way in of_model]
+    asked += [way for of_model in beside.values() for way in of_model.values()]
+    of_ways = [way for way in ways if way in asked]
+    questions = _questions(of_ways, options, listener, slowly=slowly)
     return [
         Asking(
             model=model,
             kind=what.kind,
             questions=[questions[way.instrument.id] for way in chosen[model]],
+            beside={said: questions[way.instrument.id] for said, way in beside[model].items()},
         )
         for model, what in described.items()
     ]
+
+
+def _beside(model: str, chosen: Sequence[Askable], ways: Sequence[Askable]) -> dict[str, Askable]:
+    """By the id of what a server answers in text: the same with the options' probabilities."""
+    if not behind_server(model):
+        return {}
+    by_probability = {way.of: way for way in ways if way.instrument.kind == "choose"}
+    return {
+        way.instrument.id: by_probability[way.of]
+        for way in chosen
+        if way.instrument.kind == "say" and way.of in by_probability
+    }
 
 
 def _can_be_asked(row: ModelKind, model: str, instrument: Instrument) -> bool:
@@ -278,7 +293,7 @@ def _questions(
             settings=_settings(instrument, prompts, options),
             measure=measure,
             trials=_trials(instrument, options),
-            every=_every(rendered, instrument, options, controls=scored),
+            every=_every(rendered, instrument, options, controls=bool(controls)),
         )
     return found
 
@@ -292,7 +307,9 @@ def _every(
     prompts, of_controls = rendered.every
     if options.limit is not None:
         prompts = min(prompts, options.limit)
-    return (prompts + of_controls * controls) * _trials(instrument, replace(options, thorough=True))
+    return (prompts + (of_controls if controls else 0)) * _trials(
+        instrument, replace(options, thorough=True)
+    )
 
 
 def part_said(pair: Asking) -> str | None:

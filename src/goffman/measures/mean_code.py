@@ -5,6 +5,7 @@ Of the probability p of the options, each with its code c where it is an answer:
     code      Σ p·c / Σ p over the options that count; none where they have less than .01 together
     way-out   the probability of "don't know, or prefer not to say"
     elsewhere the probability on no option
+    unseen    of that, what lies on tokens that a server did not name; only of models behind one
     lowest, highest   Σ p·c, and Σ p·c + way-out + elsewhere: were no answer the least, or the most,
               stigmatizing one
     first-listed, last-listed   of the options that count, the share of the one listed first or last
@@ -48,7 +49,7 @@ from goffman.presentation.findings_presented import style_said
 FLOOR = 0.01
 """Options that have less than this probability together say nothing about each other."""
 
-ABOUT = ("way-out", "elsewhere", "first-listed", "last-listed")
+ABOUT = ("way-out", "elsewhere", "unseen", "first-listed", "last-listed")
 """How a model answers, whatever it is asked."""
 
 _TOO_LITTLE = f"the options that count have less than {FLOOR} of the probability"
@@ -59,6 +60,7 @@ _REASONS = {
     "highest": _TOO_LITTLE,
     "way-out": _NO_WAY_OUT,
     "elsewhere": _TOO_LITTLE,
+    "unseen": "every token was seen",
     "first-listed": _TOO_LITTLE,
     "last-listed": _TOO_LITTLE,
 }
@@ -164,9 +166,9 @@ class MeanCode:
 
     def each(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
         """SCORES of the level prompt: the mean code, its bounds, and where the rest lies."""
-        scores = prompt_scores(
-            codes(answers, prompts), prompts, measure=self.name, reasons=_REASONS
-        )
+        values = codes(answers, prompts)
+        reasons = {name: why for name, why in _REASONS.items() if name in values.columns}
+        scores = prompt_scores(values, prompts, measure=self.name, reasons=reasons)
         return pl.concat([scores, by_presentation(scores, prompts)])
 
     def means(self, scores: pl.DataFrame) -> pl.DataFrame:
@@ -185,14 +187,20 @@ class MeanCode:
 
 
 def codes(answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
-    """Of each model and prompt the numbers of _REASONS; null where one means nothing."""
+    """Of each model and prompt the numbers of _REASONS; null where one means nothing.
+
+    There is no ``unseen`` where every token was seen.
+    """
     p, code = pl.col("probability").cast(pl.Float64), pl.col("code")
+    served = "unseen" in answers.columns and answers["unseen"].count() > 0
+    unseen = [pl.col("unseen").cast(pl.Float64).first()] if served else []
     listed = presentations(prompts).select("prompt_id", "first", "last")
     sums = (
         answers.join(listed, on="prompt_id")
         .sort("model", "prompt_id", "option")
         .group_by("model", "prompt_id", maintain_order=True)
         .agg(
+            *unseen,
             counted=p.filter(code.is_not_null()).sum(),
             weighed=(p * code).sum(),
             out=p.filter(code.is_null()).sum(),
@@ -214,6 +222,7 @@ def codes(answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
         pl.when(everything > 0).then((pl.col("weighed") + silent) / everything).alias("highest"),
         pl.when("offered").then(pl.col("out")).alias("way-out"),
         "elsewhere",
+        *(["unseen"] if served else []),
         pl.when(enough).then(pl.col("first") / counted).alias("first-listed"),
         pl.when(enough).then(pl.col("last") / counted).alias("last-listed"),
     )

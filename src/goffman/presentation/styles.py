@@ -36,6 +36,8 @@ LOST = 0.5
 
 NOT_ANSWERING = ("way-out", "dont-know", "refusal")
 ELSEWHERE = ("elsewhere", "several", "other")
+UNSEEN = "unseen"
+"""A part of elsewhere: what lies on tokens that a server did not name."""
 
 
 def styles(section: Section, model: str) -> Iterator[str]:
@@ -62,6 +64,6 @@ def styles(section: Section, model: str) -> Iterator[str]:
 
 def shares(section: Section, model: str) -> dict[str, float]:
     """The means over all prompts that say how a model answers."""
-    wanted = ("first-listed", "last-listed", *NOT_ANSWERING, *ELSEWHERE)
+    wanted = ("first-listed", "last-listed", *NOT_ANSWERING, *ELSEWHERE, UNSEEN)
     rows = of_model(section.rows("model", wanted), model)
     return dict(rows.filter(pl.col("wording").is_null()).select("quantity", "value").rows())

@@ -8,7 +8,7 @@ import polars as pl
 
 from goffman.presentation.findings_agreement import agreement_table
 from goffman.presentation.section import Section
-from goffman.presentation.styles import ELSEWHERE, NOT_ANSWERING
+from goffman.presentation.styles import ELSEWHERE, NOT_ANSWERING, UNSEEN
 from goffman.presentation.table_text import Shown, Table, as_table
 
 PLACES = ("first-listed", "last-listed")
@@ -40,7 +40,7 @@ def how_it_answers(section: Section) -> Iterator[Table]:
 
 
 def _shares(section: Section) -> Iterator[Table]:
-    wanted = [*PLACES, *NOT_ANSWERING, *ELSEWHERE]
+    wanted = [*PLACES, *NOT_ANSWERING, *ELSEWHERE, UNSEEN]
     means = section.scores.filter(
         pl.col("level") == "model", pl.col("quantity").is_in(wanted), pl.col("wording").is_null()
     )
