@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from goffman.measures.presented import CODES, over_presentations
+from goffman.measures.presented import CODES, answering, over_presentations
 from goffman.measures.rows import as_scores, gaps, mean_over, only
 from goffman.measures.scale import scale
 
@@ -107,7 +107,7 @@ def means_of_pairs(
             groups,
             by_wording,
             gaps(only(groups, PAIRED), contrast=contrast, against=against),
-            mean_over(only(scores, about), keep=("model",), level="model", over="prompts"),
+            mean_over(answering(scores, about), keep=("model",), level="model", over="prompts"),
             scale(
                 even.with_columns(wording=pl.lit("")),
                 quantity="disparity",

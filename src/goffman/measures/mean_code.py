@@ -9,6 +9,7 @@ Of the probability p of the options, each with its code c where it is an answer:
     lowest, highest   Σ p·c, and Σ p·c + way-out + elsewhere: were no answer the least, or the most,
               stigmatizing one
     first-listed, last-listed   of the options that count, the share of the one listed first or last
+    says-LABEL   of the options that count, the share of the model's most probable label
 
 Every question is presented in several orders of its options; its code is the mean over these.
 """
@@ -31,7 +32,13 @@ from goffman.estimates.presented import keying, order_of_options, over_orders, w
 from goffman.estimates.rarity import groups_against_rare
 from goffman.estimates.reference import conditions_against_own_group, conditions_against_reference
 from goffman.measures.base import Contrasts, Meaning, Reads, as_they_are
-from goffman.measures.presented import by_presentation, means_of_codes, presentations
+from goffman.measures.presented import (
+    by_presentation,
+    is_number,
+    labels_given_most,
+    means_of_codes,
+    presentations,
+)
 from goffman.measures.rows import only, prompt_scores
 from goffman.presentation import (
     figures_conditions,
@@ -45,6 +52,7 @@ from goffman.presentation.base import Claims, Presentation
 from goffman.presentation.evidence_choices import options_with_probabilities
 from goffman.presentation.findings_choices import codes_apart
 from goffman.presentation.findings_presented import style_said
+from goffman.presentation.styles import SAYS
 
 FLOOR = 0.01
 """Options that have less than this probability together say nothing about each other."""
@@ -167,7 +175,11 @@ class MeanCode:
     def each(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
         """SCORES of the level prompt: the mean code, its bounds, and where the rest lies."""
         values = codes(answers, prompts)
-        reasons = {name: why for name, why in _REASONS.items() if name in values.columns}
+        reasons = {
+            name: _REASONS.get(name, f"{_TOO_LITTLE}, or other labels")
+            for name in values.columns
+            if name in _REASONS or name.startswith(SAYS)
+        }
         scores = prompt_scores(values, prompts, measure=self.name, reasons=reasons)
         return pl.concat([scores, by_presentation(scores, prompts)])
 
@@ -194,6 +206,8 @@ def codes(answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
     p, code = pl.col("probability").cast(pl.Float64), pl.col("code")
     served = "unseen" in answers.columns and answers["unseen"].count() > 0
     unseen = [pl.col("unseen").cast(pl.Float64).first()] if served else []
+    given = answers.filter(code.is_not_null()).select("model", label="option", weight=p)
+    most = labels_given_most(given)
     listed = presentations(prompts).select("prompt_id", "first", "last")
     sums = (
         answers.join(listed, on="prompt_id")
@@ -208,6 +222,11 @@ def codes(answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
             elsewhere=pl.col("elsewhere").cast(pl.Float64).first(),
             first=p.filter(pl.col("option") == pl.col("first")).sum(),
             last=p.filter(pl.col("option") == pl.col("last")).sum(),
+            numbers=is_number(pl.col("option")).all(),
+            **{
+                f"{SAYS}{label}": p.filter(pl.col("option") == label, code.is_not_null()).sum()
+                for label in most
+            },
         )
     )
     counted, silent = pl.col("counted"), pl.col("out") + pl.col("elsewhere")
@@ -225,4 +244,10 @@ def codes(answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
         *(["unseen"] if served else []),
         pl.when(enough).then(pl.col("first") / counted).alias("first-listed"),
         pl.when(enough).then(pl.col("last") / counted).alias("last-listed"),
+        *(
+            pl.when(enough & (pl.col("numbers") == label.isdigit()))
+            .then(pl.col(f"{SAYS}{label}") / counted)
+            .alias(f"{SAYS}{label}")
+            for label in most
+        ),
     )
