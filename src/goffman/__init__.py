@@ -145,6 +145,7 @@ people are shown it.
       correct.py        p-values corrected over a declared family
       agreement.py      κ, weighted κ, α
       reliability.py    how far a scale's numbers would come out again: G, Φ, α, split halves
+      variance.py       how much of a table's variance lies in each of its factors
     estimates/        CONTRASTS that measures choose from
       contrast.py       one contrast: its test, effect and interval together
       clear.py          what may be called clear
@@ -194,6 +195,7 @@ people are shown it.
       tables_presented.py  tables_described.py   … and how much is an answer
       tables.py         tables of scores and estimates
       tables_reliability.py  the reliability of a scale, and what stands beside a condition
+      variance.py       where the variance of single answers lies
       table_text.py     a table as text in which nothing plays tricks
       evidence.py       answers as rows: what was said, how probable, what it counts as
       evidence_choices.py  options with their probabilities; replies as they were read
@@ -208,6 +210,7 @@ people are shown it.
       fills.py          the k most probable words that are stored
       presented.py      how a question with options is presented, and means over its orders
       described.py      a woman and a man in the same question
+      variance.py       the variance of single answers, split
       pair_choices.py   two people as options: accuracies and bias
       agreement.py      whether the text names the most probable option
       completions.py    begun replies: rated mass, and what is set apart

@@ -15,6 +15,7 @@ import polars as pl
 from goffman.measures.presented import CODES, answering, over_presentations
 from goffman.measures.rows import as_scores, gaps, mean_over, only
 from goffman.measures.scale import scale
+from goffman.measures.variance import variance_split
 
 PAIRED = ("female", "male", "disparity")
 QUANTITIES = (*PAIRED, "unstated")
@@ -113,5 +114,6 @@ def means_of_pairs(
                 quantity="disparity",
                 groups=(contrast, against),
             ),
+            variance_split(scores),
         ]
     )

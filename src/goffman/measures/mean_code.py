@@ -53,6 +53,7 @@ from goffman.presentation.evidence_choices import options_with_probabilities
 from goffman.presentation.findings_choices import codes_apart
 from goffman.presentation.findings_presented import style_said
 from goffman.presentation.styles import SAYS
+from goffman.presentation.variance import variance_table
 
 FLOOR = 0.01
 """Options that have less than this probability together say nothing about each other."""
@@ -142,6 +143,7 @@ PRESENTATION = Presentation(
         tables.groups_of_conditions,
         tables.ranked_conditions,
         tables_reliability.reliability,
+        variance_table,
     ),
     evidence=options_with_probabilities,
     main=MAIN,

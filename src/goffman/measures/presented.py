@@ -19,6 +19,7 @@ from goffman.choice_items import options_from
 from goffman.estimates.presented import DIRECTIONS, KEYINGS, wordings_in_turn
 from goffman.measures.rows import IDS, above_baseline, as_scores, gaps, mean_over, only
 from goffman.measures.scale import scale
+from goffman.measures.variance import variance_split
 from goffman.presentation.styles import SAYS
 
 CODES = ("code", "lowest", "highest")
@@ -154,6 +155,7 @@ def means_of_codes(
             gaps(only(groups, ["code"]), contrast=contrast, against=against),
             mean_over(presented, keep=("model",), level="model", over="prompts"),
             scale(wordings_in_turn(cells), quantity="code", groups=(contrast, against)),
+            variance_split(scores),
         ]
     )
 

@@ -7,6 +7,7 @@ Over the trials of a prompt, each read by a parser (choices_parsed.py):
     lowest, highest   the mean were every reply that is no answer the least, or the most,
               stigmatizing one
     first-listed, last-listed   of the answers, the share that is the option listed first, or last
+    trial-variance, trial-error   the variance of the code over trials, and that of its mean
     says-LABEL   of the answers, the share that is the label that the model gives most often
 """
 
@@ -32,6 +33,7 @@ from goffman.measures.presented import (
     presentations,
 )
 from goffman.measures.rows import only, prompt_scores
+from goffman.measures.variance import TRIAL_ERROR, TRIAL_VARIANCE
 from goffman.presentation.base import Answers, Claims, Presentation
 from goffman.presentation.evidence_choices import replies_as_read
 from goffman.presentation.styles import SAYS
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
 
 NO_OPTION = "no reply names one option"
 NO_REPLY = "no reply came"
+FEW_TRIALS = "fewer than two replies name one option"
 NO_SUCH_LABEL = "no reply names an option with a letter, or a number"
 SHARES = tuple(kind for kind in CHOICE_KINDS if kind != "option")
 ABOUT = (*SHARES, "first-listed", "last-listed")
@@ -119,8 +122,10 @@ class SaidCode:
     def each(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
         """SCORES of the level prompt: over its trials the mean code, its bounds, and the kinds."""
         values = said_codes(answers, prompts)
-        says = {name: NO_SUCH_LABEL for name in values.columns if name.startswith(SAYS)}
-        scores = prompt_scores(values, prompts, measure=self.name, reasons=REASONS | says)
+        further = {name: NO_SUCH_LABEL for name in values.columns if name.startswith(SAYS)}
+        if TRIAL_VARIANCE in values.columns:
+            further |= dict.fromkeys((TRIAL_VARIANCE, TRIAL_ERROR), FEW_TRIALS)
+        scores = prompt_scores(values, prompts, measure=self.name, reasons=REASONS | further)
         return pl.concat([scores, by_presentation(scores, prompts)])
 
     def means(self, scores: pl.DataFrame) -> pl.DataFrame:
@@ -148,6 +153,11 @@ def said_codes(answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
     kind, code, n = pl.col("kind"), pl.col("code"), pl.len()
     answered = kind == "option"
     silent = (~answered).sum()
+    of_trials = code.filter(answered).var()
+    over_trials = (
+        of_trials.alias(TRIAL_VARIANCE),
+        (of_trials / answered.sum()).alias(TRIAL_ERROR),
+    )
     given = answers.filter(answered).select("model", label="chosen", weight=pl.lit(1.0))
     return (
         answers.join(listed, on="prompt_id")
@@ -169,5 +179,6 @@ def said_codes(answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
                 .alias(f"{SAYS}{label}")
                 for label in labels_given_most(given)
             ),
+            *(over_trials if answers["trial"].n_unique() > 1 else ()),
         )
     )
