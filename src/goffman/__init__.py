@@ -60,6 +60,7 @@ people are shown it.
       completion.py     sentences with a mask, for models that complete or write
       forms.py          an instrument → every form in which it can be asked
       present.py        a question with options → its presentations
+      personas.py       system prompts as data: who a model is told to be
       sized.py          a balanced part of them, for a model behind a server
       marks.py          a file of WinoBias → its lines, and what they mark
       winobias.py       WinoBias's files → sentence pairs

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from goffman.errors import InputError, ModelError, did_you_mean
 from goffman.instruments.forms import form_name, forms_of
 from goffman.instruments.load import builtin_names, load_instrument
+from goffman.instruments.personas import with_system
 from goffman.instruments.render import FOR_SENTENCE_PAIRS, PromptOptions, render
 from goffman.instruments.sized import SIZED_KINDS, sized_trials
 from goffman.measures.catalogue import measure_of
@@ -286,7 +287,8 @@ def _questions(
         # A few prompts need their controls as much as all of them do.
         scored = options.controls and scores_controls(measure)
         controls = rendered.controls if scored else ()
-        prompts = _with_system((*rendered.prompts[: options.limit], *controls), instrument, options)
+        asked = (*rendered.prompts[: options.limit], *controls)
+        prompts = with_system(asked, instrument, options.system)
         found[instrument.id] = Question(
             instrument=instrument,
             prompts=prompts,
@@ -330,15 +332,6 @@ def _trials(instrument: Instrument, options: AskOptions) -> int:
     if options.chats.trials is None and not options.thorough and instrument.kind in SIZED_KINDS:
         return sized_trials(instrument)
     return options.chats.trials_of(instrument)
-
-
-def _with_system(
-    prompts: Sequence[Prompt], instrument: Instrument, options: AskOptions
-) -> Sequence[Prompt]:
-    """The prompts with the user's system prompt, where a chat or causal model is asked them."""
-    if options.system is None or instrument.kind not in (*SIZED_KINDS, "choose"):
-        return prompts
-    return tuple(replace(prompt, system=options.system) for prompt in prompts)
 
 
 def _settings(
