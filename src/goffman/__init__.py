@@ -60,6 +60,7 @@ people are shown it.
       completion.py     sentences with a mask, for models that complete or write
       forms.py          an instrument → every form in which it can be asked
       present.py        a question with options → its presentations
+      personas.py       system prompts as data: who a model is told to be
       sized.py          a balanced part of them, for a model behind a server
       marks.py          a file of WinoBias → its lines, and what they mark
       winobias.py       WinoBias's files → sentence pairs
@@ -106,6 +107,7 @@ people are shown it.
       journal.py        replies as they come, each on the disk before it counts
       useless.py        replies without an answer, noticed before all are paid for
       said_words.py     replies in which a blank was filled → fills
+      said_options.py   … to a question with options, whose probabilities came along → choices
       remarks.py        what a user should know of a model's replies
       forecast.py       what asking a chat model will take, said before it begins
       pronouns.py       which pronouns are compared in which sentences
@@ -144,6 +146,7 @@ people are shown it.
       correct.py        p-values corrected over a declared family
       agreement.py      κ, weighted κ, α
       reliability.py    how far a scale's numbers would come out again: G, Φ, α, split halves
+      variance.py       how much of a table's variance lies in each of its factors
     estimates/        CONTRASTS that measures choose from
       contrast.py       one contrast: its test, effect and interval together
       clear.py          what may be called clear
@@ -193,6 +196,7 @@ people are shown it.
       tables_presented.py  tables_described.py   … and how much is an answer
       tables.py         tables of scores and estimates
       tables_reliability.py  the reliability of a scale, and what stands beside a condition
+      variance.py       where the variance of single answers lies
       table_text.py     a table as text in which nothing plays tricks
       evidence.py       answers as rows: what was said, how probable, what it counts as
       evidence_choices.py  options with their probabilities; replies as they were read
@@ -207,6 +211,7 @@ people are shown it.
       fills.py          the k most probable words that are stored
       presented.py      how a question with options is presented, and means over its orders
       described.py      a woman and a man in the same question
+      variance.py       the variance of single answers, split
       pair_choices.py   two people as options: accuracies and bias
       agreement.py      whether the text names the most probable option
       completions.py    begun replies: rated mass, and what is set apart

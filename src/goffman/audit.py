@@ -22,7 +22,7 @@ from goffman.models.kinds import answers_to, kinds
 from goffman.models.precision import draw_sample
 from goffman.models.spec import check, load
 from goffman.options import AskOptions, Listener, MeasureOptions
-from goffman.questions import Asking, Question, who_is_asked
+from goffman.questions import Asking, Question, part_said, who_is_asked
 from goffman.records import MASK, is_control
 from goffman.runs.ask import (
     Asked,
@@ -43,6 +43,7 @@ from goffman.runs.manifest import (
 )
 from goffman.runs.plan import BatchLimits, limits_for
 from goffman.runs.pronouns import pronoun_forms, with_one_mask
+from goffman.runs.said_options import keep_options, options_of_replies
 from goffman.score import load_words, parser_of
 
 if TYPE_CHECKING:
@@ -92,6 +93,9 @@ def audit(
     check_fit(of_models, labels=loading.labels, pairs=measuring.pairs)
     for sentence in without_effect(pairs, options, loading):
         listener.note(sentence)
+    for pair in pairs:
+        if part := part_said(pair):
+            listener.note(part)
     folder = output or default_folder(models)
     check_place(folder)
     words = _words(pairs, folder, measuring)
@@ -298,7 +302,28 @@ def _ask_chat(work: _Work, pair: Asking) -> Iterator[Asked]:
     for question in pair.questions:
         if not behind_server(pair.model) and question.instrument.kind in kinds()[pair.kind].here:
             yield _ask_question(work, question, model, limits)
-    yield from chatting.ask(work.run, model, questions)
+    for asked in chatting.ask(work.run, model, questions):
+        yield asked
+        yield from _with_replies(work, pair, asked.instrument)
+
+
+def _with_replies(work: _Work, pair: Asking, said: str) -> Iterator[Asked]:
+    """The options' probabilities that a server gave with its replies to an instrument, if any."""
+    if said not in pair.beside:
+        return
+    question = pair.beside[said]
+    (in_text,) = (one for one in pair.questions if one.instrument.id == said)
+    found = options_of_replies(
+        work.run.folder,
+        in_text.prompts,
+        question.prompts,
+        model=pair.model,
+        note=work.listener.note,
+    )
+    if found is not None:
+        _enter_instrument(work.run, question, [pair.model])
+        keep_prompts(work.run, question.instrument.id, question.prompts)
+        yield keep_options(work.run, found, instrument=question.instrument.id)
 
 
 def _chatting(options: AskOptions, loading: LoadOptions, listener: Listener) -> Chatting:
@@ -321,6 +346,7 @@ def _chat_questions(pair: Asking) -> list[ChatQuestion]:
             prompts=one.prompts,
             trials=one.trials,
             words=one.instrument.kind == "complete",
+            options=one.instrument.kind == "say",
         )
         for one in pair.questions
         if row.table_for(one.instrument.kind, served=served) == "replies"

@@ -37,7 +37,7 @@ from goffman.terminal import count_of, printable, say, table_text
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from goffman.records import Fault
+    from goffman.records import Fault, Instrument, Prompt
 
 app = typer.Typer(
     add_completion=False,
@@ -212,6 +212,13 @@ def prompts(
     no_controls: Annotated[
         bool, typer.Option("--no-controls", help="Leave out the control items (the last rows).")
     ] = False,
+    persona: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME|FILE",
+            help="With this persona as system prompt: therapist, landlord, teacher or a TOML file.",
+        ),
+    ] = None,
 ) -> None:
     """Print the prompts of an instrument."""
     from goffman.instruments.coreference import without_a_chat
@@ -243,12 +250,16 @@ def prompts(
         instrument = form_of(instrument, form)
     rendered = render(instrument, options)
     controls = () if no_controls else rendered.controls
-    rows = prompt_rows([*rendered.prompts, *controls][:limit])
+    asked = [*rendered.prompts, *controls][:limit]
+    if persona is not None:
+        asked = list(_told(asked, instrument, persona))
+    rows = prompt_rows(asked)
     _say_faults("left out", rendered.left_out)
     _say_faults("kept, but check it", rendered.remarks)
     if chosen is Format.TABLE:
-        shown = ("prompt_id", "item", "wording", "condition", "person", "order", "begun", "text")
-        text = table_text(rows, [column for column in shown if rows and column in rows[0]])
+        shown = ("prompt_id", "item", "wording", "condition", "person", "order", "system", "begun")
+        there = [column for column in (*shown, "text") if rows and column in rows[0]]
+        text = table_text(rows, there)
     else:
         text = rows_text(rows, chosen)
     if output is None:
@@ -258,6 +269,19 @@ def prompts(
         known = {".csv", ".json", ".jsonl"}
         odd = style is None and not as_json and output.suffix.lower() not in known
         say(f"{count_of(len(rows), 'prompt')} in {output}{', as CSV' if odd else ''}.")
+
+
+def _told(prompts: Sequence[Prompt], instrument: Instrument, persona: str) -> Sequence[Prompt]:
+    """The prompts with a persona; InputError where no one who is asked them can be told one."""
+    from goffman.instruments.personas import is_told, with_system
+    from goffman.instruments.personas import persona as persona_named
+
+    if not is_told(instrument):
+        raise InputError(
+            f"--persona cannot be used with {instrument.id}, because models that do not chat are "
+            "asked it. Give --form completion, choice, said or written as well."
+        )
+    return with_system(prompts, instrument, persona_named(persona).text)
 
 
 for command in (audit, rate, agree, replicate, report, compare, check, export):

@@ -33,6 +33,7 @@ from goffman.cli_audit_options import (
     NoReport,
     OutputFolder,
     ParserName,
+    PersonaName,
     Precision,
     PrecisionOption,
     PriceIn,
@@ -85,6 +86,7 @@ def audit(
     form: Forms = None,
     thorough: Thorough = False,
     system: System = None,
+    persona: PersonaName = None,
     trials: Trials = None,
     temperature: Temperature = 1.0,
     top_p: TopP = None,
@@ -163,7 +165,7 @@ def audit(
                 controls=not no_controls,
                 forms=tuple(form or ()),
                 thorough=thorough,
-                system=_system(system),
+                system=_system(system, persona),
                 sentences=sentences,
                 chats=chats,
                 dry_run=dry_run,
@@ -210,8 +212,17 @@ def _print(done: Audit, *, as_json: bool, dry_run: bool) -> None:
         print(f"The report is {printable(str(done.report))}: open it in any browser.")
 
 
-def _system(given: str | None) -> str | None:
-    """The system prompt: a file's text where there is such a file, else what was given."""
+def _system(given: str | None, persona_name: str | None) -> str | None:
+    """The system prompt: a persona's, a file's text where there is such a file, or as given."""
+    if persona_name is not None:
+        from goffman.instruments.personas import persona
+
+        if given is not None:
+            raise InputError(
+                "--system and --persona are two system prompts. Give one of them: a text that "
+                "belongs to a persona can stand in its file."
+            )
+        return persona(persona_name).text
     if given is None or not given.strip():
         return None
     # os.path.isfile, which says no to names that no system allows, where Path.is_file fails.

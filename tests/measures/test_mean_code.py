@@ -420,3 +420,14 @@ def test_a_headline_is_made_again_without_each_item_wording_and_condition():
         left = codes.filter(pl.col(row["way"]) != row["what"])
         means = dict(left.group_by("group").agg(pl.col("value").mean()).rows())
         assert row["difference"] == near(means["stigmatized"] - means["non-stigmatized"])
+
+
+def test_the_most_probable_label_is_a_share_of_the_options_that_count():
+    table = asked(items=("i1",))
+    given = [0.1, 0.5, 0.1, 0.1, 0.2]
+    scores = MeanCode()(choices(table, lambda _row: given), table)
+    (row,) = scores.filter(
+        pl.col("level") == "model", pl.col("quantity").str.starts_with("says-")
+    ).to_dicts()
+    assert row["quantity"] == "says-B"
+    assert row["value"] == pytest.approx(0.5 / 0.8)

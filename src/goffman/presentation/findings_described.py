@@ -21,6 +21,7 @@ from goffman.presentation.findings_presented import answering_said
 from goffman.presentation.findings_reliability import reliability
 from goffman.presentation.numbers import difference_said, number
 from goffman.presentation.shown import plain
+from goffman.presentation.variance import variance_said
 
 if TYPE_CHECKING:
     from goffman.presentation.base import Finding
@@ -100,6 +101,7 @@ def _more(section: Section, model: str) -> Iterator[str]:
         yield how_many_clear(parts, "women and men clearly differ in {}", what=what)
     yield from answering_said(section, model)
     yield from reliability(section, model)
+    yield from variance_said(section, model)
 
 
 def _unstated(section: Section, model: str, group: str) -> str:
