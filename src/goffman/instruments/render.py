@@ -17,7 +17,7 @@ from goffman.instruments.coreference import (
 )
 from goffman.instruments.present import presented, presented_controls, presented_pairs
 from goffman.instruments.sentences import parse_adjective_placement, parse_setting
-from goffman.instruments.sized import SIZED_KINDS, SIZED_PAIRS, sized
+from goffman.instruments.sized import SIZED_KINDS, SIZED_PAIRS, part_of, sized
 from goffman.instruments.templates import put_in, slot_text
 from goffman.instruments.winobias import Reading, read_winobias
 from goffman.records import (
@@ -112,7 +112,8 @@ def render(instrument: Instrument, options: PromptOptions | None = None) -> Rend
             tuple(as_asked(instrument, prompt) for prompt in some) for some in (prompts, controls)
         )
     if not options.thorough and instrument.kind in SIZED_KINDS:
-        prompts, controls = sized(prompts), sized(controls)
+        part = part_of(instrument)
+        prompts, controls = sized(prompts, part), sized(controls, part)
     return Rendered(prompts=prompts, controls=controls)
 
 
@@ -183,7 +184,7 @@ def chosen_wordings(
 ) -> list[str]:
     """The ids of the wordings to ask: those named, all of them for "all", else the default ones."""
     if instrument.kind in CHOICES:
-        known = default = [stem.id for stem in _form_of(instrument).stems]
+        known = default = list(dict.fromkeys(stem.id for stem in _form_of(instrument).stems))
     else:
         known = [wording.id for wording in content.wordings]
         default = [wording.id for wording in content.wordings if wording.default]
