@@ -23,6 +23,7 @@ _MEASURES: dict[str, tuple[str, str]] = {
     "people": ("code-by-gender", "said-code-by-gender"),
     "pairs": ("coreference-choice", "coreference-said"),
     "codes": ("mean-code", "said-code"),
+    "described": ("vignette-code", "said-vignette-code"),
 }
 """By what varies: the measure of the options' probabilities, and that of replies."""
 
@@ -79,6 +80,9 @@ def _choice(instrument: Instrument, choice: ChoiceForm, kind: InstrumentKind) ->
     varies = "people" if choice.people else "codes"
     if not isinstance(instrument.content, Questionnaire):
         varies = "pairs"
+    # A score of some of the items is of who is described, and not of their gender alone.
+    if choice.people and "counted" in instrument.settings:
+        varies = "described"
     kept = ("contrast", "against", "pairs", "counted", "instead")
     settings = {key: instrument.settings[key] for key in kept if key in instrument.settings}
     if varies == "pairs":
