@@ -54,7 +54,7 @@ class Stem:
     keyed: Literal["plain", "reversed"] = "plain"
     """reversed: agreeing means less of the construct, so that the codes are turned round."""
     asks: str = ""
-    """The items that it puts: those that ask for this; empty: all. A wording is all stems of an id."""
+    """It puts the items that ask for this; empty: all. A wording is all stems of an id."""
 
 
 @dataclass(frozen=True, kw_only=True)

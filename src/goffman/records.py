@@ -69,7 +69,7 @@ class Form:
     plural_verb: str = ""
     """The verb of "people who …": are, have, had, were."""
     vignette: str = ""
-    """A person with the condition, described in sentences with {name}, {he} …; empty: it is named."""
+    """A person with the condition, described with {name}, {he} …; empty: it is only named."""
 
 
 @dataclass(frozen=True, kw_only=True)

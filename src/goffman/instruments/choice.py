@@ -212,9 +212,7 @@ def _check_described(
             faults.add(FILE, row, message)
 
 
-def _server(
-    toml: TomlFile, content: Questionnaire | SentencePairs, faults: Faults
-) -> ServerPart:
+def _server(toml: TomlFile, content: Questionnaire | SentencePairs, faults: Faults) -> ServerPart:
     """The part of [server]; without it all items."""
     table = toml.table("server")
     keys = {"items": object, "orders": str, "same_wording": bool}

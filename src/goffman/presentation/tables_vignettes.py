@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import polars as pl
-
 from goffman.presentation.section import Section
 from goffman.presentation.table_text import Shown, Table, as_table
 
