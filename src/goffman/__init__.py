@@ -61,6 +61,8 @@ people are shown it.
       forms.py          an instrument → every form in which it can be asked
       present.py        a question with options → its presentations
       sized.py          a balanced part of them, for a model behind a server
+      brought.py        another study's questions, asked as they are in place of our own
+      brought_vignettes.py  brought_questions.py   … their files → prompts, refused by line
       marks.py          a file of WinoBias → its lines, and what they mark
       winobias.py       WinoBias's files → sentence pairs
       sentences.py      a sentence pair, and adjectives put into it

@@ -77,8 +77,8 @@ class Described:
 class ServerPart:
     """What of the questions is asked by default of a model that takes long: see sized.py."""
 
-    items: tuple[str, ...] = ()
-    """The ids of a short form; none: all items."""
+    items: int | None = None
+    """So many of each form of a condition, in turn; None: all. The baseline is asked all."""
     orders: Literal["both", "one"] | None = None
     """of the options, for each question asked. None: both, and one where people are described. By
     probabilities, which take no request, both are asked where "one" is said here."""

@@ -25,6 +25,8 @@ from goffman.cli_options import (
     DropFaulty,
     Json,
     Pairs,
+    Questions,
+    Vignettes,
     WinoBias,
 )
 from goffman.cli_ratings import agree, rate
@@ -157,6 +159,8 @@ def prompts(
     wording: Annotated[
         list[str] | None, typer.Option(help="A wording's id, or 'all'; may be repeated.")
     ] = None,
+    vignettes: Vignettes = None,
+    questions: Questions = None,
     winobias: WinoBias = None,
     drop_faulty: DropFaulty = False,
     adjectives: Adjectives = None,
@@ -199,6 +203,8 @@ def prompts(
         wordings=wording,
         adjectives=adjectives,
         placement=placement,
+        vignettes=vignettes,
+        questions=questions,
         winobias=winobias,
         drop_faulty=drop_faulty or None,
         pairs=pairs,

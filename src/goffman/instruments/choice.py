@@ -215,17 +215,16 @@ def _check_described(
 def _server(toml: TomlFile, content: Questionnaire | SentencePairs, faults: Faults) -> ServerPart:
     """The part of [server]; without it all items."""
     table = toml.table("server")
-    keys = {"items": object, "orders": str, "same_wording": bool}
+    keys: dict[str, type] = {"items": object, "orders": str, "same_wording": bool}
     given = table.take(keys, faults)
     if "server" in toml.values and isinstance(content, SentencePairs):
         message = "[server] does not go with sentence pairs: fewer of them are drawn."
         faults.add(FILE, toml.top().lines.get("server"), message)
         return ServerPart()
-    items = _text_list(table, "items", given, '["work", "friend"]', faults)
-    known = [item.id for item in content.items] if isinstance(content, Questionnaire) else []
-    for item in items:
-        row = table.lines.get("items")
-        faults.check_one_of(FILE, row, what="an item of [server]", given=item, allowed=known)
+    items, most = given.get("items"), _items_of(content)
+    if "items" in given and (type(items) is not int or not 1 <= items <= most):
+        message = f"items in [server] is {items!r}. Allowed: a whole number from 1 to {most}."
+        faults.add(FILE, table.lines.get("items"), message)
     orders = None
     if "orders" in given:
         row = table.lines.get("orders")
@@ -233,8 +232,16 @@ def _server(toml: TomlFile, content: Questionnaire | SentencePairs, faults: Faul
             FILE, row, what="orders in [server]", given=given["orders"], allowed=_PART
         )
     return ServerPart(
-        items=items, orders=orders, same_wording=bool(given.get("same_wording", False))
+        items=items if type(items) is int else None,
+        orders=orders,
+        same_wording=bool(given.get("same_wording", False)),
     )
+
+
+def _items_of(content: Questionnaire | SentencePairs) -> int:
+    """How many different items there are."""
+    of = content.items if isinstance(content, Questionnaire) else ()
+    return len({item.id for item in of})
 
 
 def _check_count(

@@ -8,6 +8,8 @@ from pathlib import Path
 
 from goffman.choice_items import ChoiceForm
 from goffman.errors import InputError, did_you_mean
+from goffman.instruments.brought import OPTIONS as BROUGHT
+from goffman.instruments.brought import brought
 from goffman.instruments.completion import completed, written
 from goffman.instruments.controls import control_prompts
 from goffman.instruments.coreference import (
@@ -71,6 +73,10 @@ class PromptOptions:
     """Sentence pairs: how many are drawn; None: as the instrument says, or all of WinoBias's."""
     seed: int | None = None
     """Sentence pairs: which of them are drawn."""
+    vignettes: Path | None = None
+    """Descriptions: another study's file, asked as it is; see brought_vignettes.py."""
+    questions: Path | None = None
+    """Decisions: another study's file, asked as it is; see brought_questions.py."""
     way_out: bool | None = None
     """Choices: whether not to answer is an option; None: yes."""
     thorough: bool = True
@@ -99,8 +105,10 @@ def render(instrument: Instrument, options: PromptOptions | None = None) -> Rend
             f"--no-way-out cannot be used with {instrument.id}, because it has no options."
         )
     if isinstance(instrument.content, SentencePairs):
+        _refuse(instrument, options, BROUGHT, because="it has sentence pairs")
         return _of_pairs(instrument, instrument.content, options)
     _refuse(instrument, options, FOR_SENTENCE_PAIRS, because="it has no sentence pairs")
+    others = brought(instrument, instrument.content, options)
     if instrument.kind in CHOICES:
         prompts, controls = _choices(instrument, instrument.content, options)
     else:
@@ -114,7 +122,8 @@ def render(instrument: Instrument, options: PromptOptions | None = None) -> Rend
     if not options.thorough and instrument.kind in SIZED_KINDS:
         part = part_of(instrument)
         prompts, controls = sized(prompts, part), sized(controls, part)
-    return Rendered(prompts=prompts, controls=controls)
+    # Who brings questions wants these, and all of them.
+    return Rendered(prompts=prompts if others is None else others, controls=controls)
 
 
 def _choices(

@@ -44,8 +44,6 @@ def sized(prompts: Sequence[Prompt], part: ServerPart) -> tuple[Prompt, ...]:
     same presentation; the baseline is left out.
     """
     controls = all(map(is_control, prompts))
-    if part.items and not controls:
-        prompts = [prompt for prompt in prompts if prompt.item in part.items]
     items = _places(prompt.item for prompt in prompts)
     cells = _places((prompt.condition, prompt.form) for prompt in prompts)
     wordings = _places(prompt.wording for prompt in prompts)
@@ -55,11 +53,17 @@ def sized(prompts: Sequence[Prompt], part: ServerPart) -> tuple[Prompt, ...]:
     both = controls or (len(orders) == 2 and two)
     # The second half of the orders are those of the first half turned round.
     in_turn = max(len(orders) // 2, 1) if both else len(orders)
+    each = part.items or len(items)
+    # Blocks of items go fastest, so that even a small group of conditions meets all of them.
+    blocks = 1 if controls else max(-(-len(items) // each), 1)
     described = max((len(some) for some in people.values()), default=1)
 
     def is_asked(prompt: Prompt) -> bool:
         # Of a condition the wordings go fastest; the next item has the next one, turned round.
         item, cell = items[prompt.item], cells[prompt.condition, prompt.form]
+        if prompt.condition != BASELINE and blocks > 1 and item // each != cell % blocks:
+            return False
+        cell //= blocks
         rounds = cell // len(wordings)
         # Of an even number of wordings each would go with one order, were both to turn with items.
         turned = item // len(wordings) if both or len(wordings) % 2 == 0 else item
