@@ -9,6 +9,8 @@
                                   what words  how far  contrasts    how numbers
                                   mean        by                    are shown
                                               chance
+    beside them:                  anchors
+                                  what people said
 
 Each arrow of the first line is a table on disk in the run folder; each stage is a folder; a stage
 imports only stages to its left, and measures also those of the second line. A measure is one file
@@ -34,6 +36,7 @@ people are shown it.
     agree.py          how far raters agree, and the desk on which the rest is settled
     cli.py            one function a command: parse, call, print
     cli_audit.py  cli_audit_options.py   … the command that asks models: audit
+    cli_anchors.py    … about what people said: anchors
     cli_models.py     … about who can be audited: models, models get
     cli_ratings.py    … about what words mean: rate, agree
     cli_report.py     … about what people read: report
@@ -68,6 +71,11 @@ people are shown it.
       grammar.py        articles and pronouns
       render.py         an instrument → its prompts
       data/             the five instruments
+    anchors/          WHAT PEOPLE SAID
+      anchor.py         what an anchor is
+      load.py           a folder of TOML and CSV → Anchor
+      values.py         its numbers, row by row, read and checked
+      data/             the three anchors
     models/           WHO ANSWERS
       base.py           the protocols: Fills, Classifies, Scores, Continues, Chats
       spec.py           "roberta-base", a folder, "bundled:mini", an address → a model

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from goffman.cli_anchors import anchors, validate_anchor
 from goffman.cli_audit import audit
 from goffman.cli_compare import check, compare, export
 from goffman.cli_models import models_app
@@ -30,7 +31,7 @@ from goffman.cli_options import (
 from goffman.cli_ratings import agree, rate
 from goffman.cli_replicate import replicate
 from goffman.cli_report import report
-from goffman.errors import GoffmanError, InputError, InstrumentError, system_error
+from goffman.errors import AnchorError, GoffmanError, InputError, InstrumentError, system_error
 from goffman.output import Format, format_for, rows_text, write_output
 from goffman.terminal import count_of, printable, say, table_text
 
@@ -101,13 +102,17 @@ def list_instruments(*, as_json: Json = False) -> None:
 
 @app.command(cls=Command)
 def validate(path: NameOrPath, *, as_json: Json = False) -> None:
-    """Check an instrument and list every fault."""
+    """Check an instrument, or an anchor's folder, and list every fault."""
+    from goffman.anchors.load import is_anchor
     from goffman.instruments.forms import form_name, forms_of
     from goffman.instruments.load import load_instrument
     from goffman.instruments.render import render
     from goffman.measures.catalogue import measure_of
     from goffman.records import Fault
 
+    if is_anchor(path):
+        validate_anchor(path, as_json=as_json)
+        return
     count = controls = 0
     further: dict[str, int] = {}
     faults: Sequence[Fault] = ()
@@ -237,7 +242,7 @@ def prompts(
         say(f"{count_of(len(rows), 'prompt')} in {output}{', as CSV' if odd else ''}.")
 
 
-for command in (audit, rate, agree, replicate, report, compare, check, export):
+for command in (anchors, audit, rate, agree, replicate, report, compare, check, export):
     app.command(cls=Command)(command)
 app.add_typer(models_app, name="models")
 
@@ -288,7 +293,7 @@ def _run() -> int:
     except KeyboardInterrupt:
         say("Stopped.")
         return 130
-    except InstrumentError as error:
+    except (InstrumentError, AnchorError) as error:
         lines = str(error).splitlines()
         say("\n".join(lines[: 1 + _FAULTS_ON_A_SCREEN]))
         if more := lines[1 + _FAULTS_ON_A_SCREEN :]:
