@@ -31,6 +31,7 @@ people are shown it.
     robustness.py     whether a headline holds with one thing left out, or a parameter otherwise
     sections.py       a measured run, instrument by instrument, for all that people read of it
     correlations.py   two measures of the same conditions: which, and what is said about them
+    beside.py         a run beside what people said: its tables, and what is said about them
     summary.py        what a run says, in the report's sentences, for the terminal
     plugins.py        the doors for other packages
     agree.py          how far raters agree, and the desk on which the rest is settled
@@ -142,6 +143,8 @@ people are shown it.
       compare.py        t-tests, and rank tests as their check
       effects.py        Cohen's d, d_z, Hedges' g, with intervals
       correlate.py      Pearson's r and Spearman's ρ, with intervals
+      profile.py        … of a model with people, over conditions and sentences
+      outlying.py       conditions that lie off the line of all others
       permute.py        permutation tests: of differences, of a correlation
       crossed.py        tables of rows × columns, both sampled
       sampled.py        tables of conditions × items × wordings, all three sampled
@@ -169,6 +172,8 @@ people are shown it.
       cells.py          over items × conditions, crossed
       settings.py       between adjective settings
       together.py       two measures over conditions
+      profiles.py       a model's numbers over conditions, or over occupations
+      anchored.py       … beside what people said of them
     presentation/     HOW NUMBERS ARE SHOWN: what measures choose from
       base.py           what a measure says about how it is presented
       section.py        one instrument of a run, with all that is shown of it
@@ -190,6 +195,8 @@ people are shown it.
       findings_described.py  … about a woman and a man described alike
       findings_pair_choices.py  … about two people as options
       findings_written.py  whom written sentences are about
+      anchored.py       one model and instrument beside one anchor
+      findings_anchors.py  … in sentences
       findings_agreement.py  whether text and probabilities agree
       findings_completions.py  begun replies: enough rated, and what is set apart
       findings_rarity.py  a difference beside that from rare but neutral conditions
@@ -238,6 +245,8 @@ people are shown it.
       listing.py        every condition with its numbers
       evidence.py       prompts and answers, packed small enough for a page
       figures.py  figures_together.py   every figure of a run; two measures together
+      figures_anchors.py  tables_anchors.py  anchored.py   models beside people
+      set_beside.py     a measured run set beside anchors anew
       images.py         figures as SVG, PNG, PDF, with no browser
       tables.py         every table of a run as CSV, Markdown and LaTeX
       names.py          a name for every estimate: social-distance.gap[roberta-base]

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from goffman.cli_anchors import AnchorPaths
 from goffman.cli_options import Json
 from goffman.terminal import printable, say
 
@@ -27,14 +28,17 @@ def report(
         str | None,
         typer.Option(help="Read the stored replies again with this parser. No model is asked."),
     ] = None,
+    anchor: AnchorPaths = None,
     as_json: Json = False,
 ) -> None:
     """Rewrite a run's report (report.html, figures/, tables/) without asking the models."""
     from goffman.measured import read_again
+    from goffman.reports.set_beside import set_beside_again
     from goffman.reports.write import write_report
 
     if parser:
         read_again(run, parser=parser, note=say)
+    set_beside_again(run, anchor or (), note=say)
     written = write_report(run, every_choice=all_figures)
     for note in written.notes:
         say(note)

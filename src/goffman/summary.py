@@ -8,17 +8,27 @@ from typing import TYPE_CHECKING
 from goffman.correlations import correlations_said
 from goffman.presentation.competence import QUESTION, competence_said
 from goffman.presentation.findings import findings_of
+from goffman.presentation.findings_anchors import anchors_said
 
 if TYPE_CHECKING:
     from goffman.correlations import Correlation
+    from goffman.presentation.anchored import AnchoredModel
     from goffman.presentation.section import Section
 
 
-def summary(sections: Mapping[str, Section], together: Sequence[Correlation]) -> list[str]:
-    """Lines: of each instrument whether models can do it, then what each says; two measures."""
+def summary(
+    sections: Mapping[str, Section],
+    together: Sequence[Correlation],
+    anchored: Sequence[AnchoredModel] = (),
+) -> list[str]:
+    """Lines: can models do an instrument, and what each says; two measures; models and people."""
     lines = [line for section in sections.values() for line in _of(section)]
-    said = correlations_said(together)
-    return [*lines, *(["Two measures together"] if said else []), *(f"  {line}" for line in said)]
+    for heading, said in (
+        ("Two measures together", correlations_said(together)),
+        ("Beside what people say", anchors_said(anchored)),
+    ):
+        lines += [*([heading] if said else []), *(f"  {line}" for line in said)]
+    return lines
 
 
 def _of(section: Section) -> Iterator[str]:
