@@ -48,15 +48,19 @@ def _rows(one: AnchoredModel) -> Iterator[dict[str, str]]:
             "about": f"{one.section.instrument}, {one.shown}",
             "item": one.item(item),
             "n": f"{row['n']}",
-            "r": decimals(row["effect"]),
+            "r": _decimals(row["effect"]),
             "interval": _interval(row["effect_low"], row["effect_high"]),
             "p": "" if row["p_adjusted"] is None else p_value(row["p_adjusted"]),
             "is_clear": "yes" if points(row) else "no",
-            "true": "–" if row["second_effect"] is None else decimals(row["second_effect"]),
-            "ranks": "–" if ranks is None else decimals(ranks["effect"]),
-            "partial": "–" if partial is None else decimals(partial["effect"]),
+            "true": "–" if row["second_effect"] is None else _decimals(row["second_effect"]),
+            "ranks": "–" if ranks is None else _decimals(ranks["effect"]),
+            "partial": "–" if partial is None else _decimals(partial["effect"]),
         }
 
 
 def _interval(low: float | None, high: float | None) -> str:
-    return "–" if low is None or high is None else f"{decimals(low)} to {decimals(high)}"
+    return "–" if low is None or high is None else f"{_decimals(low)} to {_decimals(high)}"
+
+
+def _decimals(value: float) -> str:
+    return decimals(value).replace("-", "−")
