@@ -144,6 +144,7 @@ people are shown it.
       effects.py        Cohen's d, d_z, Hedges' g, with intervals
       correlate.py      Pearson's r and Spearman's ρ, with intervals
       profile.py        … of a model with people, over conditions and sentences
+      two_sources.py    a share of a model minus one of people
       outlying.py       conditions that lie off the line of all others
       permute.py        permutation tests: of differences, of a correlation
       crossed.py        tables of rows × columns, both sampled
@@ -174,6 +175,7 @@ people are shown it.
       together.py       two measures over conditions
       profiles.py       a model's numbers over conditions, or over occupations
       anchored.py       … beside what people said of them
+      against_people.py  shares of models minus shares of people
     presentation/     HOW NUMBERS ARE SHOWN: what measures choose from
       base.py           what a measure says about how it is presented
       section.py        one instrument of a run, with all that is shown of it

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -19,6 +20,9 @@ OFS: tuple[Of, ...] = get_args(Of)
 GENDERS: tuple[Gender, ...] = get_args(Gender)
 
 EVERYONE: Gender = "all"
+
+Z = 1.959963984540054
+"""Standard errors from the middle of a 95% interval to its ends."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,3 +107,13 @@ class Anchor:
             if key not in found or (one.year or 0) > (found[key].year or 0):
                 found[key] = one
         return tuple(found.values())
+
+
+def error_of(value: AnchorValue, anchor: Anchor) -> float | None:
+    """The standard error of what people said; None: not known."""
+    if value.low is not None and value.high is not None:
+        return (value.high - value.low) / (2 * Z)
+    n = value.n_effective or value.n
+    if n and (anchor.lowest, anchor.highest) == (0.0, 1.0):
+        return math.sqrt(value.value * (1 - value.value) / n)
+    return None

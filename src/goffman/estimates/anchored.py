@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goffman.anchors.anchor import EVERYONE
+from goffman.anchors.anchor import EVERYONE, error_of
 from goffman.estimates.contrast import Contrast
 from goffman.estimates.profiles import base_of, by_condition, by_occupation
 from goffman.estimates.verdict import Verdict
@@ -23,9 +22,6 @@ if TYPE_CHECKING:
     from goffman.anchors.anchor import Anchor, AnchorValue
     from goffman.estimates.profiles import Answers, Measured
     from goffman.records import Estimate
-
-Z = 1.959963984540054
-"""Standard errors from the middle of a 95% interval to its ends."""
 
 Found = list[tuple[Contrast, "Estimate"]]
 
@@ -72,16 +68,6 @@ class Beside:
             people_error=np.array(known) if known and len(known) == len(errors) else None,
             strata=[of.categories[place] for place in at] if given else (),
         )
-
-
-def error_of(value: AnchorValue, anchor: Anchor) -> float | None:
-    """The standard error of what people said; None: not known."""
-    if value.low is not None and value.high is not None:
-        return (value.high - value.low) / (2 * Z)
-    n = value.n_effective or value.n
-    if n and (anchor.lowest, anchor.highest) == (0.0, 1.0):
-        return math.sqrt(value.value * (1 - value.value) / n)
-    return None
 
 
 def beside_people(
