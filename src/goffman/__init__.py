@@ -9,6 +9,8 @@
                                   what words  how far  contrasts    how numbers
                                   mean        by                    are shown
                                               chance
+    beside them:                  anchors
+                                  what people said
 
 Each arrow of the first line is a table on disk in the run folder; each stage is a folder; a stage
 imports only stages to its left, and measures also those of the second line. A measure is one file
@@ -29,11 +31,13 @@ people are shown it.
     robustness.py     whether a headline holds with one thing left out, or a parameter otherwise
     sections.py       a measured run, instrument by instrument, for all that people read of it
     correlations.py   two measures of the same conditions: which, and what is said about them
+    beside.py         a run beside what people said: its tables, and what is said about them
     summary.py        what a run says, in the report's sentences, for the terminal
     plugins.py        the doors for other packages
     agree.py          how far raters agree, and the desk on which the rest is settled
     cli.py            one function a command: parse, call, print
     cli_audit.py  cli_audit_options.py   … the command that asks models: audit
+    cli_anchors.py    … about what people said: anchors
     cli_models.py     … about who can be audited: models, models get
     cli_ratings.py    … about what words mean: rate, agree
     cli_report.py     … about what people read: report
@@ -71,6 +75,11 @@ people are shown it.
       grammar.py        articles and pronouns
       render.py         an instrument → its prompts
       data/             the seven instruments
+    anchors/          WHAT PEOPLE SAID
+      anchor.py         what an anchor is
+      load.py           a folder of TOML and CSV → Anchor
+      values.py         its numbers, row by row, read and checked
+      data/             the three anchors
     models/           WHO ANSWERS
       base.py           the protocols: Fills, Classifies, Scores, Continues, Chats
       spec.py           "roberta-base", a folder, "bundled:mini", an address → a model
@@ -138,6 +147,9 @@ people are shown it.
       compare.py        t-tests, and rank tests as their check
       effects.py        Cohen's d, d_z, Hedges' g, with intervals
       correlate.py      Pearson's r and Spearman's ρ, with intervals
+      profile.py        … of a model with people, over conditions and sentences
+      two_sources.py    a share of a model minus one of people
+      outlying.py       conditions that lie off the line of all others
       permute.py        permutation tests: of differences, of a correlation
       crossed.py        tables of rows × columns, both sampled
       sampled.py        tables of conditions × items × wordings, all three sampled
@@ -167,6 +179,9 @@ people are shown it.
       cells.py          over items × conditions, crossed
       settings.py       between adjective settings
       together.py       two measures over conditions
+      profiles.py       a model's numbers over conditions, or over occupations
+      anchored.py       … beside what people said of them
+      against_people.py  shares of models minus shares of people
     presentation/     HOW NUMBERS ARE SHOWN: what measures choose from
       base.py           what a measure says about how it is presented
       section.py        one instrument of a run, with all that is shown of it
@@ -189,6 +204,8 @@ people are shown it.
       findings_vignettes.py  … about people described with a disorder and with daily troubles
       findings_pair_choices.py  … about two people as options
       findings_written.py  whom written sentences are about
+      anchored.py       one model and instrument beside one anchor
+      findings_anchors.py  … in sentences
       findings_agreement.py  whether text and probabilities agree
       findings_completions.py  begun replies: enough rated, and what is set apart
       findings_rarity.py  a difference beside that from rare but neutral conditions
@@ -242,6 +259,8 @@ people are shown it.
       listing.py        every condition with its numbers
       evidence.py       prompts and answers, packed small enough for a page
       figures.py  figures_together.py   every figure of a run; two measures together
+      figures_anchors.py  tables_anchors.py  anchored.py   models beside people
+      set_beside.py     a measured run set beside anchors anew
       images.py         figures as SVG, PNG, PDF, with no browser
       tables.py         every table of a run as CSV, Markdown and LaTeX
       names.py          a name for every estimate: social-distance.gap[roberta-base]

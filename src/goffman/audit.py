@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from goffman.anchors.load import anchors_with
 from goffman.chats import ChatQuestion, Chatting
 from goffman.errors import InputError
 from goffman.fit import check_fit, check_names, without_effect
@@ -98,7 +99,7 @@ def audit(
             listener.note(part)
     folder = output or default_folder(models)
     check_place(folder)
-    words = _words(pairs, folder, measuring)
+    words, people = _words(pairs, folder, measuring), anchors_with(measuring.anchors)
     for pair in pairs:
         check(pair.model, kind=pair.kind, options=loading)
     if options.dry_run:
@@ -115,7 +116,9 @@ def audit(
             _enter_instrument(run, question, models)
         asked = [answers for pair in pairs for answers in _ask_model(work, pair)]
         note = listener.note
-        said = measure(run, words, seed=options.seed, pairs=measuring.pairs, note=note)
+        said = measure(
+            run, words, seed=options.seed, pairs=measuring.pairs, note=note, anchors=people
+        )
         page = _report(work, words) if report else None
     return Audit(folder=folder, asked=tuple(asked), summary=said, report=page)
 

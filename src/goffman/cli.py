@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from goffman.cli_anchors import anchors, validate_anchor
 from goffman.cli_audit import audit
 from goffman.cli_compare import check, compare, export
 from goffman.cli_models import models_app
@@ -32,7 +33,7 @@ from goffman.cli_options import (
 from goffman.cli_ratings import agree, rate
 from goffman.cli_replicate import replicate
 from goffman.cli_report import report
-from goffman.errors import GoffmanError, InputError, InstrumentError, system_error
+from goffman.errors import AnchorError, GoffmanError, InputError, InstrumentError, system_error
 from goffman.output import Format, format_for, rows_text, write_output
 from goffman.terminal import count_of, printable, say, table_text
 
@@ -115,13 +116,17 @@ def list_instruments(*, as_json: Json = False) -> None:
 
 @app.command(cls=Command)
 def validate(path: NameOrPath, *, as_json: Json = False) -> None:
-    """Check an instrument's files and list every fault."""
+    """Check an instrument's or an anchor's files and list every fault."""
+    from goffman.anchors.load import is_anchor
     from goffman.instruments.forms import form_name, forms_of
     from goffman.instruments.load import load_instrument
     from goffman.instruments.render import render
     from goffman.measures.catalogue import measure_of
     from goffman.records import Fault
 
+    if is_anchor(path):
+        validate_anchor(path, as_json=as_json)
+        return
     count = controls = 0
     further: dict[str, int] = {}
     faults: Sequence[Fault] = ()
@@ -291,7 +296,7 @@ def _told(prompts: Sequence[Prompt], instrument: Instrument, persona: str) -> Se
     return with_system(prompts, instrument, persona_named(persona).text)
 
 
-for command in (audit, rate, agree, replicate, report, compare, check, export):
+for command in (anchors, audit, rate, agree, replicate, report, compare, check, export):
     app.command(cls=Command)(command)
 app.add_typer(models_app, name="models")
 
@@ -342,7 +347,7 @@ def _run() -> int:
     except KeyboardInterrupt:
         say("Stopped.")
         return 130
-    except InstrumentError as error:
+    except (InstrumentError, AnchorError) as error:
         lines = str(error).splitlines()
         say("\n".join(lines[: 1 + _FAULTS_ON_A_SCREEN]))
         if more := lines[1 + _FAULTS_ON_A_SCREEN :]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from goffman.cli_anchors import AnchorPaths
 from goffman.cli_audit_options import (
     AllWordings,
     BatchSize,
@@ -109,6 +110,7 @@ def audit(
     gender_words: GenderWords = None,
     parser: ParserName = None,
     pair: Correlate = None,
+    anchor: AnchorPaths = None,
     seed: Seed = 0,
     vignettes: Vignettes = None,
     questions: Questions = None,
@@ -184,6 +186,7 @@ def audit(
             ),
             measuring=MeasureOptions(
                 ratings=tuple(ratings or ()),
+                anchors=tuple(anchor or ()),
                 gender_words=gender_words,
                 parser=parser,
                 pairs=_model_pairs(pair or ()) or declared,

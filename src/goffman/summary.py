@@ -11,23 +11,32 @@ from typing import TYPE_CHECKING
 from goffman.correlations import correlations_said
 from goffman.presentation.competence import NO_CONTROLS
 from goffman.presentation.findings import findings_of
+from goffman.presentation.findings_anchors import anchors_said
 from goffman.presentation.ratings import changes_said
 
 if TYPE_CHECKING:
     from goffman.correlations import Correlation
+    from goffman.presentation.anchored import AnchoredModel
     from goffman.presentation.base import Finding
     from goffman.presentation.section import Section
 
 
-def summary(sections: Mapping[str, Section], together: Sequence[Correlation]) -> list[str]:
-    """Lines: of each model whether it can do the task, and what it says; two measures."""
+def summary(
+    sections: Mapping[str, Section],
+    together: Sequence[Correlation],
+    anchored: Sequence[AnchoredModel] = (),
+) -> list[str]:
+    """Lines: can a model do each task, and what it says; two measures; models beside people."""
     found = {name: findings_of(section) for name, section in sections.items()}
+    every = [one for several in found.values() for one in several]
     lines = [line for name, section in sections.items() for line in _of(section, found[name])]
-    said = correlations_said(together, briefly=True)
-    if said:
-        lines += ["Two measures together", *(f"  {line}" for line in said)]
-    notes = [*_corrected([one for several in found.values() for one in several]), *_rated(sections)]
-    return [*lines, *(["Note"] if notes else []), *(f"  {line}" for line in notes)]
+    for heading, said in (
+        ("Two measures together", correlations_said(together, briefly=True)),
+        ("Beside what people say", anchors_said(anchored)),
+        ("Note", [*_corrected(every), *_rated(sections)]),
+    ):
+        lines += [*([heading] if said else []), *(f"  {line}" for line in said)]
+    return lines
 
 
 def _of(section: Section, found: Sequence[Finding]) -> Iterator[str]:
