@@ -39,7 +39,7 @@ def over_baseline(section: Section, model: str) -> Iterator[str]:
             0: "not clearly different",
         }[points(row)]
         if untested(row):
-            compared = "not comparable"
+            compared = "not tested"
         change = verdict_first(row) + difference_said(row).replace("difference", "change", 1)
         yield (
             f"In {shortened(section)}, the female−male difference is {number(row['mean_second'])}. "

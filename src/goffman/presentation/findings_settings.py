@@ -37,9 +37,6 @@ REPLY_KINDS = {
 WHAT = "pairs of adjectives"
 """What is counted where adjectives are set against none."""
 
-OVER = {"trials": "repeated trials of these sentences", "sentence pairs": "sentence pairs"}
-"""What a contrast of settings counts, in words."""
-
 
 def bias(section: Section) -> Iterator[Finding]:
     """How much more often a chat model is right where the pronoun fits the stereotype."""
@@ -103,12 +100,11 @@ def _moved(section: Section, row: Row) -> str:
 
 
 def _changes(section: Section, model: str) -> Iterator[str]:
-    for kind in ("trials",):
-        against = of_model(section.contrasts(kind), model)
-        if against.height:
-            over = OVER[against["unit"][0]]
-            differ = f"over {over}, {{}} clearly differ from the sentences without adjectives"
-            yield how_many_clear(against, differ, what=WHAT)
+    against = of_model(section.contrasts("trials"), model)
+    if against.height:
+        over = "over repeated trials of these sentences"
+        differ = f"{over}, {{}} clearly differ from the sentences without adjectives"
+        yield how_many_clear(against, differ, what=WHAT)
     moved = of_model(section.contrasts("baseline"), model).sort("difference")
     if moved.height > 1:
         least, most = (
