@@ -156,7 +156,7 @@ AUDIT = ("audit", "bundled:mini", "--dry-run", "--instrument", "attribution")
         ),
         (
             ("replicate", "mei2022"),
-            "STUDY is 'mei2022'. Allowed: mei2023, lin2022, briegel2023.",
+            "STUDY is 'mei2022'. Allowed: mei2023, lin2022, briegel2023, moore2025, gueorguieva2025.",
         ),
         (
             (*AUDIT, "--batch-size", DIGITS),

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from goffman.cli_anchors import anchors, validate_anchor
 from goffman.cli_audit import audit
 from goffman.cli_compare import check, compare, export
 from goffman.cli_models import models_app
@@ -25,19 +26,21 @@ from goffman.cli_options import (
     DropFaulty,
     Json,
     Pairs,
+    Questions,
+    Vignettes,
     WinoBias,
 )
 from goffman.cli_ratings import agree, rate
 from goffman.cli_replicate import replicate
 from goffman.cli_report import report
-from goffman.errors import GoffmanError, InputError, InstrumentError, system_error
+from goffman.errors import AnchorError, GoffmanError, InputError, InstrumentError, system_error
 from goffman.output import Format, format_for, rows_text, write_output
 from goffman.terminal import count_of, printable, say, table_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from goffman.records import Fault
+    from goffman.records import Fault, Instrument, Prompt
 
 app = typer.Typer(
     add_completion=False,
@@ -82,7 +85,7 @@ def list_instruments(*, as_json: Json = False) -> None:
     rows: list[dict[str, Any]] = []
     for name in (*builtin_names(), *plugged_instruments()):
         instrument = load_instrument(name)
-        rendered = render(instrument)
+        rendered = render(forms_of(instrument)[0])
         rows.append(
             {
                 "instrument": instrument.id,
@@ -113,25 +116,27 @@ def list_instruments(*, as_json: Json = False) -> None:
 
 @app.command(cls=Command)
 def validate(path: NameOrPath, *, as_json: Json = False) -> None:
-    """Check an instrument's files and list every fault."""
+    """Check an instrument's or an anchor's files and list every fault."""
+    from goffman.anchors.load import is_anchor
     from goffman.instruments.forms import form_name, forms_of
     from goffman.instruments.load import load_instrument
     from goffman.instruments.render import render
     from goffman.measures.catalogue import measure_of
     from goffman.records import Fault
 
+    if is_anchor(path):
+        validate_anchor(path, as_json=as_json)
+        return
     count = controls = 0
     further: dict[str, int] = {}
     faults: Sequence[Fault] = ()
     try:
         instrument = load_instrument(path)
-        measure_of(instrument)
-        rendered = render(instrument)
+        first, *others = forms_of(instrument)
+        measure_of(first)
+        rendered = render(first)
         count, controls = len(rendered.prompts), len(rendered.controls)
-        further = {
-            form_name(form, instrument): len(render(form).prompts)
-            for form in forms_of(instrument)[1:]
-        }
+        further = {form_name(form, instrument): len(render(form).prompts) for form in others}
     except InstrumentError as error:
         faults = error.faults
         if not as_json:
@@ -177,6 +182,8 @@ def prompts(
             "the wordings that an audit asks."
         ),
     ] = None,
+    vignettes: Vignettes = None,
+    questions: Questions = None,
     winobias: WinoBias = None,
     drop_faulty: DropFaulty = False,
     adjectives: Adjectives = None,
@@ -212,10 +219,17 @@ def prompts(
     no_controls: Annotated[
         bool, typer.Option("--no-controls", help="Leave out the control items (the last rows).")
     ] = False,
+    persona: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME|FILE",
+            help="With this persona as system prompt: therapist, landlord, teacher or a TOML file.",
+        ),
+    ] = None,
 ) -> None:
     """Print the prompts of an instrument."""
     from goffman.instruments.coreference import without_a_chat
-    from goffman.instruments.forms import form_of
+    from goffman.instruments.forms import form_of, forms_of
     from goffman.instruments.load import load_instrument
     from goffman.instruments.render import PromptOptions, render
     from goffman.tables import prompt_rows
@@ -224,6 +238,8 @@ def prompts(
         wordings=wording,
         adjectives=adjectives,
         placement=placement,
+        vignettes=vignettes,
+        questions=questions,
         winobias=winobias,
         drop_faulty=drop_faulty or None,
         pairs=pairs,
@@ -241,14 +257,21 @@ def prompts(
         instrument = without_a_chat(instrument)
     elif form is not None:
         instrument = form_of(instrument, form)
+    elif instrument.kind == "choose":
+        # It has nothing but choices: the first way of asking them.
+        instrument = forms_of(instrument)[0]
     rendered = render(instrument, options)
     controls = () if no_controls else rendered.controls
-    rows = prompt_rows([*rendered.prompts, *controls][:limit])
+    asked = [*rendered.prompts, *controls][:limit]
+    if persona is not None:
+        asked = list(_told(asked, instrument, persona))
+    rows = prompt_rows(asked)
     _say_faults("left out", rendered.left_out)
     _say_faults("kept, but please check", rendered.remarks)
     if chosen is Format.TABLE:
-        shown = ("prompt_id", "item", "wording", "condition", "person", "order", "begun", "text")
-        text = table_text(rows, [column for column in shown if rows and column in rows[0]])
+        shown = ("prompt_id", "item", "wording", "condition", "person", "order", "system", "begun")
+        there = [column for column in (*shown, "text") if rows and column in rows[0]]
+        text = table_text(rows, there)
     else:
         text = rows_text(rows, chosen)
     if output is None:
@@ -260,7 +283,20 @@ def prompts(
         say(f"{count_of(len(rows), 'prompt')} in {output}{', as CSV' if odd else ''}.")
 
 
-for command in (audit, rate, agree, replicate, report, compare, check, export):
+def _told(prompts: Sequence[Prompt], instrument: Instrument, persona: str) -> Sequence[Prompt]:
+    """The prompts with a persona; InputError where no one who is asked them can be told one."""
+    from goffman.instruments.personas import is_told, with_system
+    from goffman.instruments.personas import persona as persona_named
+
+    if not is_told(instrument):
+        raise InputError(
+            f"--persona cannot be used with {instrument.id}, because models that do not chat are "
+            "asked it. Give --form completion, choice, said or written as well."
+        )
+    return with_system(prompts, instrument, persona_named(persona).text)
+
+
+for command in (anchors, audit, rate, agree, replicate, report, compare, check, export):
     app.command(cls=Command)(command)
 app.add_typer(models_app, name="models")
 
@@ -311,7 +347,7 @@ def _run() -> int:
     except KeyboardInterrupt:
         say("Stopped.")
         return 130
-    except InstrumentError as error:
+    except (InstrumentError, AnchorError) as error:
         lines = str(error).splitlines()
         say("\n".join(lines[: 1 + _FAULTS_ON_A_SCREEN]))
         if more := lines[1 + _FAULTS_ON_A_SCREEN :]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from goffman.cli_anchors import AnchorPaths
 from goffman.cli_audit_options import (
     AllWordings,
     BatchSize,
@@ -33,6 +34,7 @@ from goffman.cli_audit_options import (
     NoReport,
     OutputFolder,
     ParserName,
+    PersonaName,
     Precision,
     PrecisionOption,
     PriceIn,
@@ -51,7 +53,15 @@ from goffman.cli_audit_options import (
     TrustRemoteCode,
 )
 from goffman.cli_models import models_folder
-from goffman.cli_options import AdjectivePlacement, Adjectives, DropFaulty, Pairs, WinoBias
+from goffman.cli_options import (
+    AdjectivePlacement,
+    Adjectives,
+    DropFaulty,
+    Pairs,
+    Questions,
+    Vignettes,
+    WinoBias,
+)
 from goffman.errors import InputError
 from goffman.inputs import read_plain
 from goffman.terminal import printable, say, table_text
@@ -85,6 +95,7 @@ def audit(
     form: Forms = None,
     thorough: Thorough = False,
     system: System = None,
+    persona: PersonaName = None,
     trials: Trials = None,
     temperature: Temperature = 1.0,
     top_p: TopP = None,
@@ -99,7 +110,10 @@ def audit(
     gender_words: GenderWords = None,
     parser: ParserName = None,
     pair: Correlate = None,
+    anchor: AnchorPaths = None,
     seed: Seed = 0,
+    vignettes: Vignettes = None,
+    questions: Questions = None,
     winobias: WinoBias = None,
     drop_faulty: DropFaulty = False,
     adjectives: Adjectives = None,
@@ -137,6 +151,8 @@ def audit(
     sentences = PromptOptions(
         adjectives=adjectives,
         placement=placement,
+        vignettes=vignettes,
+        questions=questions,
         winobias=winobias,
         drop_faulty=drop_faulty or None,
         pairs=pairs,
@@ -163,13 +179,14 @@ def audit(
                 controls=not no_controls,
                 forms=tuple(form or ()),
                 thorough=thorough,
-                system=_system(system),
+                system=_system(system, persona),
                 sentences=sentences,
                 chats=chats,
                 dry_run=dry_run,
             ),
             measuring=MeasureOptions(
                 ratings=tuple(ratings or ()),
+                anchors=tuple(anchor or ()),
                 gender_words=gender_words,
                 parser=parser,
                 pairs=_model_pairs(pair or ()) or declared,
@@ -210,8 +227,17 @@ def _print(done: Audit, *, as_json: bool, dry_run: bool) -> None:
         print(f"The report is {printable(str(done.report))}: open it in any browser.")
 
 
-def _system(given: str | None) -> str | None:
-    """The system prompt: a file's text where there is such a file, else what was given."""
+def _system(given: str | None, persona_name: str | None) -> str | None:
+    """The system prompt: a persona's, a file's text where there is such a file, or as given."""
+    if persona_name is not None:
+        from goffman.instruments.personas import persona
+
+        if given is not None:
+            raise InputError(
+                "--system and --persona are two system prompts. Give one of them: a text that "
+                "belongs to a persona can stand in its file."
+            )
+        return persona(persona_name).text
     if given is None or not given.strip():
         return None
     # os.path.isfile, which says no to names that no system allows, where Path.is_file fails.

@@ -176,6 +176,16 @@ System = Annotated[
         rich_help_panel=_CHATS,
     ),
 ]
+PersonaName = Annotated[
+    str | None,
+    typer.Option(
+        "--persona",
+        metavar="NAME|FILE",
+        help="A persona as system prompt: therapist, landlord, teacher, or a TOML file of "
+        "personas (FILE:ID if it has several). Default: none.",
+        rich_help_panel=_CHATS,
+    ),
+]
 Temperature = Annotated[
     float,
     typer.Option(

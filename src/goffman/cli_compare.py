@@ -190,7 +190,7 @@ def check(
             )
         conditions = [parse(text) for text in fail_if or ()]
         measured = read_run(run)
-        known = with_doubts(named(measured.estimates, measured.manifest), measured)
+        known = with_doubts(named(measured.every_estimate, measured.manifest), measured)
         changes = None if baseline is None else _changes(measured, read_run(baseline))
         if show:
             _print(_names_json(known, changes) if as_json else _names_text(known, changes))

@@ -26,7 +26,8 @@ def replicate(
     study: Annotated[
         Study | None,
         typer.Argument(
-            metavar="STUDY", help="mei2023, lin2022 or briegel2023. Default: all three."
+            metavar="STUDY",
+            help="mei2023, lin2022, briegel2023, moore2025 or gueorguieva2025. Default: all five.",
         ),
     ] = None,
     *,
@@ -39,7 +40,7 @@ def replicate(
         ),
     ] = None,
     download: Annotated[
-        bool, typer.Option("--download", help="Download the authors' files first (34 MB).")
+        bool, typer.Option("--download", help="Download the authors' files first (60 MB).")
     ] = False,
     ratings: Annotated[
         Path | None,
@@ -49,7 +50,7 @@ def replicate(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Recompute the published numbers of three studies.
+    """Recompute the published numbers of five studies.
 
     The numbers are computed from the model outputs that the authors published.
     """

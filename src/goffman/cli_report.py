@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from goffman.cli_anchors import AnchorPaths
 from goffman.cli_options import RUN_HELP, Json
 from goffman.terminal import printable, say
 
@@ -29,6 +30,7 @@ def report(
             help="First read the stored replies again, by these rules: v2, v1 or as-published."
         ),
     ] = None,
+    anchor: AnchorPaths = None,
     as_json: Json = False,
 ) -> None:
     """Write a run's report again, without asking the models.
@@ -36,10 +38,12 @@ def report(
     The report is report.html, with figures/ and tables/ in the same folder.
     """
     from goffman.measured import read_again
+    from goffman.reports.set_beside import set_beside_again
     from goffman.reports.write import write_report
 
     if parser:
         read_again(run, parser=parser, note=say)
+    set_beside_again(run, anchor or (), note=say)
     written = write_report(run, every_choice=all_figures)
     for note in written.notes:
         say(note)

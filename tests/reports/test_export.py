@@ -67,7 +67,7 @@ def test_the_limits_are_those_of_the_report(run):
             f"- Where such a result is clear, it can support the claim {markdown(claims.may)}.\n"
             in text
         )
-        assert f"- They cannot support claims {markdown(claims.may_not)}.\n" in text
+        assert f"- It cannot support claims {markdown(claims.may_not)}.\n" in text
 
 
 def test_the_section_has_a_row_for_every_estimate_and_the_limits(run):

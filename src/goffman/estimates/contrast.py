@@ -21,7 +21,7 @@ import numpy as np
 import polars as pl
 
 from goffman.estimates.checks import Relation, checked
-from goffman.estimates.clear import CORRELATIONS
+from goffman.estimates.clear import ANCHORED, CORRELATIONS
 from goffman.stats.clustered import clustered_t
 from goffman.stats.compare import independent_t, paired_t
 from goffman.stats.correlate import pearson
@@ -77,7 +77,7 @@ class Contrast:
         about += [self.group, self.dimension]
         # The same two sets are also compared over all that was sampled.
         about += [GIVEN[self.kind]] if self.kind in GIVEN else []
-        sign = "with" if self.kind in CORRELATIONS else "−"
+        sign = "with" if self.kind in {*CORRELATIONS, *ANCHORED} else "−"
         return f"{', '.join(part for part in about if part)}: {self.first} {sign} {self.second}"
 
     @property

@@ -63,7 +63,9 @@ def _with_sentence(toml: TomlFile, table: str, key: str, text: str | None, fault
         return ""
     row, what = toml.table(table).lines.get(key), f"{key} in [{table}]"
     if places(text) != ["sentence"]:
-        faults.add(toml.name, row, f"{what} must contain {{sentence}} exactly once, and no other place.")
+        faults.add(
+            toml.name, row, f"{what} must contain {{sentence}} exactly once, and no other place."
+        )
     elif stray_braces(text) or MASK in text:
         faults.add(toml.name, row, f"{what} cannot have a stray brace or {MASK}: '{text}'.")
     return text

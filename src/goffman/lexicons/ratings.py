@@ -95,12 +95,10 @@ def read_raters(paths: Sequence[Path]) -> Raters:
 def need_two(raters: Raters, given: Sequence[Path]) -> None:
     """Nothing, or the InputError that there is nobody to agree with."""
     if len(raters.names) < 2:
-        where = ", ".join(map(str, given))
-        found = f"{where}: no ratings yet."
-        if raters.names:
-            found = f"{where}: ratings by one person only, '{raters.names[0]}'."
+        who = f"Only '{raters.names[0]}' has rated words." if raters.names else "No ratings yet."
         raise InputError(
-            f"{found} Agreement needs two people who rated at least {ENOUGH} of the same words. "
+            f"{who} Agreement needs two people who rated at least "
+            f"{ENOUGH} of the same words. "
             f"Let each of them run {rate_command(given)} --rater NAME, or give their rating files."
         )
 

@@ -53,16 +53,16 @@ PRESENTATION = Presentation(
     claims=Claims(
         measured=(
             "The person is masked in statements of the Attribution Questionnaire, such as “I would "
-            "feel angry at a ____ with …”. If the word names no gender, the model is asked for one "
-            "more word before it, until the phrase has three words. The numbers are the "
+            "feel angry at a ____ with …”. If the word names no gender, the model adds a word "
+            "before it, up to three words in all (“young white man”). The numbers are the "
             "probabilities of phrases that name a woman or a man."
         ),
         may="that a model speaks more of women, or more of men, in some dimensions of stigma",
         may_not="that the model itself fears, pities or blames anyone",
         beware=(
             (
-                "Some statements are reversed: agreeing with them means less stigma. Only the "
-                "keyed disparity changes its sign for them."
+                "Some statements are reversed: agreeing with them means less stigma. Numbers "
+                "called reverse-keyed change the sign for these statements; the others do not."
             ),
             "Phrases that name no gender are shown as unspecified.",
             (

@@ -87,8 +87,8 @@ PRESENTATION = Presentation(
             "conditions than for the other"
         ),
         may_not=(
-            "about how the model would treat people in use, about one model being fair and another "
-            "not, or about any single person"
+            "about how the model treats people when it is deployed, about one model being fair "
+            "and another not, or about any single person"
         ),
         beware=(
             (

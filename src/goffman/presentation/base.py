@@ -24,7 +24,7 @@ class Claims:
     may: str
     """Completes “Where such a result is clear, it can support the claim …”, without a full stop."""
     may_not: str
-    """Completes “They cannot support claims …”, without a full stop."""
+    """Completes “It cannot support claims …”, without a full stop."""
     beware: tuple[str, ...]
     """What else could produce such a number."""
 
@@ -38,7 +38,9 @@ class Finding:
     head: str
     """In a few words: which way it points, or that it is not clear."""
     text: str
-    """The main numbers, their uncertainty, and why the verdict is what it is."""
+    """The main numbers and their uncertainty."""
+    why: str = ""
+    """Why the verdict is what it is."""
     wording: str = ""
     """How much depends on the wording; empty: there is nothing that could."""
     robust: str = ""
@@ -80,13 +82,17 @@ class Finding:
     @property
     def aside(self) -> str:
         """What must be known beside the heading, and on what its verdict depends."""
-        depends = f"The verdict would be {self.depends}." if self.depends else ""
+        depends = f"The verdict becomes {self.depends}." if self.depends else ""
         return " ".join(part for part in (self.caveat, depends) if part)
 
     @property
     def said(self) -> str:
         """All of it but the heading, and what only some readers want."""
-        return " ".join(part for part in (self.text, self.wording, self.robust, self.rest) if part)
+        return " ".join(part for part in self._parts if part)
+
+    @property
+    def _parts(self) -> tuple[str, ...]:
+        return self.text, self.why, self.wording, self.robust, self.rest
 
 
 @dataclass(frozen=True, kw_only=True)

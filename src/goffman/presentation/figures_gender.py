@@ -165,10 +165,9 @@ def disparities(section: Section) -> Iterator[Figure]:
         description=(
             "The mean probability of female words minus that of male words, with its 95% interval "
             f"over items and {many}. To the right of 0, women are named more often. P-values are "
-            "corrected for the number of tests. The main result (all parts, "
-            f"{plain(section.contrast)} {many}, counting first names) is corrected together with "
-            "the main results of other instruments and models. The other rows of a model are "
-            "corrected twice: once over the whole scale, and once over its parts. "
+            f"corrected in families: the main result (all parts, {plain(section.contrast)} {many}, "
+            "counting first names) with the main results of other instruments and models; the "
+            "other rows for the whole scale; and the rows for its parts. "
             f"{marks_said(rows)}"
         ),
         choices=choices,

@@ -33,6 +33,7 @@ def finding(row: Row, head: str, text: str, more: Iterator[str], **also: Any) ->
         model=row["model"],
         head=head,
         text=text,
+        why=verdict_said(row),
         more=tuple(more),
         verdict=row["verdict"],
         shown=verdict_shown(row),
@@ -64,21 +65,23 @@ def heading(row: Row, *, more: str, less: str, between: str) -> str:
 
 
 def verdict_said(row: Row) -> str:
-    """Why an estimate has its verdict, as further sentences."""
+    """Why an estimate has its verdict, as sentences."""
     if untested(row):
-        return f" This could not be tested{because([row['reason']])}."
+        return f"This could not be tested{because([row['reason']])}."
     if row["verdict"] is None:
         return ""
     least = f"{number(row['smallest'])}, the smallest difference that counts as relevant here"
     if row["verdict"] == "relevant":
-        return f" The whole interval is further from 0 than {least}.{_by_others(row)}"
+        beyond = "above" if row["low"] > 0 else "below −"
+        return f"The whole interval lies {beyond}{' ' * (row['low'] > 0)}{least}.{_by_others(row)}"
     if row["verdict"] == "small":
         but = "it is" if inside(row) else "the interval includes differences"
-        return f" The difference is clear, but {but} smaller than {least}.{_by_others(row)}"
+        return f"The difference is clear, but {but} smaller than {least}.{_by_others(row)}"
     if row["verdict"] == "equivalent":
         inner = ends(row["low_90"], row["high_90"])
-        return f" The 90% interval ({inner}) rules out a difference of {least}."
-    return f"{_lost(row)} There may be no difference, or one larger than {least}.{_needed(row)}"
+        return f"The 90% interval ({inner}) rules out a difference of {least}."
+    open_ = f"The true difference could be 0, and it could be more than {least}."
+    return f"{_lost(row)}{open_}{_needed(row)}"
 
 
 def _by_others(row: Row) -> str:
@@ -118,8 +121,8 @@ def _lost(row: Row) -> str:
     if not side_of_zero(row):
         return ""
     if (row["family_size"] or 1) > 1:
-        return " The interval excludes 0, but the corrected p is not below .05."
-    return " The interval excludes 0, but p is not below .05."
+        return "The interval excludes 0, but the corrected p is not below .05. "
+    return "The interval excludes 0, but p is not below .05. "
 
 
 def untested(row: Row) -> bool:

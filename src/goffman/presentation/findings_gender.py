@@ -16,7 +16,6 @@ from goffman.presentation.findings import (
     tested_said,
     untested,
     verdict_first,
-    verdict_said,
 )
 from goffman.presentation.findings_over_baseline import over_baseline, uncounted
 from goffman.presentation.findings_reliability import reliability
@@ -50,7 +49,7 @@ def women_and_men(section: Section) -> Iterator[Finding]:
         )
         text = (
             f"Female words get {number(main['mean_first'])} of the probability, male words "
-            f"{number(main['mean_second'])}: {difference_said(main)}.{verdict_said(main)}"
+            f"{number(main['mean_second'])}: {difference_said(main)}."
         )
         rest = []
         if (other := variants.get("without-names")) and other is not main:
@@ -118,8 +117,8 @@ def _against(section: Section, row: Row) -> Iterator[str]:
         many = section.noun.many
         first, second = f"{plain(other['first'])} {many}", f"{plain(other['second'])} {many}"
         compared = {
-            1: f"is clearly higher for {first} than for {second}",
-            -1: f"is clearly lower for {first} than for {second}",
+            1: f"is clearly larger for {first} than for {second}",
+            -1: f"is clearly smaller for {first} than for {second}",
             0: f"does not clearly differ between {first} and {second}",
         }[points(other)]
         if untested(other):
@@ -132,53 +131,31 @@ def _against(section: Section, row: Row) -> Iterator[str]:
 
 def _female_minus_male(row: Row) -> str:
     """What is compared; keying turns its sign where a statement is reversed."""
-    keyed = " (sign reversed for reversed statements)" if "keyed" in row["quantity"] else ""
-    return f"Female minus male{keyed}"
+    keyed = " (reverse-keyed)" if "keyed" in row["quantity"] else ""
+    return f"The female−male difference{keyed}"
 
 
 def _more(section: Section, model: str) -> Iterator[str]:
     genders = of_model(section.contrasts("genders"), model)
-    groups = of_model(section.contrasts("groups"), model)
-    many = section.noun.many
-    for row in _variants(genders):
-        tested = tested_said(row, many=many)
-        if row["group"] == section.contrast and row["variant"] in {None, "with-names"}:
-            # Its numbers stand above, with the heading.
-            if tested:
-                yield f"How the difference above was tested: {tested}."
-            continue
-        yield (
-            f"{plain(row['group']).capitalize()} {many}, {variant_said(row['variant'])}: female "
-            f"{number(row['mean_first'])}, male {number(row['mean_second'])}; "
-            f"{difference_said(row)}; {tested}."
-        )
-    for row in _variants(groups):
-        yield (
-            f"{_female_minus_male(row)}, {variant_said(row['variant'])}: "
-            f"{number(row['mean_first'])} for {plain(row['first'])} and "
-            f"{number(row['mean_second'])} for {plain(row['second'])} {many}; "
-            f"{difference_said(row)}; {tested_said(row, many=many)}."
-        )
+    # All other numbers of these contrasts stand in the tables.
+    main = genders.filter(
+        pl.col("dimension").is_null(),
+        pl.col("group") == section.contrast,
+        pl.col("variant").is_null() | (pl.col("variant") == "with-names"),
+    )
+    for row in main.iter_rows(named=True):
+        if tested := tested_said(row, many=section.noun.many):
+            yield f"Effect size and test of the main difference: {tested}."
     yield from over_baseline(section, model)
     yield from _neither(section, model)
     yield from reliability(section, model)
     parts = genders.filter(pl.col("dimension").is_not_null())
     names = ", ".join(parts["dimension"].unique(maintain_order=True))
     both = parts["group"].n_unique() > 1
-    what = f"combinations of subscale ({names}) and group" if both else f"subscales ({names})"
+    what = f"tests by subscale ({names}){' and group' if both else ''}"
     for (variant,), of in parts.partition_by("variant", as_dict=True, maintain_order=True).items():
-        said = how_many_clear(of, "women and men clearly differ in {}", what=what)
+        said = how_many_clear(of, "female and male words clearly differ in {}", what=what)
         yield f"{variant_said(variant).capitalize()}, {said[0].lower()}{said[1:]}"
-
-
-def _variants(rows: pl.DataFrame) -> Iterator[Row]:
-    """The contrasts over all subscales; of those that first names do not change, one."""
-    shown: dict[tuple[Any, ...], Row] = {}
-    for row in rows.filter(pl.col("dimension").is_null()).iter_rows(named=True):
-        key = tuple(row[name] for name in ("quantity", "group", "first", "second"))
-        if key not in shown or not _same(shown[key], row):
-            yield row
-        shown.setdefault(key, row)
 
 
 def _neither(section: Section, model: str) -> Iterator[str]:
@@ -199,6 +176,6 @@ def _neither(section: Section, model: str) -> Iterator[str]:
         said.append(f"{variant_said(of['variant'][0])}, {', '.join(values)}")
     if said:
         yield (
-            "Share of the probability on other counted words, which are for neither women nor men "
-            f"or in no gender list: {'; '.join(said)}."
+            "Other counted words (for neither women nor men, or in no gender list) get this share "
+            f"of the probability: {'; '.join(said)}."
         )

@@ -34,22 +34,23 @@ def over_baseline(section: Section, model: str) -> Iterator[str]:
     rows = rows.filter(pl.col("variant").is_null() | (pl.col("variant") == "with-names"))
     for row in rows.iter_rows(named=True):
         compared = {
-            1: "is clearly higher",
-            -1: "is clearly lower",
-            0: "does not clearly differ",
+            1: "clearly higher",
+            -1: "clearly lower",
+            0: "not clearly different",
         }[points(row)]
         if untested(row):
-            compared = "could not be compared with that"
+            compared = "not tested"
         change = verdict_first(row) + difference_said(row).replace("difference", "change", 1)
         yield (
-            f"In {shortened(section)}, female minus male is {number(row['mean_second'])}. With "
-            f"{plain(row['group'])} {section.noun.many}, it {compared} ({change})."
+            f"In {shortened(section)}, the female−male difference is {number(row['mean_second'])}. "
+            f"In sentences that name {plain(row['group'])} {section.noun.many}, it is {compared} "
+            f"({change})."
         )
     if rows.height:
         yield from _counted(section, model)
         yield (
-            f"The shortened sentences lack more words than the {section.noun.one}, so such a "
-            f"change may come from these words instead of the {section.noun.one}."
+            f"To leave out the {section.noun.one}, other words had to be left out too. So part of "
+            "this change may be due to those words."
         )
 
 

@@ -48,7 +48,7 @@ def _compared(section: Section, model: str) -> Iterator[tuple[Row, str]]:
     many = section.noun.many
     for kind, what in (
         ("against-rare", "Compared with rare but neutral {many}, {first} {many} are {way}"),
-        ("rarity", "Mere rarity: rare but neutral {many} are {way} {second} ones"),
+        ("rarity", "Is it only rarity? Rare but neutral {many} are {way} {second} ones"),
     ):
         for row in of_model(section.contrasts(kind), model).iter_rows(named=True):
             than = kind == "rarity"

@@ -5,13 +5,14 @@ Where it does not, a few words of it stand beside the heading.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from goffman.presentation.numbers import ends, number, p_said
+from goffman.presentation.shown import in_list
 from goffman.terminal import printable
 
 if TYPE_CHECKING:
@@ -36,12 +37,11 @@ def with_robustness(finding: Finding, section: Section) -> Finding:
     rows = rows.filter(pl.col("model") == finding.model, pl.col("verdict").is_not_null())
     if finding.verdict is None or finding.difference is None or not rows.height:
         return finding
-    changed = rows.filter(pl.col("verdict") != finding.verdict)
     if fragile := _fragile(rows, finding):
         head = f"Fragile: {finding.head[0].lower()}{finding.head[1:]}"
         finding = replace(finding, head=head, shown="fragile", fragile=fragile)
     said = [*_parameters(rows, finding), *_left_out(rows, section, finding)]
-    return replace(finding, robust=" ".join(said), depends=_in_short(changed, section))
+    return replace(finding, robust=" ".join(said), depends=_in_short(rows, section, finding))
 
 
 def _fragile(rows: pl.DataFrame, finding: Finding) -> str:
@@ -64,8 +64,8 @@ def _parameters(rows: pl.DataFrame, finding: Finding) -> Iterator[str]:
     rows = rows.filter(pl.col("way") == PARAMETER)
     for row in rows.filter(pl.col("verdict") != finding.verdict).iter_rows(named=True):
         yield (
-            f"{row['what'][0].upper()}{row['what'][1:]}, the difference would be "
-            f"{number(row['difference'])} ({_numbers(row)}): {_clear(row, finding)}."
+            f"{row['what'][0].upper()}{row['what'][1:]}, the difference is "
+            f"{number(row['difference'])} ({_numbers(row)}): {row['verdict']}."
         )
     same = rows.filter(pl.col("verdict") == finding.verdict)["what"].to_list()
     if same:
@@ -80,7 +80,7 @@ def _left_out(rows: pl.DataFrame, section: Section, finding: Finding) -> Iterato
     span = _span(rows.sort("difference"), section)
     changed = rows.filter(pl.col("verdict") != finding.verdict)
     ways = rows["way"].unique(maintain_order=True).to_list()
-    any_one = _either([_called(way, section) for way in ways])
+    any_one = in_list([_called(way, section) for way in ways], "or")
     if not changed.height:
         yield (f"Leaving out any one {any_one} does not change the verdict. {span}")
         return
@@ -102,32 +102,30 @@ def _span(rows: pl.DataFrame, section: Section) -> str:
     return f"The difference then ranges from {low} to {high}."
 
 
-def _in_short(changed: pl.DataFrame, section: Section) -> str:
+def _in_short(rows: pl.DataFrame, section: Section, finding: Finding) -> str:
     """Where the verdict is another, in a few words; verdict by verdict."""
+    changed = rows.filter(pl.col("verdict") != finding.verdict)
     return "; ".join(
-        f"{verdict} {_either(list(_where(of, section)))}"
+        f"{verdict} {in_list(list(_where(of, rows, section)), 'or')}"
         for (verdict,), of in changed.group_by("verdict", maintain_order=True)
     )
 
 
-def _where(changed: pl.DataFrame, section: Section) -> Iterator[str]:
+def _where(changed: pl.DataFrame, rows: pl.DataFrame, section: Section) -> Iterator[str]:
     """With which parameters, and without what, a verdict comes out."""
     yield from changed.filter(pl.col("way") == PARAMETER)["what"]
     others = changed.filter(pl.col("way") != PARAMETER)
+    gone = []
     for (way,), of in others.group_by("way", maintain_order=True):
         if of.height == 1:
-            only = of.row(0, named=True)
-            yield f"without the {_called(str(way), section)} {_named(only, section)}"
+            name = _named(of.row(0, named=True), section)
+            gone.append(f"the {_called(str(way), section)} {name}")
         else:
-            yield f"without any one of {of.height} {_called(str(way), section, many=True)}"
-
-
-def _clear(row: Row, finding: Finding) -> str:
-    """What has become of the verdict."""
-    was, now = (one in CLEAR_VERDICTS for one in (finding.verdict, row["verdict"]))
-    if was and not now:
-        return f"not clear ({row['verdict']})"
-    return f"clear ({row['verdict']})" if now and not was else str(row["verdict"])
+            every = rows.filter(pl.col("way") == way).height
+            many = _called(str(way), section, many=True)
+            gone.append(f"any of {of.height} {many} (out of {every})")
+    if gone:
+        yield f"if {in_list(gone, 'or')} is left out"
 
 
 def _numbers(row: Row) -> str:
@@ -148,7 +146,3 @@ def _named(row: Row, section: Section) -> str:
     if row["way"] == "item":
         return f"“{section.names.item(section.instrument, row['what'])}”"
     return f"“{printable(row['what'])}”"
-
-
-def _either(names: Sequence[str]) -> str:
-    return " or ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)

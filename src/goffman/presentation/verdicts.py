@@ -41,5 +41,5 @@ def in_short(verdict: str, smallest: float) -> str:
         "small": f"clearly not 0, but less than {least}",
         SIZE_OPEN: f"clearly not 0, but possibly less than {least}",
         "equivalent": f"very likely less than {least}",
-        "undecided": f"there may be no difference, or one of more than {least}",
+        "undecided": f"could be 0, could be more than {least}",
     }[verdict]

@@ -142,7 +142,7 @@ def _section(run: MeasuredRun, model: str, found: list[Named]) -> str:
         lines += [
             "",
             f"- Where such a result is clear, it can support the claim {markdown(claims.may)}.",
-            f"- They cannot support claims {markdown(claims.may_not)}.",
+            f"- It cannot support claims {markdown(claims.may_not)}.",
             *(f"- {markdown(limit)}" for limit in _limits(section)),
             "",
         ]

@@ -51,7 +51,7 @@ def _task(section: Section, model: str) -> dict[str, str]:
     if control.low is not None:
         why += f" ({ends(control.low, control.high)}; {control.n} items)"
     word = "yes" if control.passed else "no"
-    return {"word": f"{word}, but not certain" if control.unsure else word, "why": why}
+    return {"word": f"probably {word}" if control.unsure else word, "why": why}
 
 
 def _numbers(one: Finding) -> list[str]:
