@@ -39,15 +39,16 @@ BROUGHT = "Questions of other studies"
 Vignettes = Annotated[
     Path | None,
     typer.Option(
-        help="vignettes only: ask the descriptions and questions in this file of Moore et al. "
-        "(2025), prompts.jsonl, as they are.",
+        help="Instrument vignettes only: ask the questions in prompts.jsonl of Moore et al. (2025) "
+        "instead.",
         rich_help_panel=BROUGHT,
     ),
 ]
 Questions = Annotated[
     Path | None,
     typer.Option(
-        help="decisions only: ask the questions in this CSV file of SocialStigmaQA, as they are.",
+        help="Instrument decisions only: ask the questions in this CSV file of SocialStigmaQA "
+        "instead.",
         rich_help_panel=BROUGHT,
     ),
 ]

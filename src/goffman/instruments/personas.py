@@ -45,8 +45,8 @@ def persona(given: str) -> Persona:
         return _chosen(Path(file), name)
     shown = given if len(given) <= 200 else f"{given[:200]}…"
     raise InputError(
-        f"--persona is '{shown}'. Allowed: {', '.join(by_name)}, or a TOML file of personas."
-        f"{did_you_mean(given, [*by_name])}"
+        f"--persona is '{shown}'.{did_you_mean(given, [*by_name])} Allowed: {', '.join(by_name)}, "
+        "or a TOML file of personas."
     )
 
 
@@ -83,7 +83,7 @@ def read_personas(path: Path) -> list[Persona]:
                 found.append(Persona(id=given["id"], text=given["text"].strip()))
         _check(path.name, found, faults)
         if not tables and not faults.found:
-            faults.add(path.name, None, "there is no [[personas]] table.")
+            faults.add(path.name, None, "[[personas]] is missing.")
     if faults.found:
         raise FaultsError(str(path), faults.found)
     return found

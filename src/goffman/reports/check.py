@@ -170,8 +170,8 @@ def _compared(text: str, rest: str) -> tuple[str, dict[str, Any]]:
     if found := re.search(r"[<>]=?", rest):
         before, after = rest[: found.start()].strip(), rest[found.end() :].strip()
         if not _NUMBER.fullmatch(after):
-            wrong = f"'{after}' after {found.group()} is not a number"
-            raise _fault(text, wrong if after else f"there is no number after {found.group()}")
+            fault = f"'{after}' after {found.group()} is not a number"
+            raise _fault(text, fault if after else f"there is no number after {found.group()}")
         if math.isinf(float(after)):
             raise _fault(text, f"{after} is too large a number")
         return before, {"comparison": found.group(), "limit": float(after)}
