@@ -97,23 +97,23 @@ def read_winobias(
 
 def _sets_in(path: Path) -> list[tuple[Path, Path]]:
     """The pro and anti files that belong together."""
-    name = "'pro_stereotyped_type1.txt.test' and 'anti_stereotyped_type1.txt.test'"
+    name = "pro_stereotyped_type1.txt.test"
     if path.is_dir():
         files = sorted(file for file in path.iterdir() if _FILE.fullmatch(file.name))
         if not files:
             raise SentenceError(
-                f"--winobias: the folder {path} has no WinoBias files. Their names are like {name}."
+                f"--winobias: the folder {path} has no WinoBias files, such as {name}."
             )
     elif not path.exists():
         raise SentenceError(
-            f"--winobias: {path} was not found. Give a folder with WinoBias files, or one of them, "
-            f"with a name like {name}."
+            f"--winobias: {path} was not found. Give a folder with WinoBias files, or one of the "
+            f"files, such as {name}."
         )
     elif _FILE.fullmatch(path.name):
         files = [path]
     else:
         raise SentenceError(
-            f"--winobias: {path} is not named like a WinoBias file. Their names are like {name}."
+            f"--winobias: {path} is not named like a WinoBias file, such as {name}."
         )
     sets: dict[tuple[Path, Path], None] = {}
     for file in files:

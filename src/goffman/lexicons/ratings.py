@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
-from goffman.errors import InputError, LexiconError, no_run
+from goffman.errors import InputError, LexiconError, did_you_mean, no_run
 from goffman.instruments.files import Faults, Row, read_table
 from goffman.lexicons.attitudes import ATTITUDES, SINGLE, fold
 from goffman.lexicons.journal import SETTLED, Unit, read_journal
@@ -146,6 +146,12 @@ def _files(paths: Sequence[Path]) -> list[Path]:
     """The files meant: of a run folder all its raters' journals."""
     files: list[Path] = []
     for path in paths:
+        if not path.exists():
+            beside = [one.name for one in path.parent.iterdir()] if path.parent.is_dir() else []
+            raise InputError(
+                f"{path} was not found.{did_you_mean(path.name, beside)} Give a run folder, or a "
+                "file with ratings."
+            )
         if not path.is_dir():
             files.append(path)
             continue

@@ -259,10 +259,10 @@ def _insides(one: Named) -> list[str]:
 
 def _unknown(condition: Condition, known: Sequence[Named]) -> InputError:
     if not known:
-        none = "there are no estimates: too few prompts were asked"
+        none = "there are no estimates, because too few prompts were asked"
         if condition.change:
-            none = "there are no changes: the two runs have too few prompts in common"
-        return InputError(f"--fail-if '{condition.text}': {none}.")
+            none = "there are no changes, because the two runs have too few prompts in common"
+        return InputError(f"--fail-if '{condition.text}' cannot be decided: {none}.")
     what = "change" if condition.change else "estimate"
     near = did_you_mean(condition.path, [*(one.path for one in known), *map(_short, known)])
     return InputError(
