@@ -30,8 +30,9 @@ _LONGEST_NAME = 100
 """A longer text is no slip of the pen, and comparing it takes long."""
 
 
-_ALIKE = 0.7
-"""How much of two names must be the same for one to be a slip for the other."""
+_ALIKE, _ALIKE_ELSEWHERE = 0.6, 0.75
+"""How much of two names must be the same for one to be a slip for the other; slips are rare in the
+first letter, so that names that begin otherwise must be more alike."""
 
 
 class GoffmanError(Exception):
@@ -143,5 +144,9 @@ def did_you_mean(given: str, allowed: Iterable[str]) -> str:
     if len(given) > _LONGEST_NAME:
         return ""
     by_folded = {word.casefold(): word for word in allowed}
-    near = difflib.get_close_matches(given.casefold(), by_folded, n=1, cutoff=_ALIKE)
-    return f" Did you mean '{by_folded[near[0]]}'?" if near else ""
+    folded = given.casefold()
+    for near in difflib.get_close_matches(folded, by_folded, n=3, cutoff=_ALIKE):
+        alike = difflib.SequenceMatcher(None, near, folded).ratio()
+        if near[:1] == folded[:1] or alike >= _ALIKE_ELSEWHERE:
+            return f" Did you mean '{by_folded[near]}'?"
+    return ""

@@ -129,7 +129,7 @@ def test_a_fault_is_named_by_file_and_line(
 def test_a_file_that_is_no_plain_file_is_refused(folder: Path) -> None:
     (folder / "values.csv").unlink()
     os.mkfifo(folder / "values.csv")
-    with pytest.raises(AnchorError, match=r"is a named pipe\. Allowed: a plain file"):
+    with pytest.raises(AnchorError, match=r"is a named pipe\. Give a regular file"):
         load_anchor(folder)
 
 
@@ -137,7 +137,7 @@ def test_two_anchors_cannot_share_an_id(folder: Path) -> None:
     text = TOML.replace('id = "tea"\nversion', 'id = "pachankis2018"\nversion')
     (folder / "anchor.toml").write_text(text, encoding="utf-8")
     with pytest.raises(
-        InputError, match=r"which another anchor has already\. Change id in anchor\.toml"
+        InputError, match=r"which another anchor already has\. Change id in anchor\.toml"
     ):
         anchors_with([folder])
 

@@ -237,7 +237,7 @@ BROKEN = {
     ),
     "a column twice": (
         items("item,text,keyed", "item,text,text"),
-        ["items.csv, line 1: the column 'text' is there 2 times."],
+        ["items.csv, line 1: the column 'text' appears 2 times."],
     ),
     "a row that is too short": (
         items("{someone},plain", "{someone}"),
