@@ -99,10 +99,36 @@ print(time.process_time() - start)
 
 def test_every_command_is_in_the_readme() -> None:
     readme = (DATA.parents[3] / "README.md").read_text(encoding="utf-8")
-    commands = re.findall(r"^  (\w+) ", output("--help").split("Commands:")[1], flags=re.MULTILINE)
+    listed = output("--help").split("Commands:")[1].split("Exit codes:")[0]
+    commands = re.findall(r"^  (\w+) ", listed, flags=re.MULTILINE)
     assert len(commands) >= 3
     for command in commands:
         assert f"goffman {command}" in readme, command
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *("", "ls", "validate", "prompts", "anchors", "audit", "rate", "agree", "replicate"),
+        *("report", "compare", "check", "export", "models", "models get"),
+    ],
+)
+def test_help_fits_eighty_columns_and_speaks_no_python(
+    command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    said = output(*command.split(), "--help")
+    assert max(map(len, said.splitlines())) <= 80
+    told = said.partition("\n")[2]
+    assert not re.search(r"<(int|str|float|path|list)|\[x>|\]\.\.\.|\.\.\.$", told, re.MULTILINE)
+
+
+def test_every_form_is_explained_where_it_is_listed() -> None:
+    listed = {form for row in json.loads(output("ls", "--json")) for form in row["forms"]}
+    explained = output("ls").split("Forms:")[1]
+    assert {
+        form for form in listed if not re.search(rf"^  {form} +\w", explained, re.MULTILINE)
+    } == set()
 
 
 def test_version() -> None:

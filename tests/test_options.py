@@ -303,6 +303,19 @@ def test_what_no_model_heeds_does_not_bind_the_run(run: Callable[..., Said]) -> 
     assert code == 0, said
 
 
+def test_words_that_no_rating_counts_are_not_offered_for_rating(run: Callable[..., Said]) -> None:
+    asked = ("--instrument", "care-seeking")
+    code, _ = run(
+        "audit", "bundled:mini", *asked, "--limit", "1", "--no-report", "--output", "mine"
+    )
+    assert code == 0
+    code, said = run("rate", "mine", *asked, "--no-browser")
+    assert code == 2
+    assert said.strip() == (
+        "care-seeking does not use ratings of words, so there is nothing to rate."
+    )
+
+
 def test_a_system_prompt_that_is_no_file_is_not_sent_as_one(run: Callable[..., Said]) -> None:
     code, said = run(*AUDIT, "--system", "nofile.txt")
     assert code == 2

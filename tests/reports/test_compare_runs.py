@@ -455,6 +455,14 @@ def test_one_run_is_too_few(before):
     assert str(result.exception) == ("You gave 1 run. Give two or more to compare.")
 
 
+def test_a_run_is_not_compared_with_itself(before):
+    result = invoke(before.folder, before.folder)
+    assert isinstance(result.exception, InputError)
+    assert str(result.exception) == (
+        f"You gave the same run twice: {before.folder}. Give two different runs."
+    )
+
+
 def test_the_command_prints_what_differs(before, after):
     result = invoke(before.folder, after.folder)
     assert result.exit_code == 0
