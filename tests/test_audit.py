@@ -241,8 +241,8 @@ def refusal_of(finished, model, **options):
     text = str(refusal.value)
     begin, end = (
         f"{finished} already has answers ",
-        " These cannot be mixed. Give another folder with --output, or use the options of "
-        "that run.",
+        " These cannot be mixed. Give another folder with --output, or use the same "
+        "options as before.",
     )
     assert text.startswith(begin)
     assert text.endswith(end)
@@ -724,13 +724,13 @@ def test_a_second_model_without_weights_or_of_its_own_code_is_refused_first(mask
     run = tmp_path / "run"
     empty = shutil.copytree(tiny("bert"), tmp_path / "empty")
     (empty / "model.safetensors").unlink()
-    with pytest.raises(ModelError, match="holds no weights that can be read"):
+    with pytest.raises(ModelError, match="has no weights that goffman can read"):
         audit([masked, str(empty)], output=run, options=FEW)
     own = shutil.copytree(tiny("bert"), tmp_path / "own")
     config = json.loads((own / "config.json").read_text())
     config |= {"model_type": "mine", "auto_map": {"AutoConfig": "mine.Mine"}}
     (own / "config.json").write_text(json.dumps(config))
-    with pytest.raises(ModelError, match="needs Python code of its own"):
+    with pytest.raises(ModelError, match="comes with Python code of its own"):
         audit([masked, str(own)], output=run, options=FEW)
     assert not run.exists()
 
@@ -761,7 +761,7 @@ def test_targets_are_given_on_the_command_line_and_those_of_several_tokens_are_s
     done = CliRunner().invoke(app, [*command, "--output", str(tmp_path / "run"), "--json"])
     assert done.exit_code == 0, done.output
     assert f"{masked} splits these words into several tokens" in done.stderr
-    assert "no probability is recorded: no such word." in done.stderr
+    assert "their probability is not recorded: no such word." in done.stderr
     (asked,) = json.loads(done.stdout)["answers"]
     assert asked["not_one_token"] == ["no such word"]
     fills = read_answers(tmp_path / "run", "fills")

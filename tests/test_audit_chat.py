@@ -713,7 +713,7 @@ def test_a_report_by_another_parser_leaves_a_run_alone_that_it_cannot_measure_al
         "again with --parser as-published. No model is asked again."
     )
     assert (folder / "scores.parquet").read_bytes() == before
-    with pytest.raises(RunError, match=r"There is no run in .*: it has no manifest\.json"):
+    with pytest.raises(RunError, match=r"There is no folder '.*'\. Give a run"):
         read_again(tmp_path / "none", parser="v1", note=print)
     assert not (tmp_path / "none").exists()
 

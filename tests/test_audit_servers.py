@@ -110,7 +110,10 @@ def test_another_name_is_said_in_the_manifest_the_notes_and_the_page(tmp_path):
     assert answered(tmp_path).served_by == ("mini-2026-01-01",)
     page = done.report.read_text()
     assert "answered as <b>mini-2026-01-01</b>" in page
-    assert "The server answered as &#39;mini-2026-01-01&#39;; &#39;mini&#39; was asked for." in page
+    assert (
+        "You asked for &#39;mini&#39;, but the server answered as &#39;mini-2026-01-01&#39;."
+        in page
+    )
 
 
 def test_the_name_that_was_asked_for_stands_on_the_page_and_is_no_remark(tmp_path):
@@ -122,7 +125,7 @@ def test_the_name_that_was_asked_for_stands_on_the_page_and_is_no_remark(tmp_pat
 
 def test_an_unlisted_name_is_refused_and_does_not_bind_the_folder(tmp_path):
     with ChatServer(understands, models=["mini"]) as server:
-        with pytest.raises(ModelError, match=r"has no model 'mimi' in its list\. It has: mini\. "):
+        with pytest.raises(ModelError, match=r"does not list a model 'mimi'\. It has: mini\. "):
             run(server, tmp_path, name="mimi")
         assert server.asked == []
         assert read_manifest(tmp_path) is None

@@ -326,5 +326,5 @@ def test_an_anchor_of_another_package_is_listed_and_a_broken_one_left_out(tmp_pa
     found = {row["anchor"]: row["built_in"] for row in json.loads(said)}
     assert found["brought"] is False
     assert "broken" not in found
-    assert "The plug-in 'broken' (goffman.anchors) is left out" in warned
+    assert "The plug-in 'broken' (goffman.anchors) is not used" in warned
     assert "values.csv, line 2: value is 2. Allowed: 0 to 1." in warned

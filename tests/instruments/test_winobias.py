@@ -177,11 +177,13 @@ def test_files_shifted_by_a_line_are_refused_even_with_the_switch(tmp_path: Path
 def test_a_missing_counterpart_and_a_wrong_path_are_said(tmp_path: Path) -> None:
     path = write(tmp_path, PRO, ANTI)
     (tmp_path / "anti_stereotyped_type1.txt.test").unlink()
-    with pytest.raises(SentenceError, match=r"anti_stereotyped_type1\.txt\.test is not beside it"):
+    with pytest.raises(SentenceError, match=r"anti_stereotyped_type1\.txt\.test is missing"):
         read_winobias(path, OCCUPATIONS)
-    with pytest.raises(SentenceError, match="Allowed: a folder with WinoBias files"):
+    with pytest.raises(
+        SentenceError, match="nowhere was not found. Give a folder with WinoBias files"
+    ):
         read_winobias(tmp_path / "nowhere", OCCUPATIONS)
-    with pytest.raises(SentenceError, match="a folder without WinoBias files"):
+    with pytest.raises(SentenceError, match="has no WinoBias files, such as pro_stereotyped"):
         read_winobias(tmp_path.parent, OCCUPATIONS)
 
 

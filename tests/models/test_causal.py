@@ -90,7 +90,7 @@ def test_out_of_memory_halves_the_batch_and_one_sentence_too_many_is_said(folder
     model._model.register_forward_pre_hook(refuse, with_kwargs=True)  # type: ignore[attr-defined]
     np.testing.assert_allclose(model.score_batch(encoded), expected, rtol=1e-6)
     most[0] = 0
-    with pytest.raises(AskingError, match="Memory ran out on a single sentence"):
+    with pytest.raises(AskingError, match="not enough memory for a single sentence"):
         model.score_batch(encoded)
 
 

@@ -336,5 +336,5 @@ def test_a_head_that_reads_the_last_token_is_never_fed_padding(
         )
         alone = np.concatenate([model.classify_batch([one]) for one in encoded])
         assert model.classify_batch(encoded) == pytest.approx(alone, rel=1e-4)
-        way = "Only sentences of one length" if name == "other" else "Sentences were asked one"
+        way = "Only sentences of the same" if name == "other" else "Sentences were processed one"
         assert model.identity.notes[0].startswith(way)

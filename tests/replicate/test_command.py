@@ -160,7 +160,7 @@ def test_the_later_studies_are_downloaded_whole_and_agree(
         done = replicate(study, "--download", "--data", tmp_path, GOFFMAN_GITHUB=served.address)
     assert done.returncode == 0
     assert "DIFFERS" not in done.stdout
-    assert f"{len(files)} files were fetched; they are in {tmp_path}.\n" in done.stderr
+    assert f"{len(files)} files were downloaded. They are in {tmp_path}.\n" in done.stderr
     assert f"Not fetched, because no sha256 is known to check it: {study}, " in done.stderr
 
 

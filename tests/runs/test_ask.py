@@ -429,7 +429,7 @@ def test_parts_of_other_weights_under_the_same_path_are_refused_and_asked_again(
     again = ask(run, model)
     assert 0 < again.asked_now < again.sentences
     assert again.damaged == ()
-    assert again.remarks[0].startswith("stored parts that are not this model's answers")
+    assert again.remarks[0].startswith("Stored files that were not this model's answers")
     assert files(run) == files(second)
     assert read_answers(run, "fills").equals(read_answers(second, "fills"))
 
