@@ -314,6 +314,9 @@ def test_words_that_no_rating_counts_are_not_offered_for_rating(run: Callable[..
     assert said.strip() == (
         "care-seeking does not use ratings of words, so there is nothing to rate."
     )
+    code, said = run("rate", "mine", "--no-browser")
+    assert code == 2
+    assert said.strip() == "mine has no words to rate: no instrument in it uses ratings of words."
 
 
 def test_a_system_prompt_that_is_no_file_is_not_sent_as_one(run: Callable[..., Said]) -> None:

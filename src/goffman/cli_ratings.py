@@ -81,9 +81,11 @@ def _check_rated(run: Path, instruments: Sequence[str]) -> None:
     manifest = read_manifest(run)
     measures = measures_of(manifest) if manifest else {}
     rated = [name for name, measure in measures.items() if measure.words == "attitudes"]
+    if measures and not rated and not instruments:
+        raise InputError(f"{run} has no words to rate: no instrument in it uses ratings of words.")
     for name in instruments:
         if name in measures and name not in rated:
-            others = f" It has ratings for: {', '.join(rated)}." if rated else ""
+            others = f" Words to rate are in: {', '.join(rated)}." if rated else ""
             raise InputError(
                 f"{name} does not use ratings of words, so there is nothing to rate.{others}"
             )
