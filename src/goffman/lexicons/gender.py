@@ -76,7 +76,7 @@ class GenderLexicon:
                 )
         if not 50 <= self.percent <= 100:
             raise InputError(
-                f"percent is {self.percent}. Allowed: 50 to 100. It is the smallest share of "
+                f"percent is {self.percent:g}. Allowed: 50 to 100. It is the smallest share of "
                 "people with a name who have its gender."
             )
 

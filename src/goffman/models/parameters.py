@@ -90,7 +90,7 @@ class Parameters:
         said = "The server does not take a seed, so the replies cannot be reproduced exactly."
         if name != "seed":
             said = (
-                f"The server does not accept {name}, so it was left out. Its value was {shown}, "
+                f"The server does not accept {name}, so it was left out. Its value was {shown:g}, "
                 "which is the default."
             )
         self.changed += (said,)

@@ -116,7 +116,7 @@ def download(
             if not isinstance(error, DownloadError):
                 raise
             there = sum(file.is_in(folder) for file in files)
-            kept = f"{there} of {len(files)} files are already in {folder}."
+            kept = f"{there:,} of {len(files):,} files are already in {folder}."
             raise DownloadError(f"{error} {kept} {_AGAIN}") from error.__cause__
     return len(missing)
 
