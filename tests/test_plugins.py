@@ -303,4 +303,4 @@ def test_broken_instruments_of_other_packages_are_named_and_take_nothing_down(tm
         ("tea", "there is already an instrument of this name."),
         ("unknown", "AttributeError: module 'teas' has no attribute 'nothing'"),
     ]
-    assert "instrument.toml, line 4: kind is 'fil'. Allowed: fill, classify, ask." in warned
+    assert "instrument.toml, line 4: kind is 'fil'. Allowed: fill, classify, ask, choose." in warned
