@@ -9,6 +9,8 @@
                                   what words  how far  contrasts    how numbers
                                   mean        by                    are shown
                                               chance
+    beside them:                  anchors
+                                  what people said
 
 Each arrow of the first line is a table on disk in the run folder; each stage is a folder; a stage
 imports only stages to its left, and measures also those of the second line. A measure is one file
@@ -29,11 +31,13 @@ people are shown it.
     robustness.py     whether a headline holds with one thing left out, or a parameter otherwise
     sections.py       a measured run, instrument by instrument, for all that people read of it
     correlations.py   two measures of the same conditions: which, and what is said about them
+    beside.py         a run beside what people said: its tables, and what is said about them
     summary.py        what a run says, in the report's sentences, for the terminal
     plugins.py        the doors for other packages
     agree.py          how far raters agree, and the desk on which the rest is settled
     cli.py            one function a command: parse, call, print
     cli_audit.py  cli_audit_options.py   … the command that asks models: audit
+    cli_anchors.py    … about what people said: anchors
     cli_models.py     … about who can be audited: models, models get
     cli_ratings.py    … about what words mean: rate, agree
     cli_report.py     … about what people read: report
@@ -60,6 +64,7 @@ people are shown it.
       completion.py     sentences with a mask, for models that complete or write
       forms.py          an instrument → every form in which it can be asked
       present.py        a question with options → its presentations
+      personas.py       system prompts as data: who a model is told to be
       sized.py          a balanced part of them, for a model behind a server
       brought.py        another study's questions, asked as they are in place of our own
       brought_vignettes.py  brought_questions.py   … their files → prompts, refused by line
@@ -70,6 +75,11 @@ people are shown it.
       grammar.py        articles and pronouns
       render.py         an instrument → its prompts
       data/             the seven instruments
+    anchors/          WHAT PEOPLE SAID
+      anchor.py         what an anchor is
+      load.py           a folder of TOML and CSV → Anchor
+      values.py         its numbers, row by row, read and checked
+      data/             the three anchors
     models/           WHO ANSWERS
       base.py           the protocols: Fills, Classifies, Scores, Continues, Chats
       spec.py           "roberta-base", a folder, "bundled:mini", an address → a model
@@ -108,6 +118,7 @@ people are shown it.
       journal.py        replies as they come, each on the disk before it counts
       useless.py        replies without an answer, noticed before all are paid for
       said_words.py     replies in which a blank was filled → fills
+      said_options.py   … to a question with options, whose probabilities came along → choices
       remarks.py        what a user should know of a model's replies
       forecast.py       what asking a chat model will take, said before it begins
       pronouns.py       which pronouns are compared in which sentences
@@ -136,6 +147,9 @@ people are shown it.
       compare.py        t-tests, and rank tests as their check
       effects.py        Cohen's d, d_z, Hedges' g, with intervals
       correlate.py      Pearson's r and Spearman's ρ, with intervals
+      profile.py        … of a model with people, over conditions and sentences
+      two_sources.py    a share of a model minus one of people
+      outlying.py       conditions that lie off the line of all others
       permute.py        permutation tests: of differences, of a correlation
       crossed.py        tables of rows × columns, both sampled
       sampled.py        tables of conditions × items × wordings, all three sampled
@@ -146,6 +160,7 @@ people are shown it.
       correct.py        p-values corrected over a declared family
       agreement.py      κ, weighted κ, α
       reliability.py    how far a scale's numbers would come out again: G, Φ, α, split halves
+      variance.py       how much of a table's variance lies in each of its factors
     estimates/        CONTRASTS that measures choose from
       contrast.py       one contrast: its test, effect and interval together
       clear.py          what may be called clear
@@ -164,6 +179,9 @@ people are shown it.
       cells.py          over items × conditions, crossed
       settings.py       between adjective settings
       together.py       two measures over conditions
+      profiles.py       a model's numbers over conditions, or over occupations
+      anchored.py       … beside what people said of them
+      against_people.py  shares of models minus shares of people
     presentation/     HOW NUMBERS ARE SHOWN: what measures choose from
       base.py           what a measure says about how it is presented
       section.py        one instrument of a run, with all that is shown of it
@@ -186,6 +204,8 @@ people are shown it.
       findings_vignettes.py  … about people described with a disorder and with daily troubles
       findings_pair_choices.py  … about two people as options
       findings_written.py  whom written sentences are about
+      anchored.py       one model and instrument beside one anchor
+      findings_anchors.py  … in sentences
       findings_agreement.py  whether text and probabilities agree
       findings_completions.py  begun replies: enough rated, and what is set apart
       findings_rarity.py  a difference beside that from rare but neutral conditions
@@ -198,6 +218,7 @@ people are shown it.
       figures_vignettes.py  tables_vignettes.py   who endorses which question about whom
       tables.py         tables of scores and estimates
       tables_reliability.py  the reliability of a scale, and what stands beside a condition
+      variance.py       where the variance of single answers lies
       table_text.py     a table as text in which nothing plays tricks
       evidence.py       answers as rows: what was said, how probable, what it counts as
       evidence_choices.py  options with their probabilities; replies as they were read
@@ -212,6 +233,7 @@ people are shown it.
       fills.py          the k most probable words that are stored
       presented.py      how a question with options is presented, and means over its orders
       described.py      a woman and a man in the same question
+      variance.py       the variance of single answers, split
       vignettes.py      people described: the stigma score, beliefs, the share who endorse
       pair_choices.py   two people as options: accuracies and bias
       agreement.py      whether the text names the most probable option
@@ -237,6 +259,8 @@ people are shown it.
       listing.py        every condition with its numbers
       evidence.py       prompts and answers, packed small enough for a page
       figures.py  figures_together.py   every figure of a run; two measures together
+      figures_anchors.py  tables_anchors.py  anchored.py   models beside people
+      set_beside.py     a measured run set beside anchors anew
       images.py         figures as SVG, PNG, PDF, with no browser
       tables.py         every table of a run as CSV, Markdown and LaTeX
       names.py          a name for every estimate: social-distance.gap[roberta-base]
@@ -250,6 +274,9 @@ people are shown it.
       rows.py           when a number agrees with the one that was printed
       mei2023.py  lin2022.py  briegel2023.py   our tables → the study's numbers
       mei2023_import.py  lin2022_import.py  briegel2023_import.py   the authors' files → our tables
+      moore2025.py  gueorguieva2025.py   answers → the study's numbers
+      moore2025_import.py  gueorguieva2025_import.py   the authors' files → answers
+      moore2025_people.py  what people said to the same questions, and the authors' table of it
       lin2022_phrases.py  phrases that ended in a gendered word → fills → scores
       download.py       the authors' files, each checked by its sha256
       data/             what was printed, and the files' addresses and checksums

@@ -80,6 +80,8 @@ class MeasureOptions:
     """What replies are read by; None: as the run was read before, a new one by v2."""
     pairs: tuple[tuple[str, str], ...] = ()
     """A base model and the classifier fine-tuned from it, whose measures are correlated."""
+    anchors: tuple[Path, ...] = ()
+    """Folders of anchors of one's own, which what fits them is set beside."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 import os
 from collections.abc import Mapping, Sequence
@@ -11,13 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from goffman.errors import GoffmanError, InputError, InstrumentError, did_you_mean
-from goffman.inputs import read_plain
 from goffman.instruments.about import ABOUT, read_about
 from goffman.instruments.choice import read_choice
 from goffman.instruments.completion import FURTHER_FORMS, read_completion, read_writing
 from goffman.instruments.controls import read_controls
 from goffman.instruments.coreference import read_sentence_pairs
-from goffman.instruments.files import ID, Faults, TomlFile, read_toml
+from goffman.instruments.files import ID, Faults, TomlFile, digest_of, read_toml
 from goffman.instruments.questionnaire import read_questionnaire
 from goffman.instruments.sentences import ADJECTIVE_PLACEMENTS
 from goffman.plugins import plugged, refuse
@@ -142,7 +140,7 @@ def _load_folder(folder: Path) -> Instrument:
     if faults.found:
         raise InstrumentError(str(folder), faults.found)
     texts = {key: header[key] for key in _TEXTS}
-    digest = _digest([folder / "instrument.toml", *tables, *files, *choice_files])
+    digest = digest_of([folder / "instrument.toml", *tables, *files, *choice_files])
     return Instrument(
         **texts,
         **about,
@@ -224,12 +222,3 @@ def _check_drawing(toml: TomlFile, settings: Mapping[str, object], faults: Fault
             given=str(settings["placement"]),
             allowed=ADJECTIVE_PLACEMENTS,
         )
-
-
-def _digest(paths: Sequence[Path]) -> str:
-    """sha256 over names and texts of files; LF and CRLF line ends give the same."""
-    digest = hashlib.sha256()
-    for path in paths:
-        content = read_plain(path).replace(b"\r\n", b"\n")
-        digest.update(f"{path.name}\0{len(content)}\0".encode() + content)
-    return digest.hexdigest()
