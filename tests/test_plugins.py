@@ -134,7 +134,7 @@ def test_a_measure_in_one_file_can_be_compared_gated_and_exported(toy, audited):
     ]  # fmt: skip
     assert "toy-distance.gap[" in listed[1]
     assert '"likely"' in compared[1]
-    assert "Such results can support the claim that a toy is a toy." in card[1]
+    assert "Where such a result is clear, it can support the claim that a toy is a toy." in card[1]
     assert '"gap,none"' in lm_eval[1]
     assert '"mean.likely.stigmatized,none"' in lm_eval[1]
 
@@ -304,3 +304,24 @@ def test_broken_instruments_of_other_packages_are_named_and_take_nothing_down(tm
         ("unknown", "AttributeError: module 'teas' has no attribute 'nothing'"),
     ]
     assert "instrument.toml, line 4: kind is 'fil'. Allowed: fill, classify, ask." in warned
+
+
+def test_an_anchor_of_another_package_is_listed_and_a_broken_one_left_out(tmp_path: Path) -> None:
+    from goffman.anchors.load import load_anchor
+
+    source = Path(sys.modules[load_anchor.__module__].__file__ or "").parent / "data"
+    for name, old in (("brought", "bls-occupations"), ("broken", "bls-occupations")):
+        (tmp_path / name).mkdir()
+        for file in (source / old).iterdir():
+            text = file.read_text(encoding="utf-8").replace(f'id = "{old}"', f'id = "{name}"')
+            (tmp_path / name / file.name).write_text(text, encoding="utf-8")
+    (tmp_path / "broken" / "values.csv").write_text("condition,value\ndriver,2\n", encoding="utf-8")
+    module = "\n".join(f"{name} = {str(tmp_path / name)!r}" for name in ("brought", "broken"))
+    entries = "brought = people:brought\nbroken = people:broken"
+    package(tmp_path / "packages", "people", {"people.py": module}, anchors=entries)
+    said, warned = goffman_with(tmp_path / "packages", "anchors", "--json")
+    found = {row["anchor"]: row["built_in"] for row in json.loads(said)}
+    assert found["brought"] is False
+    assert "broken" not in found
+    assert "The plug-in 'broken' (goffman.anchors) is left out" in warned
+    assert "values.csv, line 2: value is 2. Allowed: 0 to 1." in warned

@@ -9,6 +9,8 @@
                                   what words  how far  contrasts    how numbers
                                   mean        by                    are shown
                                               chance
+    beside them:                  anchors
+                                  what people said
 
 Each arrow of the first line is a table on disk in the run folder; each stage is a folder; a stage
 imports only stages to its left, and measures also those of the second line. A measure is one file
@@ -29,11 +31,13 @@ people are shown it.
     robustness.py     whether a headline holds with one thing left out, or a parameter otherwise
     sections.py       a measured run, instrument by instrument, for all that people read of it
     correlations.py   two measures of the same conditions: which, and what is said about them
+    beside.py         a run beside what people said: its tables, and what is said about them
     summary.py        what a run says, in the report's sentences, for the terminal
     plugins.py        the doors for other packages
     agree.py          how far raters agree, and the desk on which the rest is settled
     cli.py            one function a command: parse, call, print
     cli_audit.py  cli_audit_options.py   … the command that asks models: audit
+    cli_anchors.py    … about what people said: anchors
     cli_models.py     … about who can be audited: models, models get
     cli_ratings.py    … about what words mean: rate, agree
     cli_report.py     … about what people read: report
@@ -56,19 +60,26 @@ people are shown it.
       questionnaire.py  items × conditions, read and checked
       coreference.py    sentence frames × occupations, read, checked and drawn
       controls.py       control items, read, checked and rendered
-      choice.py  choice_scales.py   choice.toml: questions with options, read and checked
+      choice.py  choice_scales.py  choice_stems.py   choice.toml: questions with options, checked
       completion.py     sentences with a mask, for models that complete or write
       forms.py          an instrument → every form in which it can be asked
       present.py        a question with options → its presentations
       personas.py       system prompts as data: who a model is told to be
       sized.py          a balanced part of them, for a model behind a server
+      brought.py        another study's questions, asked as they are in place of our own
+      brought_vignettes.py  brought_questions.py   … their files → prompts, refused by line
       marks.py          a file of WinoBias → its lines, and what they mark
       winobias.py       WinoBias's files → sentence pairs
       sentences.py      a sentence pair, and adjectives put into it
       templates.py      texts with places in braces
       grammar.py        articles and pronouns
       render.py         an instrument → its prompts
-      data/             the five instruments
+      data/             the seven instruments
+    anchors/          WHAT PEOPLE SAID
+      anchor.py         what an anchor is
+      load.py           a folder of TOML and CSV → Anchor
+      values.py         its numbers, row by row, read and checked
+      data/             the three anchors
     models/           WHO ANSWERS
       base.py           the protocols: Fills, Classifies, Scores, Continues, Chats
       spec.py           "roberta-base", a folder, "bundled:mini", an address → a model
@@ -136,6 +147,9 @@ people are shown it.
       compare.py        t-tests, and rank tests as their check
       effects.py        Cohen's d, d_z, Hedges' g, with intervals
       correlate.py      Pearson's r and Spearman's ρ, with intervals
+      profile.py        … of a model with people, over conditions and sentences
+      two_sources.py    a share of a model minus one of people
+      outlying.py       conditions that lie off the line of all others
       permute.py        permutation tests: of differences, of a correlation
       crossed.py        tables of rows × columns, both sampled
       sampled.py        tables of conditions × items × wordings, all three sampled
@@ -160,10 +174,14 @@ people are shown it.
       rarity.py         groups against rare but neutral conditions
       presented.py      what order and keying do, and contrasts of means over orders
       described.py      a woman against a man described alike
+      vignettes.py      descriptions against the one that they are compared with
       pair_choices.py   two people as options: means over orders; position
       cells.py          over items × conditions, crossed
       settings.py       between adjective settings
       together.py       two measures over conditions
+      profiles.py       a model's numbers over conditions, or over occupations
+      anchored.py       … beside what people said of them
+      against_people.py  shares of models minus shares of people
     presentation/     HOW NUMBERS ARE SHOWN: what measures choose from
       base.py           what a measure says about how it is presented
       section.py        one instrument of a run, with all that is shown of it
@@ -183,8 +201,11 @@ people are shown it.
       findings_presented.py  what order, keying and wording do, said before all else
       findings_choices.py  chosen options: how a model answers, then about whom
       findings_described.py  … about a woman and a man described alike
+      findings_vignettes.py  … about people described with a disorder and with daily troubles
       findings_pair_choices.py  … about two people as options
       findings_written.py  whom written sentences are about
+      anchored.py       one model and instrument beside one anchor
+      findings_anchors.py  … in sentences
       findings_agreement.py  whether text and probabilities agree
       findings_completions.py  begun replies: enough rated, and what is set apart
       findings_rarity.py  a difference beside that from rare but neutral conditions
@@ -194,6 +215,7 @@ people are shown it.
       figures_conditions.py  figures_sentiment.py  figures_gender.py  figures_settings.py
       figures_presented.py  figures_described.py   what presentation does; women and men
       tables_presented.py  tables_described.py   … and how much is an answer
+      figures_vignettes.py  tables_vignettes.py   who endorses which question about whom
       tables.py         tables of scores and estimates
       tables_reliability.py  the reliability of a scale, and what stands beside a condition
       variance.py       where the variance of single answers lies
@@ -212,6 +234,7 @@ people are shown it.
       presented.py      how a question with options is presented, and means over its orders
       described.py      a woman and a man in the same question
       variance.py       the variance of single answers, split
+      vignettes.py      people described: the stigma score, beliefs, the share who endorse
       pair_choices.py   two people as options: accuracies and bias
       agreement.py      whether the text names the most probable option
       completions.py    begun replies: rated mass, and what is set apart
@@ -224,6 +247,7 @@ people are shown it.
       gender_of_phrase.py  coreference_bias.py  pronoun_preference.py  mean_code.py
       said_code.py  code_by_gender.py  said_code_by_gender.py
       coreference_choice.py  coreference_said.py  gender_of_writing.py
+      vignette_code.py  said_vignette_code.py
     reports/          WHAT PEOPLE READ
       run.py            a measured run, read back
       write.py          a run → report.html, figures/, tables/
@@ -235,6 +259,8 @@ people are shown it.
       listing.py        every condition with its numbers
       evidence.py       prompts and answers, packed small enough for a page
       figures.py  figures_together.py   every figure of a run; two measures together
+      figures_anchors.py  tables_anchors.py  anchored.py   models beside people
+      set_beside.py     a measured run set beside anchors anew
       images.py         figures as SVG, PNG, PDF, with no browser
       tables.py         every table of a run as CSV, Markdown and LaTeX
       names.py          a name for every estimate: social-distance.gap[roberta-base]
@@ -248,6 +274,9 @@ people are shown it.
       rows.py           when a number agrees with the one that was printed
       mei2023.py  lin2022.py  briegel2023.py   our tables → the study's numbers
       mei2023_import.py  lin2022_import.py  briegel2023_import.py   the authors' files → our tables
+      moore2025.py  gueorguieva2025.py   answers → the study's numbers
+      moore2025_import.py  gueorguieva2025_import.py   the authors' files → answers
+      moore2025_people.py  what people said to the same questions, and the authors' table of it
       lin2022_phrases.py  phrases that ended in a gendered word → fills → scores
       download.py       the authors' files, each checked by its sha256
       data/             what was printed, and the files' addresses and checksums

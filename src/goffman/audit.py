@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from goffman.anchors.load import anchors_with
 from goffman.chats import ChatQuestion, Chatting
 from goffman.errors import InputError
 from goffman.fit import check_fit, check_names, without_effect
@@ -49,7 +50,7 @@ from goffman.score import load_words, parser_of
 if TYPE_CHECKING:
     from goffman.lexicons.words import Words
     from goffman.models.base import Fills, Identity
-    from goffman.records import AnswerTable, Prompt
+    from goffman.records import Prompt
     from goffman.runs.entries import Entry
 
 
@@ -91,11 +92,11 @@ def audit(
     pairs = who_is_asked(models, instruments, loading=loading, options=options, listener=listener)
     of_models = {pair.model: pair.kind for pair in pairs}
     check_fit(of_models, labels=loading.labels, pairs=measuring.pairs)
-    for sentence in (*without_effect(options, _tables(pairs)), *parts_said(pairs)):
+    for sentence in (*without_effect(pairs, options, loading), *parts_said(pairs)):
         listener.note(sentence)
     folder = output or default_folder(models)
     check_place(folder)
-    words = _words(pairs, folder, measuring)
+    words, people = _words(pairs, folder, measuring), anchors_with(measuring.anchors)
     for pair in pairs:
         check(pair.model, kind=pair.kind, options=loading)
     if options.dry_run:
@@ -112,19 +113,11 @@ def audit(
             _enter_instrument(run, question, models)
         asked = [answers for pair in pairs for answers in _ask_model(work, pair)]
         note = listener.note
-        said = measure(run, words, seed=options.seed, pairs=measuring.pairs, note=note)
+        said = measure(
+            run, words, seed=options.seed, pairs=measuring.pairs, note=note, anchors=people
+        )
         page = _report(work, words) if report else None
     return Audit(folder=folder, asked=tuple(asked), summary=said, report=page)
-
-
-def _tables(pairs: Sequence[Asking]) -> set[AnswerTable]:
-    """Where the answers will go."""
-    tables = (
-        kinds()[pair.kind].table_for(one.instrument.kind, served=behind_server(pair.model))
-        for pair in pairs
-        for one in pair.questions
-    )
-    return {table for table in tables if table is not None}
 
 
 def _counted(prompts: Sequence[Prompt]) -> str:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from goffman.cli_anchors import anchors, validate_anchor
 from goffman.cli_audit import audit
 from goffman.cli_compare import check, compare, export
 from goffman.cli_models import models_app
@@ -25,12 +26,14 @@ from goffman.cli_options import (
     DropFaulty,
     Json,
     Pairs,
+    Questions,
+    Vignettes,
     WinoBias,
 )
 from goffman.cli_ratings import agree, rate
 from goffman.cli_replicate import replicate
 from goffman.cli_report import report
-from goffman.errors import GoffmanError, InputError, InstrumentError, system_error
+from goffman.errors import AnchorError, GoffmanError, InputError, InstrumentError, system_error
 from goffman.output import Format, format_for, rows_text, write_output
 from goffman.terminal import count_of, printable, say, table_text
 
@@ -45,12 +48,19 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
-    help="Ask language models the questions psychology asks people about stigma.",
+    help="Ask language models the questions psychology asks people about stigma.\n\n"
+    "An instrument is a set of questions. A run is a folder with answers to them and what was "
+    "measured.",
 )
 
 _FAULTS_ON_A_SCREEN = 15
 
-NameOrPath = Annotated[str, typer.Argument(help="An instrument's name, or the path of a folder.")]
+NameOrPath = Annotated[
+    str,
+    typer.Argument(
+        metavar="INSTRUMENT", help="A name that goffman ls lists, or an instrument's folder."
+    ),
+]
 
 
 @app.callback(invoke_without_command=True)
@@ -67,15 +77,15 @@ def version(
 
 @app.command("ls", cls=Command)
 def list_instruments(*, as_json: Json = False) -> None:
-    """List the instruments (the sets of questions) that can be asked, and their forms."""
-    from goffman.instruments.forms import form_name, forms_of
+    """List the instruments (sets of questions) and their forms."""
+    from goffman.instruments.forms import MEANINGS, form_name, forms_of
     from goffman.instruments.load import builtin_names, load_instrument, plugged_instruments
     from goffman.instruments.render import render
 
     rows: list[dict[str, Any]] = []
     for name in (*builtin_names(), *plugged_instruments()):
         instrument = load_instrument(name)
-        rendered = render(instrument)
+        rendered = render(forms_of(instrument)[0])
         rows.append(
             {
                 "instrument": instrument.id,
@@ -96,30 +106,37 @@ def list_instruments(*, as_json: Json = False) -> None:
         for row in rows:
             row["instrument"] += "" if row["built_in"] else " (plug-in)"
             row["forms"] = ", ".join(row["forms"])
-        sys.stdout.write(table_text(rows, ("instrument", "forms", "prompts", "title", "citation")))
+            row["prompts*"] = row["prompts"]
+        sys.stdout.write(table_text(rows, ("instrument", "forms", "prompts*", "title", "citation")))
+        print("* The number of prompts in the first form.\n\nForms:")
+        for form, meaning in MEANINGS.items():
+            print(f"  {form:<12}{meaning}")
+        print("A causal model generates text but does not chat.")
 
 
 @app.command(cls=Command)
 def validate(path: NameOrPath, *, as_json: Json = False) -> None:
-    """Check an instrument and list every fault."""
+    """Check an instrument's or an anchor's files and list every fault."""
+    from goffman.anchors.load import is_anchor
     from goffman.instruments.forms import form_name, forms_of
     from goffman.instruments.load import load_instrument
     from goffman.instruments.render import render
     from goffman.measures.catalogue import measure_of
     from goffman.records import Fault
 
+    if is_anchor(path):
+        validate_anchor(path, as_json=as_json)
+        return
     count = controls = 0
     further: dict[str, int] = {}
     faults: Sequence[Fault] = ()
     try:
         instrument = load_instrument(path)
-        measure_of(instrument)
-        rendered = render(instrument)
+        first, *others = forms_of(instrument)
+        measure_of(first)
+        rendered = render(first)
         count, controls = len(rendered.prompts), len(rendered.controls)
-        further = {
-            form_name(form, instrument): len(render(form).prompts)
-            for form in forms_of(instrument)[1:]
-        }
+        further = {form_name(form, instrument): len(render(form).prompts) for form in others}
     except InstrumentError as error:
         faults = error.faults
         if not as_json:
@@ -149,16 +166,24 @@ def prompts(
         Format | None,
         typer.Option(
             "--format",
-            help="Default: a table on the screen. With --output, the file's extension decides; "
-            "an unknown extension means CSV.",
+            help="Default: a table on the screen. With --output, the ending of the file's name "
+            "sets the format (CSV if it is unknown).",
         ),
     ] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="Only the first N prompts.")] = None,
-    output: Annotated[Path | None, typer.Option(help="Write to this file.")] = None,
-    as_json: Json = False,
-    wording: Annotated[
-        list[str] | None, typer.Option(help="A wording's id, or 'all'; may be repeated.")
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="Print only the first N prompts.")
     ] = None,
+    output: Annotated[Path | None, typer.Option(help="Write to this file.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
+    wording: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Print only this wording; 'all' prints every wording. May be repeated. Default: "
+            "the wordings that an audit asks."
+        ),
+    ] = None,
+    vignettes: Vignettes = None,
+    questions: Questions = None,
     winobias: WinoBias = None,
     drop_faulty: DropFaulty = False,
     adjectives: Adjectives = None,
@@ -166,28 +191,33 @@ def prompts(
     pairs: Pairs = None,
     form: Annotated[
         str | None,
-        typer.Option(help="One of its forms, such as completion, choice or said: see goffman ls."),
+        typer.Option(
+            help="Print this form. goffman ls lists and explains the forms. Default: the first one."
+        ),
     ] = None,
     sized: Annotated[
         bool,
-        typer.Option("--sized", help="Only the part that is asked through a server by default."),
+        typer.Option(
+            "--sized",
+            help="Print only the sample that a model on a server gets (see audit --thorough).",
+        ),
     ] = False,
     no_way_out: Annotated[
-        bool, typer.Option("--no-way-out", help="Choices only: without the option not to answer.")
+        bool,
+        typer.Option(
+            "--no-way-out",
+            help="Forms choice and said only: leave out the last answer, such as “I can't tell”.",
+        ),
     ] = False,
     seed: Annotated[
         int | None, typer.Option(help="Coreference only: seed for drawing the sentence pairs.")
     ] = None,
     pronouns: Annotated[
         bool,
-        typer.Option(
-            "--pronouns",
-            help="Coreference only: print the version with a masked pronoun, for models that do "
-            "not chat.",
-        ),
+        typer.Option("--pronouns", help="Coreference only: the same as --form pronouns."),
     ] = False,
     no_controls: Annotated[
-        bool, typer.Option("--no-controls", help="Leave out the control items (the last prompts).")
+        bool, typer.Option("--no-controls", help="Leave out the control items (the last rows).")
     ] = False,
     persona: Annotated[
         str | None,
@@ -197,9 +227,9 @@ def prompts(
         ),
     ] = None,
 ) -> None:
-    """Print the prompts of an instrument, one row each."""
+    """Print the prompts of an instrument."""
     from goffman.instruments.coreference import without_a_chat
-    from goffman.instruments.forms import form_of
+    from goffman.instruments.forms import form_of, forms_of
     from goffman.instruments.load import load_instrument
     from goffman.instruments.render import PromptOptions, render
     from goffman.tables import prompt_rows
@@ -208,6 +238,8 @@ def prompts(
         wordings=wording,
         adjectives=adjectives,
         placement=placement,
+        vignettes=vignettes,
+        questions=questions,
         winobias=winobias,
         drop_faulty=drop_faulty or None,
         pairs=pairs,
@@ -225,6 +257,9 @@ def prompts(
         instrument = without_a_chat(instrument)
     elif form is not None:
         instrument = form_of(instrument, form)
+    elif instrument.kind == "choose":
+        # It has nothing but choices: the first way of asking them.
+        instrument = forms_of(instrument)[0]
     rendered = render(instrument, options)
     controls = () if no_controls else rendered.controls
     asked = [*rendered.prompts, *controls][:limit]
@@ -261,7 +296,7 @@ def _told(prompts: Sequence[Prompt], instrument: Instrument, persona: str) -> Se
     return with_system(prompts, instrument, persona_named(persona).text)
 
 
-for command in (audit, rate, agree, replicate, report, compare, check, export):
+for command in (anchors, audit, rate, agree, replicate, report, compare, check, export):
     app.command(cls=Command)(command)
 app.add_typer(models_app, name="models")
 
@@ -312,7 +347,7 @@ def _run() -> int:
     except KeyboardInterrupt:
         say("Stopped.")
         return 130
-    except InstrumentError as error:
+    except (InstrumentError, AnchorError) as error:
         lines = str(error).splitlines()
         say("\n".join(lines[: 1 + _FAULTS_ON_A_SCREEN]))
         if more := lines[1 + _FAULTS_ON_A_SCREEN :]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from contextlib import contextmanager
 from dataclasses import replace
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from goffman.cli_anchors import AnchorPaths
 from goffman.cli_audit_options import (
     AllWordings,
     BatchSize,
@@ -51,7 +53,15 @@ from goffman.cli_audit_options import (
     TrustRemoteCode,
 )
 from goffman.cli_models import models_folder
-from goffman.cli_options import AdjectivePlacement, Adjectives, DropFaulty, Pairs, WinoBias
+from goffman.cli_options import (
+    AdjectivePlacement,
+    Adjectives,
+    DropFaulty,
+    Pairs,
+    Questions,
+    Vignettes,
+    WinoBias,
+)
 from goffman.errors import InputError
 from goffman.inputs import read_plain
 from goffman.terminal import printable, say, table_text
@@ -100,14 +110,17 @@ def audit(
     gender_words: GenderWords = None,
     parser: ParserName = None,
     pair: Correlate = None,
+    anchor: AnchorPaths = None,
     seed: Seed = 0,
+    vignettes: Vignettes = None,
+    questions: Questions = None,
     winobias: WinoBias = None,
     drop_faulty: DropFaulty = False,
     adjectives: Adjectives = None,
     placement: AdjectivePlacement = None,
     pairs: Pairs = None,
 ) -> None:
-    """Ask models questions about stigma, measure the answers and write a report.
+    """Ask models, measure their answers and write a report.
 
     To resume a run that was stopped, run the same command again.
     """
@@ -138,6 +151,8 @@ def audit(
     sentences = PromptOptions(
         adjectives=adjectives,
         placement=placement,
+        vignettes=vignettes,
+        questions=questions,
         winobias=winobias,
         drop_faulty=drop_faulty or None,
         pairs=pairs,
@@ -171,6 +186,7 @@ def audit(
             ),
             measuring=MeasureOptions(
                 ratings=tuple(ratings or ()),
+                anchors=tuple(anchor or ()),
                 gender_words=gender_words,
                 parser=parser,
                 pairs=_model_pairs(pair or ()) or declared,
@@ -226,11 +242,21 @@ def _system(given: str | None, persona_name: str | None) -> str | None:
         return None
     # os.path.isfile, which says no to names that no system allows, where Path.is_file fails.
     if not os.path.isfile(given):  # noqa: PTH113
+        if _like_a_file(given.strip()):
+            raise InputError(
+                f"--system is '{given}', which looks like a file, but there is no such file. "
+                "Correct the name, or give the system prompt itself."
+            )
         return given.strip()
     try:
         return read_plain(Path(given)).decode().strip()
     except UnicodeDecodeError as error:
         raise InputError(f"--system: {given} is not a text file in UTF-8.") from error
+
+
+def _like_a_file(text: str) -> bool:
+    """Whether it is one word with a file's ending, as no system prompt is."""
+    return re.fullmatch(r"\S+\.[A-Za-z]{1,8}", text) is not None
 
 
 def _keys(models: Sequence[str], key_env: str | None) -> Calling:

@@ -4,6 +4,7 @@ GoffmanError                 base: its text is written for the person at the ter
 ├── InputError               something the user gave cannot be used (exit code 2)
 │   ├── FaultsError          files that the user wrote have faults; carries every one of them
 │   │   ├── InstrumentError  … of an instrument
+│   │   ├── AnchorError      … of an anchor
 │   │   └── LexiconError     … of a lexicon or a file of ratings
 │   ├── SentenceError        a WinoBias file or an adjective setting cannot be used
 │   ├── ModelError           a model cannot be found, loaded, or asked in this way
@@ -54,6 +55,10 @@ class FaultsError(InputError):
 
 class InstrumentError(FaultsError):
     """An instrument that cannot be used, with all of its faults."""
+
+
+class AnchorError(FaultsError):
+    """An anchor that cannot be used, with all of its faults."""
 
 
 class LexiconError(FaultsError):

@@ -7,6 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from goffman.anchors.load import every_anchor
+from goffman.beside import ANCHOR_FILES, set_beside
 from goffman.by_ratings import COMPARED, SHIPPED_SCORES, by_ratings
 from goffman.correlations import correlations
 from goffman.errors import RunError
@@ -14,12 +16,14 @@ from goffman.estimate import estimates
 from goffman.estimates.contrast import Comparing
 from goffman.estimates.sharing import sharings
 from goffman.measures.replies import parser_named
+from goffman.presentation.anchored import anchored_models
 from goffman.robustness import ROBUSTNESS_FILE, robustness
 from goffman.runs.files import Folder
 from goffman.runs.folder import Run, open_run, read_prompts
 from goffman.runs.manifest import (
     checksum,
     read_manifest,
+    with_anchors,
     with_lexicons,
     with_measuring,
     with_table,
@@ -31,16 +35,30 @@ from goffman.sections import sections_of
 from goffman.summary import summary
 
 if TYPE_CHECKING:
+    import polars as pl
+
+    from goffman.anchors.anchor import Anchor
+    from goffman.beside import BesidePeople
     from goffman.lexicons.words import Words
+    from goffman.presentation.section import Section
     from goffman.runs.manifest import Manifest
 
 Note = Callable[[str], None]
 
 
 def measure(
-    run: Run, words: Words, *, seed: int, pairs: Sequence[tuple[str, str]], note: Note
+    run: Run,
+    words: Words,
+    *,
+    seed: int,
+    pairs: Sequence[tuple[str, str]],
+    note: Note,
+    anchors: Sequence[Anchor] | None = None,
 ) -> tuple[str, ...]:
-    """The summary; scores and estimates are on disk, and in the manifest what they rest on."""
+    """The summary; scores and estimates are on disk, and in the manifest what they rest on.
+
+    ``anchors``: what people said; None: goffman's own and those of other packages.
+    """
     scores = score(run.folder, run.manifest, words, note=note)
     prompts = read_prompts(run.folder, run.manifest)
     sharing = sharings(prompts)
@@ -71,12 +89,14 @@ def measure(
         wordings=wordings,
         sharing=sharing,
     )
+    people = set_beside(scores, prompts, run.manifest, known_anchors(run.manifest, anchors, note))
     tables = {"scores.parquet": parquet(scores), "estimates.parquet": parquet(found)}
-    tables[ROBUSTNESS_FILE] = parquet(held)
+    tables |= {ROBUSTNESS_FILE: parquet(held)} | people.tables()
     if beside:
         tables |= {SHIPPED_SCORES: parquet(beside.shipped), COMPARED: parquet(beside.compared)}
-    manifest = with_lexicons(run.manifest, words.entry())
-    manifest = _keep(run, with_measuring(manifest, seed=seed, pairs=pairs), tables)
+    manifest = with_anchors(with_lexicons(run.manifest, words.entry()), people.anchors)
+    manifest = with_measuring(manifest, seed=seed, pairs=pairs)
+    manifest = keep_tables(run, manifest, tables, maybe=SOMETIMES)
     sections = sections_of(
         manifest,
         prompts=prompts,
@@ -85,17 +105,48 @@ def measure(
         compared=beside.compared if beside else None,
         robustness=held,
     )
-    return tuple(summary(sections, correlations(found, sections, measures_of(manifest))))
+    return _said(manifest, sections, found, people)
 
 
-def _keep(run: Run, manifest: Manifest, tables: Mapping[str, bytes]) -> Manifest:
-    """The manifest, which knows the tables; they are on disk, and those of before are gone."""
+def _said(
+    manifest: Manifest,
+    sections: Mapping[str, Section],
+    found: pl.DataFrame,
+    people: BesidePeople,
+) -> tuple[str, ...]:
+    """The summary of what was measured."""
+    together = correlations(found, sections, measures_of(manifest))
+    anchored = anchored_models(people.estimates, people.points, manifest.anchors, sections)
+    return tuple(summary(sections, together, anchored))
+
+
+def known_anchors(
+    manifest: Manifest, anchors: Sequence[Anchor] | None, note: Note
+) -> Sequence[Anchor]:
+    """Those given, or every one that is here; a user's own that is not given again is told of."""
+    given = every_anchor() if anchors is None else anchors
+    for name in sorted(manifest.anchors.keys() - {one.id for one in given}):
+        note(f"The anchor '{name}' is left out now. To keep it, give its folder with --anchor.")
+    return given
+
+
+SOMETIMES = (SHIPPED_SCORES, COMPARED, *ANCHOR_FILES)
+"""Tables that a run has only where there is something to put into them."""
+
+
+def keep_tables(
+    run: Run, manifest: Manifest, tables: Mapping[str, bytes], *, maybe: Sequence[str]
+) -> Manifest:
+    """The manifest, which knows the tables; they are on disk.
+
+    ``maybe``: those that are gone afterwards where they are not among them.
+    """
     # The manifest comes last: until then it names the tables before these, and whoever reads the
     # run is told that they are not there.
     for name, content in tables.items():
         Folder(run.folder).write_changed(name, content)
         manifest = with_table(manifest, name, checksum(content))
-    gone = {SHIPPED_SCORES, COMPARED} - tables.keys()
+    gone = {*maybe} - tables.keys()
     run.manifest = manifest = without_tables(manifest, *gone)
     run.keep()
     for name in gone.intersection(Folder(run.folder).names()):

@@ -60,7 +60,8 @@ class AskOptions:
     system: str | None = None
     """The system prompt of chat and causal models; None: none."""
     sentences: PromptOptions | None = None
-    """Which sentence pairs with which adjectives are asked; None: as the instrument says."""
+    """Which sentence pairs with which adjectives are asked, and files in place of an instrument's
+    own questions; None: as the instrument says."""
     chats: ChatOptions = field(default_factory=ChatOptions)
     """How chat models are asked."""
     dry_run: bool = False
@@ -79,6 +80,8 @@ class MeasureOptions:
     """What replies are read by; None: as the run was read before, a new one by v2."""
     pairs: tuple[tuple[str, str], ...] = ()
     """A base model and the classifier fine-tuned from it, whose measures are correlated."""
+    anchors: tuple[Path, ...] = ()
+    """Folders of anchors of one's own, which what fits them is set beside."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,6 +1,7 @@
 """The doors for other packages: what they add to goffman through entry points.
 
 goffman.instruments   the folder of an instrument, or a function that gives it
+goffman.anchors       the folder of an anchor, or a function that gives it
 goffman.measures      a class that does what measures/base.py asks
 goffman.models        a kind of model: see models/kinds.py
 goffman.parsers       a function that reads replies: see measures/replies.py
@@ -16,7 +17,13 @@ from functools import cache
 from importlib.metadata import entry_points
 from typing import Literal
 
-Door = Literal["goffman.instruments", "goffman.measures", "goffman.models", "goffman.parsers"]
+Door = Literal[
+    "goffman.instruments",
+    "goffman.anchors",
+    "goffman.measures",
+    "goffman.models",
+    "goffman.parsers",
+]
 
 
 class PluginWarning(UserWarning):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from goffman.errors import InputError, ModelError, did_you_mean
+from goffman.instruments.brought import OPTIONS as BROUGHT
 from goffman.instruments.forms import form_name, forms_of
 from goffman.instruments.load import builtin_names, load_instrument
 from goffman.instruments.personas import with_system
@@ -17,7 +18,7 @@ from goffman.measures.controls import scores_controls
 from goffman.models.address import behind_server
 from goffman.models.kinds import ModelKind, answers_to, kinds
 from goffman.models.spec import describe
-from goffman.records import Instrument, InstrumentKind, Prompt, Questionnaire
+from goffman.records import AnswerTable, Instrument, InstrumentKind, Prompt, Questionnaire
 from goffman.runs.plan import Settings, settings_of
 from goffman.runs.pronouns import pronoun_forms
 
@@ -103,10 +104,14 @@ def who_is_asked(
         or (way.instrument.kind in SIZED_KINDS and _is_slow(model, loading))
     } | {way.instrument.id for of_model in beside.values() for way in of_model.values()}
     # What no one is asked is not rendered: coreference has 12,640 prompts.
-    asked = [way for of_model in chosen.values() for way in of_model]
-    asked += [way for of_model in beside.values() for way in of_model.values()]
-    of_ways = [way for way in ways if way in asked]
-    questions = _questions(of_ways, options, listener, slowly=slowly)
+    asked = {model: [*of_model, *beside[model].values()] for model, of_model in chosen.items()}
+    questions = _questions(
+        [way for way in ways if any(way in of_model for of_model in asked.values())],
+        options,
+        listener,
+        slowly=slowly,
+        tables=_tables(asked, described),
+    )
     return [
         Asking(
             model=model,
@@ -116,6 +121,19 @@ def who_is_asked(
         )
         for model, what in described.items()
     ]
+
+
+def _tables(
+    chosen: Mapping[str, Sequence[Askable]], described: Mapping[str, Description]
+) -> dict[str, set[AnswerTable]]:
+    """By instrument's id: where the answers of the models that are asked it will go."""
+    tables: dict[str, set[AnswerTable]] = {}
+    for model, ways in chosen.items():
+        row, served = kinds()[described[model].kind], behind_server(model)
+        for way in ways:
+            if table := row.table_for(way.instrument.kind, served=served):
+                tables.setdefault(way.instrument.id, set()).add(table)
+    return tables
 
 
 def _beside(model: str, chosen: Sequence[Askable], ways: Sequence[Askable]) -> dict[str, Askable]:
@@ -269,9 +287,18 @@ def _is_slow(model: str, loading: LoadOptions) -> bool:
 
 
 def _questions(
-    ways: Sequence[Askable], options: AskOptions, listener: Listener, *, slowly: Collection[str]
+    ways: Sequence[Askable],
+    options: AskOptions,
+    listener: Listener,
+    *,
+    slowly: Collection[str],
+    tables: Mapping[str, Collection[AnswerTable]],
 ) -> dict[str, Question]:
-    """By id: the instruments as they are asked; ``slowly``: those that some model is slow with."""
+    """By id: the instruments as they are asked; ``slowly``: those that some model is slow with.
+
+    ``tables``: where answers to them go; an option that none of these heeds is as if not given, so
+    that a run does not remember it.
+    """
     found: dict[str, Question] = {}
     told: set[str] = set()
     for way in ways:
@@ -287,17 +314,33 @@ def _questions(
         # A few prompts need their controls as much as all of them do.
         scored = options.controls and scores_controls(measure)
         controls = rendered.controls if scored else ()
-        asked = (*rendered.prompts[: options.limit], *controls)
+        asked = (*_first(rendered.prompts, options.limit), *controls)
         prompts = with_system(asked, instrument, options.system)
         found[instrument.id] = Question(
             instrument=instrument,
             prompts=prompts,
-            settings=_settings(instrument, prompts, options),
+            settings=_settings(instrument, prompts, options, tables.get(instrument.id, set())),
             measure=measure,
-            trials=_trials(instrument, options),
+            trials=_trials(instrument, options)
+            if "replies" in tables.get(instrument.id, set())
+            else 1,
             every=_every(rendered, instrument, options, controls=bool(controls)),
         )
     return found
+
+
+def _first(prompts: Sequence[Prompt], limit: int | None) -> Sequence[Prompt]:
+    """So many prompts: whole conditions, one of each group in turn, so that groups are compared."""
+    if limit is None or limit >= len(prompts):
+        return prompts
+    places: dict[str, dict[str, int]] = {}
+    for prompt in prompts:
+        of_group = places.setdefault(prompt.group, {})
+        of_group.setdefault(prompt.condition, len(of_group))
+    groups = list(places)
+    return sorted(
+        prompts, key=lambda each: (places[each.group][each.condition], groups.index(each.group))
+    )[:limit]
 
 
 def _every(
@@ -335,15 +378,19 @@ def _trials(instrument: Instrument, options: AskOptions) -> int:
 
 
 def _settings(
-    instrument: Instrument, prompts: Sequence[Prompt], options: AskOptions
+    instrument: Instrument,
+    prompts: Sequence[Prompt],
+    options: AskOptions,
+    tables: Collection[AnswerTable],
 ) -> Settings | None:
     """How masks are asked; of two forms the probability is kept wherever they rank."""
     if answers_to(instrument.kind) != "fills":
         return None
-    targets = set(options.targets)
+    heeded = "fills" in tables
+    targets = set(options.targets) if heeded else set()
     if instrument.kind == "prefer":
         targets |= {form for forms in pronoun_forms(prompts).values() for form in forms}
-    return settings_of(instrument, top_k=options.top_k, targets=targets)
+    return settings_of(instrument, top_k=options.top_k if heeded else None, targets=targets)
 
 
 def _chosen_prompts(instrument: Instrument, options: AskOptions, *, slowly: bool) -> PromptOptions:
@@ -354,8 +401,11 @@ def _chosen_prompts(instrument: Instrument, options: AskOptions, *, slowly: bool
     thorough = options.thorough or not slowly
     if isinstance(instrument.content, Questionnaire):
         wordings = ["all"] if options.all_wordings else None
+        instead = str(instrument.settings.get("instead", ""))
+        if path := getattr(options.sentences, instead, None) if instead in BROUGHT else None:
+            return replace(PromptOptions(thorough=thorough), **{instead: path})
         return PromptOptions(wordings=wordings, thorough=thorough)
-    given = options.sentences or PromptOptions()
+    given = replace(options.sentences or PromptOptions(), vignettes=None, questions=None)
     drawn = given.winobias is None or given.pairs is not None
     return replace(given, seed=options.seed if drawn else None, thorough=thorough)
 
@@ -372,7 +422,15 @@ def _faults_of(rendered: Rendered | None) -> Iterator[tuple[str, str]]:
 
 
 def _check_sentences(given: PromptOptions | None, ways: Sequence[Askable]) -> None:
-    """Nothing, or InputError where options about sentence pairs meet no sentence pair."""
+    """Nothing, or InputError where options about some instruments meet none of these."""
+    for name, option in BROUGHT.items():
+        fits = any(way.instrument.settings.get("instead") == name for way in ways)
+        if getattr(given, name, None) is not None and not fits:
+            named = " or ".join(dict.fromkeys(way.of for way in ways))
+            such = {"vignettes": "vignettes", "questions": "decisions"}[name]
+            raise InputError(
+                f"{option} works only with instruments such as {such}, not with {named}."
+            )
     if all(isinstance(way.instrument.content, Questionnaire) for way in ways):
         for name, option in FOR_SENTENCE_PAIRS.items():
             if getattr(given, name, None) is not None:

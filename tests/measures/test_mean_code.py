@@ -272,7 +272,7 @@ def test_what_the_presentation_does_is_said_before_what_is_said_of_groups():
     assert "difference 0." in then
     more = " ".join(found.more)
     assert "Compared with rare but neutral conditions, stigmatized conditions are clearly" in more
-    assert "Mere rarity: rare but neutral conditions are" in more
+    assert "Is it only rarity? Rare but neutral conditions are" in more
     assert "0.10 of the probability lies on no option; 0.10 lies on not answering" in more
     assert "its mean code lies from" in more
     assert [one.name for tab in measure.presentation.tables for one in tab(shown)][:2] == [

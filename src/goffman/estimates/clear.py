@@ -11,6 +11,10 @@ if TYPE_CHECKING:
 CORRELATIONS = ("measures", "measures-within")
 """Kinds of contrasts that are correlations of two measures: over all conditions, and in a group."""
 
+ANCHORED = ("anchor", "anchor-rank", "anchor-partial", "anchor-within")
+"""Kinds of contrasts that are correlations of a measure with what people said: of values, of ranks,
+given the category of a condition, and within a group."""
+
 CLEAR = 0.05
 """A corrected p below this is needed; so is an interval that leaves out 0."""
 
@@ -31,7 +35,7 @@ def side_of_zero(row: Mapping[str, Any]) -> int:
     Of a correlation the interval is that of the coefficient.
     """
     low, high = (row["low"], row["high"])
-    if row["kind"] in CORRELATIONS:
+    if row["kind"] in {*CORRELATIONS, *ANCHORED}:
         low, high = (row["effect_low"], row["effect_high"])
     return 0 if low is None else int(low > 0) - int(high < 0)
 

@@ -27,7 +27,7 @@ def read_about(
     top = toml.top()
     return {
         "language": _language(top, header, faults, of_pairs=of_pairs),
-        "limits": _limits(top, faults),
+        "limits": read_limits(top, faults),
         "noun": _noun(toml.table("nouns"), faults),
     }
 
@@ -47,7 +47,8 @@ def _language(top: TomlTable, header: Mapping[str, Any], faults: Faults, *, of_p
     return given
 
 
-def _limits(top: TomlTable, faults: Faults) -> tuple[str, ...]:
+def read_limits(top: TomlTable, faults: Faults) -> tuple[str, ...]:
+    """The sentences of limits; faults are noted."""
     given, row = top.values.get("limits", []), top.lines.get("limits")
     if not _are_texts(given):
         message = 'limits must be a list of sentences, such as ["All names are from one country."].'

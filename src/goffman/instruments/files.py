@@ -1,8 +1,9 @@
-"""Reading the files of an instrument: every fault is collected, none ends the reading."""
+"""Reading the files of an instrument or anchor: each fault is collected, none ends the reading."""
 
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 import re
 import tomllib
@@ -47,8 +48,9 @@ _KEY = re.compile(r"[\w-]++(?:[ \t]*+\.[ \t]*+[\w-]++)*+")
 _OWN_NAMES = {
     *("instrument.toml", "items.csv", "conditions.csv", "controls.csv"),
     *("frames.csv", "occupations.csv", "adjectives.csv", "readings.csv"),
+    *("anchor.toml", "values.csv"),
 }
-"""Files that an instrument has for a purpose: none of them is another one, misspelled."""
+"""Files that an instrument or anchor has for a purpose: none is another one, misspelled."""
 
 _TYPE_NAMES = {
     str: "text in quotes",
@@ -365,3 +367,12 @@ def _check_header(
         if header.count(column) > 1:
             faults.add(file, 1, f"the column '{column}' is there {header.count(column)} times.")
     return len(faults.found) == before
+
+
+def digest_of(paths: Sequence[Path]) -> str:
+    """sha256 over names and texts of files; LF and CRLF line ends give the same."""
+    digest = hashlib.sha256()
+    for path in paths:
+        content = read_plain(path).replace(b"\r\n", b"\n")
+        digest.update(f"{path.name}\0{len(content)}\0".encode() + content)
+    return digest.hexdigest()

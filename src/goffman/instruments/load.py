@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 import os
 from collections.abc import Mapping, Sequence
@@ -11,13 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from goffman.errors import GoffmanError, InputError, InstrumentError, did_you_mean
-from goffman.inputs import read_plain
 from goffman.instruments.about import ABOUT, read_about
 from goffman.instruments.choice import read_choice
 from goffman.instruments.completion import FURTHER_FORMS, read_completion, read_writing
 from goffman.instruments.controls import WRITING_FILE, WRITING_TABLE, read_controls
 from goffman.instruments.coreference import read_sentence_pairs
-from goffman.instruments.files import ID, Faults, TomlFile, read_toml
+from goffman.instruments.files import ID, Faults, TomlFile, digest_of, read_toml
 from goffman.instruments.questionnaire import read_questionnaire
 from goffman.instruments.sentences import ADJECTIVE_PLACEMENTS
 from goffman.plugins import plugged, refuse
@@ -35,14 +33,22 @@ _FOR_QUESTIONNAIRES: dict[str, type] = {
 }
 _FOR_SENTENCE_PAIRS: dict[str, type] = {"question": str}
 
-_TEXT_SETTINGS = ("measure", "contrast", "against", "placement")
+_TEXT_SETTINGS = ("measure", "contrast", "against", "placement", "counted", "instead")
 _NUMBER_SETTINGS = ("top_k", "depth", "width", "pairs", "trials")
 _SIZE_SETTINGS = ("smallest", "smallest_preference")
 
 
 def builtin_names() -> tuple[str, ...]:
     """The instruments that come with the package, in the order of the studies."""
-    return ("social-distance", "people-sentiment", "care-seeking", "attribution", "coreference")
+    return (
+        "social-distance",
+        "people-sentiment",
+        "care-seeking",
+        "attribution",
+        "coreference",
+        "vignettes",
+        "decisions",
+    )
 
 
 @cache
@@ -122,7 +128,7 @@ def _load_folder(folder: Path) -> Instrument:
     else:
         content, tables = read_questionnaire(folder, toml, kind=kind, faults=faults)
     controls, files = read_controls(folder, toml, content, kind=kind, faults=faults)
-    choice, choice_files = read_choice(folder, content, faults)
+    choice, choice_files = read_choice(folder, content, kind=kind, faults=faults)
     about = read_about(toml, header, faults, of_pairs=of_pairs)
     about["completion"] = read_completion(toml, content, faults)
     about["writing"], about["someone"] = read_writing(toml, content, faults)
@@ -138,7 +144,7 @@ def _load_folder(folder: Path) -> Instrument:
         raise InstrumentError(str(folder), faults.found)
     texts = {key: header[key] for key in _TEXTS}
     others = [*files, *choice_files, *writing_files]
-    digest = _digest([folder / "instrument.toml", *tables, *others])
+    digest = digest_of([folder / "instrument.toml", *tables, *others])
     return Instrument(
         **texts,
         **about,
@@ -220,12 +226,3 @@ def _check_drawing(toml: TomlFile, settings: Mapping[str, object], faults: Fault
             given=str(settings["placement"]),
             allowed=ADJECTIVE_PLACEMENTS,
         )
-
-
-def _digest(paths: Sequence[Path]) -> str:
-    """sha256 over names and texts of files; LF and CRLF line ends give the same."""
-    digest = hashlib.sha256()
-    for path in paths:
-        content = read_plain(path).replace(b"\r\n", b"\n")
-        digest.update(f"{path.name}\0{len(content)}\0".encode() + content)
-    return digest.hexdigest()

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 def codes_apart(section: Section) -> Iterator[Finding]:
     """The gap between two groups; before it what the presentation does, and any style."""
-    more = in_turn(rarity, answering_said, _bounds, variance_said)
+    more = in_turn(rarity("mean code"), answering_said, _bounds, variance_said)
     for found in groups_apart(what="code", more=more)(section):
         yield presented_first(section, found)
 

@@ -15,7 +15,6 @@ from goffman.presentation.findings import (
     of_model,
     tested_said,
     untested,
-    verdict_said,
 )
 from goffman.presentation.findings_choices import presented_first
 from goffman.presentation.findings_presented import answering_said
@@ -47,7 +46,7 @@ def women_and_men_described(section: Section) -> Iterator[Finding]:
         text = (
             f"The mean code is {number(row['mean_first'])} about a woman and "
             f"{number(row['mean_second'])} about a man in the same questions: "
-            f"{difference_said(row)}.{verdict_said(row)}"
+            f"{difference_said(row)}."
         )
         also = _by_wording(section, row) | {"rest": " ".join(_between_groups(section, row))}
         found = finding(row, head, text, _more(section, row["model"]), **also)

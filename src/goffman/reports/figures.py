@@ -1,9 +1,10 @@
-"""Every figure of a run: those that its measures choose, and two measures together."""
+"""Every figure of a run: those of its measures, two measures together, models and people."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from goffman.reports.figures_anchors import beside_people
 from goffman.reports.figures_together import together
 
 if TYPE_CHECKING:
@@ -19,4 +20,5 @@ def figures_of(run: MeasuredRun) -> list[Figure]:
         for draw in section.presentation.figures
         for drawn in draw(section)
     ]
-    return [*found, *together(run.scores, run.correlations, run.sections)]
+    found += together(run.scores, run.correlations, run.sections)
+    return [*found, *beside_people(run.anchored)]

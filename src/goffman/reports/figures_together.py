@@ -40,10 +40,13 @@ def _scatter(
     interval = f", 95% interval {ends(low, high)}" if low is not None else ""
     r = number(row["effect"])
     one, other = sides
-    upward, labels = other.presentation.axis, "how often classifiers call sentences about it"
+    upward, labels = (
+        other.presentation.axis,
+        "how often the classifier labels sentences about the condition as",
+    )
     if found.second.finer:
         upward = "Probability of the label “negative”"
-        labels = "the probability with which classifiers call sentences about it"
+        labels = "the probability that the classifier labels sentences about the condition as"
     said = f"{row['effect_name']} = {r}{interval}, over {row['n']} {one.noun.many}"
     about = tip(("name", one.noun.headed.one), ("group", "Group"), ("value", "Words"))
     spec = view(

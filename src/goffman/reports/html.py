@@ -19,6 +19,7 @@ from goffman.presentation.competence import QUESTION, competence_said
 from goffman.presentation.numbers import number
 from goffman.presentation.palette import config
 from goffman.presentation.ratings import change_rows
+from goffman.reports.anchored import anchors_shown
 from goffman.reports.content import (
     about_run,
     contrast_rows,
@@ -26,6 +27,7 @@ from goffman.reports.content import (
     reliability_shown,
     told_before,
 )
+from goffman.reports.figures_anchors import PART
 from goffman.reports.images import sizes
 from goffman.reports.limits import GENERAL
 from goffman.reports.listing import columns, listing, noun_of
@@ -88,6 +90,10 @@ def page(run: MeasuredRun, drawn: Drawn) -> str:
             [one for one in drawn.figures if one.id.count("measures-together")], drawn
         ),
         measures_said=correlations_said(run.correlations),
+        anchors=[
+            {**one, "figures": _figures(_of_anchor(drawn.figures, one["id"]), drawn)}
+            for one in anchors_shown(run)
+        ],
         general=GENERAL,
         question=QUESTION,
         noun=noun,
@@ -102,7 +108,9 @@ def _section(section: Section, drawn: Drawn) -> dict[str, Any]:
     own = [
         one
         for one in drawn.figures
-        if one.instrument == section.instrument and "measures-together" not in one.id
+        if one.instrument == section.instrument
+        and "measures-together" not in one.id
+        and PART not in one.id
     ]
     return {
         "id": section.instrument,
@@ -121,6 +129,10 @@ def _section(section: Section, drawn: Drawn) -> dict[str, Any]:
         "figures": _figures(own, drawn),
         "evidence": next(one for one in drawn.evidence if one.instrument == section.instrument),
     }
+
+
+def _of_anchor(figures: Sequence[Figure], anchor: str) -> list[Figure]:
+    return [one for one in figures if one.id.endswith(f"-{PART}-{anchor}")]
 
 
 def _figures(figures: Sequence[Figure], drawn: Drawn) -> list[dict[str, Any]]:

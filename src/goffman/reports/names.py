@@ -21,6 +21,9 @@ INSTRUMENT.WHAT[.GROUP][.PART][MODEL, VARIANT], such as social-distance.gap[robe
     wordings        another wording minus the first
     correlation     of two measures over conditions, [ONE with OTHER]; it has no instrument;
                     correlation-within.GROUP: the same within a group of conditions
+    anchor.ANCHOR.ITEM  of a measure with what people said; anchor-rank: of ranks;
+                    anchor-in-category: among conditions of the same category;
+                    anchor-within.ANCHOR.ITEM.GROUP: within a group
 
 Of a number that is not the one by which the measure is known, gap-of-NUMBER, models-of-NUMBER …
 """
@@ -31,7 +34,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from goffman.estimates.clear import CORRELATIONS
+from goffman.estimates.clear import ANCHORED, CORRELATIONS
 from goffman.score import measures_of
 
 if TYPE_CHECKING:
@@ -63,6 +66,10 @@ WHAT = {
     "wordings": "wordings",
     "measures": "correlation",
     "measures-within": "correlation-within",
+    "anchor": "anchor",
+    "anchor-rank": "anchor-rank",
+    "anchor-partial": "anchor-in-category",
+    "anchor-within": "anchor-within",
 }
 """The kind of a contrast → its word in a name."""
 
@@ -112,7 +119,8 @@ class Named:
 
     def value(self, field: str) -> float | None:
         """A field of FIELDS; of a correlation the value is r, and the interval that of r."""
-        columns = FIELDS | (_OF_CORRELATION if self.row["kind"] in CORRELATIONS else {})
+        is_correlation = self.row["kind"] in {*CORRELATIONS, *ANCHORED}
+        columns = FIELDS | (_OF_CORRELATION if is_correlation else {})
         found = self.row[columns[field]]
         return None if found is None else float(found)
 
@@ -134,6 +142,9 @@ def _path(row: Mapping[str, Any], measure: Measure | None, *, groups: set[str]) 
     """Before the bracket; the group that the instrument is about goes without saying."""
     about = getattr(measure, "contrast", None)
     parts = [row["instrument"], _what(row, measure)]
+    if row["kind"] in ANCHORED:
+        parts += [row["second"], row["dimension"], row["group"]]
+        return ".".join(_word(part) for part in parts if part)
     group, dimension = row["group"], row["dimension"]
     if group is not None and (group != about or dimension in groups):
         parts.append(group)
@@ -149,7 +160,7 @@ def _what(row: Mapping[str, Any], measure: Measure | None) -> str:
     """The kind of contrast, and of which number where it is not the measure's own."""
     what = WHAT.get(row["kind"], row["kind"])
     known = measure is None or row["quantity"] == _main(measure)
-    plain = known or row["kind"] in {"genders", "groups-as-asked", *CORRELATIONS}
+    plain = known or row["kind"] in {"genders", "groups-as-asked", *CORRELATIONS, *ANCHORED}
     return what if plain else f"{what}-of-{row['quantity']}"
 
 

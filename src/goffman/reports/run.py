@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from goffman.beside import ANCHORS_FILE, POINTS_FILE
 from goffman.by_ratings import COMPARED
 from goffman.correlations import Correlation, correlations
 from goffman.errors import RunError
+from goffman.presentation.anchored import AnchoredModel, anchored_models
 from goffman.robustness import ROBUSTNESS_FILE
 from goffman.runs.files import Folder
 from goffman.runs.folder import read_prompts
@@ -20,6 +22,7 @@ from goffman.runs.manifest import read_manifest
 from goffman.score import measures_of
 from goffman.sections import sections_of
 from goffman.tables import (
+    ANCHOR_POINTS,
     CONTRASTS,
     ESTIMATES,
     RATINGS_COMPARED,
@@ -53,6 +56,10 @@ class MeasuredRun:
     """The columns RATINGS_COMPARED; None: no user's ratings stand over the shipped ones."""
     robustness: pl.DataFrame | None = None
     """The columns ROBUSTNESS; None: an earlier goffman did not compute it."""
+    anchors: pl.DataFrame | None = None
+    """The columns of the estimates: models beside people; None: nothing fits an anchor."""
+    anchor_points: pl.DataFrame | None = None
+    """The columns ANCHOR_POINTS, likewise."""
 
     @cached_property
     def sections(self) -> dict[str, Section]:
@@ -71,6 +78,18 @@ class MeasuredRun:
         """Those of two measures, each once."""
         return correlations(self.estimates, self.sections, measures_of(self.manifest))
 
+    @cached_property
+    def anchored(self) -> list[AnchoredModel]:
+        """Each model and instrument beside each anchor that fits."""
+        return anchored_models(
+            self.anchors, self.anchor_points, self.manifest.anchors, self.sections
+        )
+
+    @property
+    def every_estimate(self) -> pl.DataFrame:
+        """The estimates, and those of models beside people."""
+        return self.estimates if self.anchors is None else pl.concat([self.estimates, self.anchors])
+
 
 def read_run(folder: Path) -> MeasuredRun:
     """The run in the folder; RunError where there is none, or where it is not measured yet."""
@@ -87,16 +106,21 @@ def read_run(folder: Path) -> MeasuredRun:
     unnamed = not manifest.tables and ROBUSTNESS_FILE in Folder(folder).names()
     if unnamed or ROBUSTNESS_FILE in manifest.tables:
         robustness = _read(folder, ROBUSTNESS_FILE, ROBUSTNESS, manifest=manifest)
+    of_estimates = (*CONTRASTS, *ESTIMATES, *VERDICTS)
+    anchors = points = None
+    if {ANCHORS_FILE, POINTS_FILE} <= manifest.tables.keys():
+        anchors = _read(folder, ANCHORS_FILE, of_estimates, manifest=manifest)
+        points = _read(folder, POINTS_FILE, ANCHOR_POINTS, manifest=manifest)
     return MeasuredRun(
         folder=folder,
         manifest=manifest,
         prompts=read_prompts(folder, manifest),
         scores=_read(folder, "scores.parquet", SCORES, manifest=manifest),
-        estimates=_read(
-            folder, "estimates.parquet", (*CONTRASTS, *ESTIMATES, *VERDICTS), manifest=manifest
-        ),
+        estimates=_read(folder, "estimates.parquet", of_estimates, manifest=manifest),
         compared=compared,
         robustness=robustness,
+        anchors=anchors,
+        anchor_points=points,
     )
 
 

@@ -13,6 +13,7 @@ from goffman.presentation.shown import short_names
 from goffman.presentation.table_text import FORMATS, Shown, Table, as_table, markdown
 from goffman.presentation.tables import EVERY
 from goffman.presentation.verdicts import VERDICTS_SAID
+from goffman.reports.tables_anchors import anchor_tables
 from goffman.runs.files import Folder, make_folder
 from goffman.runs.trouble import disk_trouble
 from goffman.score import measures_of
@@ -115,7 +116,8 @@ def tables_of(run: MeasuredRun) -> list[Table]:
     called = {**names, **short_names(run.manifest.models)}
     rated = {section.ratings: None for section in run.sections.values() if section.ratings}
     of_two = [noted(table, *rated) for table in _correlations(run.estimates)]
-    return [*found, *(replace(table, names=called) for table in of_two)]
+    found += [replace(table, names=called) for table in of_two]
+    return [*found, *anchor_tables(run)]
 
 
 def _controls(section: Section) -> Iterator[Table]:

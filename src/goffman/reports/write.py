@@ -60,7 +60,7 @@ def write_report(folder: Path, *, words: Words | None = None, every_choice: bool
         figures=tuple(images),
         tables=tuple(_tables(run)),
         notes=tuple(notes),
-        summary=tuple(summary(run.sections, run.correlations)),
+        summary=tuple(summary(run.sections, run.correlations, run.anchored)),
     )
 
 

@@ -258,6 +258,30 @@ class Lexicons(Record):
 
 
 @dataclass(frozen=True, kw_only=True)
+class UsedAnchor(Record):
+    """What people said, which the run is set beside; its numbers are in the run's tables."""
+
+    version: str
+    digest: str
+    """Of its files."""
+    title: str
+    citation: str
+    terms: str
+    country: str
+    year: str
+    population: str
+    unit: str
+    compare: str
+    point: str
+    """What its values are about: condition or occupation."""
+    lowest: float | None = None
+    highest: float | None = None
+    limits: tuple[str, ...] = ()
+    items: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """By id: name and meaning."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Measuring(Record):
     """What else scores and estimates were last made with."""
 

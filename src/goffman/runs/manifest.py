@@ -24,6 +24,7 @@ from goffman.runs.entries import (
     Lexicons,
     Measuring,
     Model,
+    UsedAnchor,
 )
 from goffman.runs.files import Folder
 from goffman.runs.mixing import REMARKS, refuse_mixing
@@ -73,6 +74,8 @@ class Manifest:
     """Model → instrument → what there is."""
     lexicons: Lexicons = field(default_factory=Lexicons)
     measuring: Measuring = field(default_factory=Measuring)
+    anchors: Mapping[str, UsedAnchor] = field(default_factory=dict)
+    """By id: those that something of the run is set beside."""
     tables: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """By file, such as scores.parquet: its sha256; two of them while it is written anew."""
     sessions: tuple[Session, ...] = ()
@@ -100,6 +103,7 @@ class Manifest:
             },
             "lexicons": self.lexicons.entry(),
             "measuring": self.measuring.entry(),
+            "anchors": {name: one.entry() for name, one in self.anchors.items()},
             "tables": dict(self.tables),
             "sessions": [asdict(session) for session in self.sessions],
         }
@@ -149,6 +153,7 @@ def _manifest(content: Entry) -> Manifest:
         },
         lexicons=Lexicons.of(content.get("lexicons", {})),
         measuring=Measuring.of(content.get("measuring", {})),
+        anchors={name: UsedAnchor.of(entry) for name, entry in content.get("anchors", {}).items()},
         tables=content.get("tables", {}),
         sessions=tuple(Session(**session) for session in content["sessions"]),
         more={name: value for name, value in content.items() if name not in known},
@@ -342,6 +347,13 @@ def with_measuring(manifest: Manifest, *, seed: int, pairs: Sequence[tuple[str, 
     """The manifest with what else the scores and estimates are now made with."""
     now = Measuring(seed=seed, pairs=tuple(pairs), goffman=__version__)
     return replace(manifest, measuring=now)
+
+
+def with_anchors(manifest: Manifest, anchors: Mapping[str, Entry]) -> Manifest:
+    """The manifest with what people said, by id, that the run is now set beside."""
+    return replace(
+        manifest, anchors={name: UsedAnchor.of(entry) for name, entry in anchors.items()}
+    )
 
 
 def with_table(manifest: Manifest, table: str, *checksums: str) -> Manifest:

@@ -1,0 +1,1 @@
+"""WHAT PEOPLE SAID: numbers of people, to set those of models beside."""

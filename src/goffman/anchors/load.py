@@ -1,0 +1,230 @@
+"""A folder of TOML and CSV → an Anchor; complaints carry file and line."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from goffman.anchors.anchor import COMPARES, OFS, Anchor, AnchorItem
+from goffman.anchors.values import read_values
+from goffman.errors import AnchorError, GoffmanError, InputError, did_you_mean
+from goffman.instruments.about import read_limits
+from goffman.instruments.files import ID, Faults, TomlFile, TomlTable, digest_of, read_toml
+from goffman.plugins import plugged, refuse
+
+ANCHOR_FILE = "anchor.toml"
+VALUES_FILE = "values.csv"
+
+_BUILT_IN = Path(__file__).parent / "data"
+
+_TEXTS = (
+    *("id", "version", "title", "citation", "terms", "country", "year", "population", "unit"),
+    *("compare", "of"),
+)
+_NUMBERS = ("lowest", "highest")
+_LISTS = ("instruments", "limits", "items")
+
+LONGEST_TEXT = 1_000
+MOST_ITEMS = 100
+MOST_INSTRUMENTS = 100
+
+
+def builtin_anchors() -> tuple[str, ...]:
+    """The anchors that come with the package."""
+    return ("pachankis2018", "gss-vignettes", "bls-occupations")
+
+
+@cache
+def plugged_anchors() -> Mapping[str, Anchor]:
+    """By name: the anchors that other packages bring; a faulty one is left out, and why said."""
+    found: dict[str, Anchor] = {}
+    for name, thing in plugged("goffman.anchors"):
+        try:
+            found[name] = _plugged(name, thing, known=(*builtin_anchors(), *found))
+        except GoffmanError as error:
+            refuse("goffman.anchors", name, str(error))
+        except Exception as error:  # noqa: BLE001 - whatever a stranger's code raises
+            refuse("goffman.anchors", name, f"{type(error).__name__}: {error}")
+    return found
+
+
+def _plugged(name: str, thing: object, *, known: Sequence[str]) -> Anchor:
+    """The anchor of an entry point; its name and the anchor's id are the same."""
+    if name in known:
+        raise InputError("there is already an anchor of this name.")
+    given = thing() if callable(thing) else thing
+    if not isinstance(given, str | os.PathLike):
+        raise InputError(
+            f"it gives {type(given).__name__}; it must be the path of an anchor's folder, or a "
+            "function without arguments that gives it."
+        )
+    anchor = _load_folder(Path(given))
+    if anchor.id != name:
+        raise InputError(f"its id is '{anchor.id}'; give the entry point the same name.")
+    return anchor
+
+
+def every_anchor() -> tuple[Anchor, ...]:
+    """The built-in anchors, then those of other packages."""
+    return (*(load_anchor(name) for name in builtin_anchors()), *plugged_anchors().values())
+
+
+def anchors_with(paths: Sequence[Path]) -> tuple[Anchor, ...]:
+    """Every anchor that is there, and those of the folders; InputError where two share an id."""
+    found = {one.id: one for one in every_anchor()}
+    for path in paths:
+        anchor = load_anchor(path)
+        there = found.get(anchor.id)
+        if there is not None and there.digest != anchor.digest:
+            raise InputError(
+                f"{path} has the id '{anchor.id}', which another anchor has already. Change id in "
+                f"{ANCHOR_FILE}."
+            )
+        found[anchor.id] = anchor
+    return tuple(found.values())
+
+
+def is_anchor(path: str) -> bool:
+    """Whether a path is the folder of an anchor and not of an instrument."""
+    # os.path, which says no to names that no system allows, where Path fails.
+    return os.path.lexists(os.path.join(path, ANCHOR_FILE))  # noqa: PTH118
+
+
+def load_anchor(name_or_path: str | Path) -> Anchor:
+    """The anchor of a name, or of a folder; AnchorError with every fault of it."""
+    given = str(name_or_path)
+    if given in builtin_anchors():
+        return _built_in(given)
+    # A path is not looked up, so that no other package's code runs for it.
+    if ID.fullmatch(given) and given in plugged_anchors():
+        return plugged_anchors()[given]
+    if given and os.path.isdir(given):  # noqa: PTH112
+        return _load_folder(Path(given))
+    shown = given if len(given) <= 200 else f"{given[:200]}…"
+    known = (*builtin_anchors(), *plugged_anchors())
+    raise InputError(
+        f"There is no anchor '{shown}'. Give the path of a folder or one of "
+        f"{', '.join(known)}.{did_you_mean(given, known)}"
+    )
+
+
+@cache
+def _built_in(name: str) -> Anchor:
+    return _load_folder(_BUILT_IN / name)
+
+
+def _load_folder(folder: Path) -> Anchor:
+    faults = Faults()
+    toml = read_toml(folder / ANCHOR_FILE, faults)
+    if toml is None:
+        raise AnchorError(str(folder), faults.found)
+    header = _read_header(toml, faults)
+    items = _read_items(toml, faults)
+    values = read_values(
+        folder / VALUES_FILE,
+        items=[one.id for one in items],
+        bounds=(header.get("lowest", -math.inf), header.get("highest", math.inf)),
+        faults=faults,
+    )
+    if faults.found:
+        raise AnchorError(str(folder), faults.found)
+    digest = digest_of([folder / ANCHOR_FILE, folder / VALUES_FILE])
+    return Anchor(**header, items=items, values=values, digest=digest)
+
+
+def _read_header(toml: TomlFile, faults: Faults) -> dict[str, Any]:
+    top = toml.top()
+    top.require((*_TEXTS, "instruments", "limits", "items"), faults)
+    others: dict[str, type] = dict.fromkeys((*_NUMBERS, *_LISTS), object)
+    given = top.take({**dict.fromkeys(_TEXTS, str), **others}, faults)
+    if "id" in given:
+        faults.check_id(toml.name, top.lines.get("id"), what="id", given=given["id"])
+    for key in _TEXTS:
+        if len(given.get(key, "")) > LONGEST_TEXT:
+            message = f"{key} has {len(given[key]):,} characters. Allowed: up to {LONGEST_TEXT:,}."
+            faults.add(toml.name, top.lines.get(key), message)
+    for key, allowed in (("compare", COMPARES), ("of", OFS)):
+        if key in given:
+            row = top.lines.get(key)
+            faults.check_one_of(toml.name, row, what=key, given=given[key], allowed=allowed)
+    header = {key: given[key] for key in _TEXTS if key in given}
+    header |= _bounds(top, given, faults)
+    header["instruments"] = _instruments(top, faults)
+    header["limits"] = read_limits(top, faults)
+    return header
+
+
+def _bounds(top: TomlTable, given: Mapping[str, Any], faults: Faults) -> dict[str, float]:
+    """The lowest and the highest value that the unit allows, as far as they are given."""
+    found: dict[str, float] = {}
+    for key in _NUMBERS:
+        if key not in given:
+            continue
+        value = given[key]
+        if isinstance(value, bool) or not isinstance(value, int | float) or not _finite(value):
+            faults.add(top.file, top.lines.get(key), f"{key} must be a number, such as 0.0.")
+        else:
+            found[key] = float(value)
+    if len(found) == 2 and found["lowest"] >= found["highest"]:
+        faults.add(top.file, top.lines.get("highest"), "highest must be above lowest.")
+    if given.get("compare") == "difference" and found != {"lowest": 0.0, "highest": 1.0}:
+        message = 'compare is "difference", so the values are shares: lowest = 0.0, highest = 1.0.'
+        faults.add(top.file, top.lines.get("compare"), message)
+    return found
+
+
+def _finite(value: float) -> bool:
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        # A whole number of too many digits.
+        return False
+
+
+def _instruments(top: TomlTable, faults: Faults) -> tuple[str, ...]:
+    """The ids of the instruments that it fits; they need not be here."""
+    if "instruments" not in top.values:
+        return ()
+    given, row = top.values["instruments"], top.lines.get("instruments")
+    if (
+        not isinstance(given, list)
+        or not 0 < len(given) <= MOST_INSTRUMENTS
+        or not all(isinstance(one, str) for one in given)
+    ):
+        message = (
+            f'instruments must be a list of 1 to {MOST_INSTRUMENTS} ids, such as ["vignettes"].'
+        )
+        faults.add(top.file, row, message)
+        return ()
+    for one in given:
+        faults.check_id(top.file, row, what="an id in instruments", given=one)
+    return tuple(given)
+
+
+def _read_items(toml: TomlFile, faults: Faults) -> tuple[AnchorItem, ...]:
+    """What people were asked; at least one."""
+    keys = ("id", "name", "meaning")
+    found: dict[str, AnchorItem] = {}
+    tables = toml.tables("items", faults)
+    row = toml.top().lines.get("items")
+    if "items" in toml.values and not 0 < len(tables) <= MOST_ITEMS:
+        message = f"there must be 1 to {MOST_ITEMS} tables [[items]]."
+        faults.add(toml.name, row, message)
+        return ()
+    for table in tables:
+        table.require(keys, faults)
+        given = table.take(dict.fromkeys(keys, str), faults)
+        line = table.lines.get("id")
+        if len(given) < len(keys):
+            continue
+        faults.check_id(toml.name, line, what="id in [[items]]", given=given["id"])
+        if given["id"] in found:
+            faults.add(toml.name, line, f"the item '{given['id']}' is there twice.")
+        if max(map(len, given.values())) > LONGEST_TEXT:
+            faults.add(toml.name, line, f"a text has more than {LONGEST_TEXT:,} characters.")
+        found[given["id"]] = AnchorItem(**given)
+    return tuple(found.values())

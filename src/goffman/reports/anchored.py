@@ -1,0 +1,66 @@
+"""What the page shows of models beside people: sentences, a table, who said it, and the limits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from goffman.estimates.clear import points
+from goffman.presentation.findings_anchors import anchor_said
+from goffman.presentation.numbers import decimals, p_value
+from goffman.terminal import printable
+
+if TYPE_CHECKING:
+    from goffman.presentation.anchored import AnchoredModel
+    from goffman.reports.run import MeasuredRun
+
+
+def anchors_shown(run: MeasuredRun) -> Iterator[dict[str, Any]]:
+    """For each anchor what the template needs."""
+    for name, about in run.manifest.anchors.items():
+        models = [one for one in run.anchored if one.anchor == name]
+        if not models:
+            continue
+        yield {
+            "id": name,
+            "title": printable(about.title),
+            "who": printable(f"{about.population} ({about.country}, {about.year})"),
+            "counted": [
+                {"name": printable(one["name"]), "meaning": printable(one["meaning"])}
+                for one in about.items.values()
+            ],
+            "said": [anchor_said(one) for one in models],
+            "rows": [row for one in models if not one.unmeasurable for row in _rows(one)],
+            "limits": [printable(text) for text in about.limits],
+            "citation": printable(about.citation),
+            "version": printable(about.version),
+        }
+
+
+def _rows(one: AnchoredModel) -> Iterator[dict[str, str]]:
+    """A row for each item: r, its interval and p; ranks; given the category; true scores."""
+    for item in one.about.items:
+        row = one.row("anchor", item)
+        if row is None:
+            continue
+        ranks, partial = one.row("anchor-rank", item), one.row("anchor-partial", item)
+        yield {
+            "about": f"{one.section.instrument}, {one.shown}",
+            "item": one.item(item),
+            "n": f"{row['n']}",
+            "r": _decimals(row["effect"]),
+            "interval": _interval(row["effect_low"], row["effect_high"]),
+            "p": "" if row["p_adjusted"] is None else p_value(row["p_adjusted"]),
+            "is_clear": "yes" if points(row) else "no",
+            "true": "–" if row["second_effect"] is None else _decimals(row["second_effect"]),
+            "ranks": "–" if ranks is None else _decimals(ranks["effect"]),
+            "partial": "–" if partial is None else _decimals(partial["effect"]),
+        }
+
+
+def _interval(low: float | None, high: float | None) -> str:
+    return "–" if low is None or high is None else f"{_decimals(low)} to {_decimals(high)}"
+
+
+def _decimals(value: float) -> str:
+    return decimals(value).replace("-", "−")

@@ -1,0 +1,144 @@
+"""A whole audit set beside what people said: files, summary, page, gates and anchors of one's own."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from goffman.anchors.load import load_anchor
+from goffman.beside import ANCHORS_FILE, POINTS_FILE
+from in_process import goffman
+
+MODEL = "bundled:mini-sentiment"
+
+
+@pytest.fixture(scope="module")
+def audited(tmp_path_factory) -> tuple[Path, str]:
+    folder = tmp_path_factory.mktemp("beside") / "run"
+    done = goffman("audit", MODEL, "--instrument", "people-sentiment", "--output", folder)
+    assert done.returncode == 0, done.stderr
+    return folder, done.stdout
+
+
+@pytest.fixture
+def run(audited, tmp_path) -> Path:
+    return Path(shutil.copytree(audited[0], tmp_path / "run"))
+
+
+@pytest.fixture
+def own(tmp_path) -> Path:
+    """An anchor of one's own: how peril would look in another country."""
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    (folder / "anchor.toml").write_text(
+        'id = "mine"\nversion = "1"\ntitle = "Peril elsewhere"\ncitation = "Nobody (2026)"\n'
+        'terms = "CC0-1.0"\ncountry = "Elsewhere"\nyear = "2026"\npopulation = "fifty people"\n'
+        'unit = "share"\nlowest = 0.0\nhighest = 1.0\ncompare = "profile"\nof = "condition"\n'
+        'instruments = ["people-sentiment"]\nlimits = ["It is made up."]\n\n'
+        '[[items]]\nid = "afraid"\nname = "fear"\nmeaning = "is afraid"\n',
+        encoding="utf-8",
+    )
+    values = [one for one in load_anchor("pachankis2018").values if one.item == "course"]
+    lines = [f"{one.condition},{one.value / 6:.3f},50\n" for one in values]
+    (folder / "values.csv").write_text("condition,value,n\n" + "".join(lines), encoding="utf-8")
+    return folder
+
+
+def test_an_audit_says_how_it_goes_with_people(audited) -> None:
+    folder, said = audited
+    assert "Beside what people say\n" in said
+    assert (
+        f"people-sentiment, {MODEL} (pachankis2018): Its probability of “negative” falls with course."
+        in said
+    )
+    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    assert list(manifest["anchors"]) == ["pachankis2018"]
+    assert {ANCHORS_FILE, POINTS_FILE} <= manifest["tables"].keys()
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    assert 'id="h-people">Beside what people say' in page
+    assert "They did not say how they feel about the people who have it." in page
+    assert (folder / "tables" / "beside-people.csv").is_file()
+    assert (folder / "figures" / "people-sentiment-beside-people-pachankis2018.svg").is_file()
+
+
+def test_the_same_run_reported_again_is_the_same(run) -> None:
+    before = {name: (run / name).read_bytes() for name in (ANCHORS_FILE, POINTS_FILE)}
+    assert goffman("report", run).returncode == 0
+    assert {name: (run / name).read_bytes() for name in before} == before
+
+
+def test_a_run_of_before_is_set_beside_people_by_its_report(run) -> None:
+    rows = pl.read_parquet(run / ANCHORS_FILE)
+    manifest = json.loads((run / "manifest.json").read_text(encoding="utf-8"))
+    for name in (ANCHORS_FILE, POINTS_FILE):
+        (run / name).unlink()
+        del manifest["tables"][name]
+    del manifest["anchors"]
+    (run / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    done = goffman("report", run)
+    assert done.returncode == 0, done.stderr
+    assert "Beside what people say" in done.stdout
+    assert pl.read_parquet(run / ANCHORS_FILE).equals(rows)
+
+
+def test_a_table_that_was_edited_is_refused(run) -> None:
+    table = pl.read_parquet(run / ANCHORS_FILE)
+    table.with_columns(effect=pl.lit(1.0)).write_parquet(run / ANCHORS_FILE)
+    done = goffman("report", run)
+    assert done.returncode == 2
+    assert "anchors.parquet was damaged or edited" in done.stderr
+
+
+def test_a_gate_can_ask_for_a_correlation_with_people(run) -> None:
+    name = "people-sentiment.anchor.pachankis2018.course"
+    failed = goffman("check", run, "--fail-if", f"{name} < -0.2")
+    assert failed.returncode == 1
+    assert f"failed: {name}[{MODEL}] is -0.3767 (95% interval −0.55 to −0.17" in failed.stdout
+    assert goffman("check", run, "--fail-if", f"{name} is clear").returncode == 1
+    rank = "people-sentiment.anchor-rank.pachankis2018.peril"
+    assert goffman("check", run, "--fail-if", f"{rank} is clear").returncode == 0
+    listed = goffman("check", run, "--list").stdout
+    assert "people-sentiment.anchor-in-category.pachankis2018.peril" in listed
+
+
+def test_an_anchor_of_ones_own_stands_beside_goffmans(run, own) -> None:
+    done = goffman("report", run, "--anchor", own)
+    assert done.returncode == 0, done.stderr
+    assert (
+        f"people-sentiment, {MODEL} (mine): Its probability of “negative” falls with fear."
+        in done.stdout
+    )
+    assert "(pachankis2018)" in done.stdout
+    # Its folder is not needed for the page again.
+    shutil.rmtree(own)
+    again = goffman("report", run)
+    assert again.returncode == 0, again.stderr
+    assert "(mine)" in again.stdout
+    assert "It is made up." in (run / "report.html").read_text(encoding="utf-8")
+
+
+def test_an_anchor_that_fits_nothing_is_told_of(run, own) -> None:
+    text = (own / "anchor.toml").read_text(encoding="utf-8")
+    (own / "anchor.toml").write_text(text.replace("people-sentiment", "other"), encoding="utf-8")
+    done = goffman("report", run, "--anchor", own)
+    assert done.returncode == 0
+    assert "Nothing in this run fits the anchor: see instruments in its anchor.toml." in done.stderr
+
+
+def test_a_faulty_anchor_ends_an_audit_before_anyone_is_asked(tmp_path, own) -> None:
+    (own / "values.csv").write_text("condition,value\nblind,7\n", encoding="utf-8")
+    done = goffman("audit", MODEL, "--anchor", own, "--output", tmp_path / "none")
+    assert done.returncode == 2
+    assert "values.csv, line 2: value is 7. Allowed: 0 to 1." in done.stderr
+    assert not (tmp_path / "none").exists()
+
+
+def test_two_runs_are_still_compared(run, tmp_path) -> None:
+    other = shutil.copytree(run, tmp_path / "other")
+    done = goffman("compare", run, other)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("people-sentiment: ")
