@@ -79,7 +79,7 @@ def _head(one: AnchoredModel, rows: Sequence[Mapping[str, Any]]) -> tuple[str, s
     names = [one.item(name) for name in one.about.items]
     listed = f"{', '.join(names[:-1])} and {names[-1]}"
     return (
-        f"{its} has no clear relation with any of {len(names)} ratings",
+        f"{its} has no clear relation with any of {len(names)} dimensions",
         f"{across}, the strongest of {listed} is {item}: {_numbers(best)}.",
     )
 

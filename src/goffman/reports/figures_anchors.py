@@ -46,7 +46,7 @@ def _scatter(models: Sequence[AnchoredModel]) -> Figure:
     items = [first.item(row["dimension"]) for row in first.rows("anchor")]
     points = pl.concat([_points(one, name) for one in models for name in one.about.items])
     choices = (
-        *choice("item", "People’s rating", items),
+        *choice("item", "What people said", items),
         *choice("model", "Model", [one.shown for one in models]),
     )
     spec = view(
