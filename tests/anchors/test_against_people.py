@@ -127,7 +127,7 @@ def test_each_question_is_set_against_people_s_and_gender_against_gender() -> No
             + 0.02 * (order == "reversed")
         )
 
-    found = against_people(*asked(value), {"vignettes-choice": Toy()}, [ANCHOR])
+    found, points = against_people(*asked(value), {"vignettes-choice": Toy()}, [ANCHOR])
     by = {(says.kind, says.dimension): estimate for says, estimate in found}
     assert set(by) == {
         ("anchor-difference", "work"),
@@ -149,11 +149,19 @@ def test_each_question_is_set_against_people_s_and_gender_against_gender() -> No
     assert gender.mean_first == pytest.approx(0.04)
     assert gender.mean_second == pytest.approx(theirs)
     assert work.family_size == 2
+    assert {(one["item"], one["value"], one["people"]) for one in points} == {
+        ("work", work.mean_first, people.value),
+        (
+            "genetics",
+            by["anchor-difference", "genetics"].mean_first,
+            SAID["genetics", "depression", "all"].value,
+        ),
+    }
     assert gender.family_size == 1
 
 
 def test_only_what_people_were_asked_is_compared() -> None:
     scores, prompts = asked(lambda *_: 0.5)
     other = scores.with_columns(condition=pl.lit("grief"))
-    assert against_people(other, prompts, {"vignettes-choice": Toy()}, [ANCHOR]) == []
-    assert against_people(scores, prompts, {"another": Toy()}, [ANCHOR]) == []
+    assert against_people(other, prompts, {"vignettes-choice": Toy()}, [ANCHOR]) == ([], [])
+    assert against_people(scores, prompts, {"another": Toy()}, [ANCHOR]) == ([], [])

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from goffman.estimates.clear import CLEAR, points
+from goffman.presentation.findings_shares import shares_said
 from goffman.presentation.numbers import corrected_said, ends, number, p_said
 from goffman.presentation.shown import plain
 
@@ -40,6 +41,8 @@ def anchor_said(one: AnchoredModel) -> AnchorSaid:
     """The sentences for one model; of one that cannot do the task, only that."""
     if failing := one.unmeasurable:
         return _saying(one, f"Not stated: {failing.model} is {failing.mark}", "")
+    if one.about.compare == "difference":
+        return _saying(one, *shares_said(one))
     rows = one.rows("anchor")
     if not rows:
         reasons = one.estimates["reason"].drop_nulls().unique(maintain_order=True).to_list()

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from goffman.estimates.against_people import DIFFERENCE
 from goffman.presentation.figure import Figure, choice, chosen, data, figure, tip, view
 from goffman.presentation.numbers import tick
+from goffman.reports.figures_shares import shares
 from goffman.terminal import printable
 
 if TYPE_CHECKING:
@@ -34,10 +36,11 @@ def beside_people(found: Sequence[AnchoredModel]) -> Iterator[Figure]:
     """A scatter for each instrument and anchor, in which its reader chooses item and model."""
     by_both: dict[tuple[str, str], list[AnchoredModel]] = {}
     for one in found:
-        if one.unmeasurable is None and one.rows("anchor"):
+        if one.unmeasurable is None and (one.rows("anchor") or one.differences(DIFFERENCE)):
             by_both.setdefault((one.anchor, one.section.instrument), []).append(one)
     for models in by_both.values():
-        yield _scatter(models)
+        of_shares = models[0].about.compare == "difference"
+        yield shares(models, part=PART) if of_shares else _scatter(models)
 
 
 def _scatter(models: Sequence[AnchoredModel]) -> Figure:
