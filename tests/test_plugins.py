@@ -303,7 +303,7 @@ def test_broken_instruments_of_other_packages_are_named_and_take_nothing_down(tm
         ("tea", "there is already an instrument of this name."),
         ("unknown", "AttributeError: module 'teas' has no attribute 'nothing'"),
     ]
-    assert "instrument.toml, line 4: kind is 'fil'. Allowed: fill, classify, ask." in warned
+    assert "instrument.toml, line 4: kind is 'fil'. Allowed: fill, classify, ask, choose." in warned
 
 
 def test_an_anchor_of_another_package_is_listed_and_a_broken_one_left_out(tmp_path: Path) -> None:

@@ -60,18 +60,20 @@ people are shown it.
       questionnaire.py  items × conditions, read and checked
       coreference.py    sentence frames × occupations, read, checked and drawn
       controls.py       control items, read, checked and rendered
-      choice.py  choice_scales.py   choice.toml: questions with options, read and checked
+      choice.py  choice_scales.py  choice_stems.py   choice.toml: questions with options, checked
       completion.py     sentences with a mask, for models that complete or write
       forms.py          an instrument → every form in which it can be asked
       present.py        a question with options → its presentations
       sized.py          a balanced part of them, for a model behind a server
+      brought.py        another study's questions, asked as they are in place of our own
+      brought_vignettes.py  brought_questions.py   … their files → prompts, refused by line
       marks.py          a file of WinoBias → its lines, and what they mark
       winobias.py       WinoBias's files → sentence pairs
       sentences.py      a sentence pair, and adjectives put into it
       templates.py      texts with places in braces
       grammar.py        articles and pronouns
       render.py         an instrument → its prompts
-      data/             the five instruments
+      data/             the seven instruments
     anchors/          WHAT PEOPLE SAID
       anchor.py         what an anchor is
       load.py           a folder of TOML and CSV → Anchor
@@ -169,6 +171,7 @@ people are shown it.
       rarity.py         groups against rare but neutral conditions
       presented.py      what order and keying do, and contrasts of means over orders
       described.py      a woman against a man described alike
+      vignettes.py      descriptions against the one that they are compared with
       pair_choices.py   two people as options: means over orders; position
       cells.py          over items × conditions, crossed
       settings.py       between adjective settings
@@ -195,6 +198,7 @@ people are shown it.
       findings_presented.py  what order, keying and wording do, said before all else
       findings_choices.py  chosen options: how a model answers, then about whom
       findings_described.py  … about a woman and a man described alike
+      findings_vignettes.py  … about people described with a disorder and with daily troubles
       findings_pair_choices.py  … about two people as options
       findings_written.py  whom written sentences are about
       anchored.py       one model and instrument beside one anchor
@@ -208,6 +212,7 @@ people are shown it.
       figures_conditions.py  figures_sentiment.py  figures_gender.py  figures_settings.py
       figures_presented.py  figures_described.py   what presentation does; women and men
       tables_presented.py  tables_described.py   … and how much is an answer
+      figures_vignettes.py  tables_vignettes.py   who endorses which question about whom
       tables.py         tables of scores and estimates
       tables_reliability.py  the reliability of a scale, and what stands beside a condition
       table_text.py     a table as text in which nothing plays tricks
@@ -224,6 +229,7 @@ people are shown it.
       fills.py          the k most probable words that are stored
       presented.py      how a question with options is presented, and means over its orders
       described.py      a woman and a man in the same question
+      vignettes.py      people described: the stigma score, beliefs, the share who endorse
       pair_choices.py   two people as options: accuracies and bias
       agreement.py      whether the text names the most probable option
       completions.py    begun replies: rated mass, and what is set apart
@@ -236,6 +242,7 @@ people are shown it.
       gender_of_phrase.py  coreference_bias.py  pronoun_preference.py  mean_code.py
       said_code.py  code_by_gender.py  said_code_by_gender.py
       coreference_choice.py  coreference_said.py  gender_of_writing.py
+      vignette_code.py  said_vignette_code.py
     reports/          WHAT PEOPLE READ
       run.py            a measured run, read back
       write.py          a run → report.html, figures/, tables/

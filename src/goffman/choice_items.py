@@ -47,23 +47,43 @@ class Stem:
     """Lower-case letters, digits and hyphens."""
     text: str
     """With {item}, or {your_item}: the item as it is said to somebody; of sentence pairs also with
-    {pronoun}."""
+    {pronoun}. Of an instrument that has nothing but choices also with {question}, and with the slot
+    where the items have none."""
     scale: str
     """The id of its scale; empty: the options are the two people of a sentence pair."""
     keyed: Literal["plain", "reversed"] = "plain"
     """reversed: agreeing means less of the construct, so that the codes are turned round."""
+    asks: str = ""
+    """It puts the items that ask for this; empty: all. A wording is all stems of an id."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Described:
-    """A person who is described in place of ``<mask>``: gender as a factor of the design."""
+    """A person who is described: gender as a factor of the design.
+
+    In place of ``<mask>``, or by name in a vignette with {name}, {he} …
+    """
 
     id: str
     """Lower-case letters, digits and hyphens."""
     gender: Literal["female", "male", "unstated"]
     texts: tuple[str, ...]
-    """Nouns that may stand after "a": woman, man named James, person. Of several, each item and
-    condition gets one, in turn: the same place of the list for every person described."""
+    """Nouns that may stand after "a": woman, man named James, person; for vignettes first names. Of
+    several, each item and condition gets one, in turn: the same place of the list for every person
+    described."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServerPart:
+    """What of the questions is asked by default of a model that takes long: see sized.py."""
+
+    items: int | None = None
+    """So many of each form of a condition, in turn; None: all. The baseline is asked all."""
+    orders: Literal["both", "one"] | None = None
+    """of the options, for each question asked. None: both, and one where people are described. By
+    probabilities, which take no request, both are asked where "one" is said here."""
+    same_wording: bool = False
+    """Whether all conditions have the same wording of an item: so that few can be compared."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,6 +106,8 @@ class ChoiceForm:
     """The smallest difference of codes that counts as relevant."""
     controls: Controls | None = None
     """Control items of its own; None: those of the instrument, where they can be asked so."""
+    server: ServerPart = ServerPart()
+    """The part of it that a server is asked by default."""
 
 
 def options_json(options: tuple[Option, ...]) -> str | None:

@@ -26,6 +26,8 @@ from goffman.cli_options import (
     DropFaulty,
     Json,
     Pairs,
+    Questions,
+    Vignettes,
     WinoBias,
 )
 from goffman.cli_ratings import agree, rate
@@ -76,7 +78,7 @@ def list_instruments(*, as_json: Json = False) -> None:
     rows: list[dict[str, Any]] = []
     for name in (*builtin_names(), *plugged_instruments()):
         instrument = load_instrument(name)
-        rendered = render(instrument)
+        rendered = render(forms_of(instrument)[0])
         rows.append(
             {
                 "instrument": instrument.id,
@@ -118,13 +120,11 @@ def validate(path: NameOrPath, *, as_json: Json = False) -> None:
     faults: Sequence[Fault] = ()
     try:
         instrument = load_instrument(path)
-        measure_of(instrument)
-        rendered = render(instrument)
+        first, *others = forms_of(instrument)
+        measure_of(first)
+        rendered = render(first)
         count, controls = len(rendered.prompts), len(rendered.controls)
-        further = {
-            form_name(form, instrument): len(render(form).prompts)
-            for form in forms_of(instrument)[1:]
-        }
+        further = {form_name(form, instrument): len(render(form).prompts) for form in others}
     except InstrumentError as error:
         faults = error.faults
         if not as_json:
@@ -164,6 +164,8 @@ def prompts(
     wording: Annotated[
         list[str] | None, typer.Option(help="A wording's id, or 'all'; may be repeated.")
     ] = None,
+    vignettes: Vignettes = None,
+    questions: Questions = None,
     winobias: WinoBias = None,
     drop_faulty: DropFaulty = False,
     adjectives: Adjectives = None,
@@ -197,7 +199,7 @@ def prompts(
 ) -> None:
     """Print the prompts of an instrument, one row each."""
     from goffman.instruments.coreference import without_a_chat
-    from goffman.instruments.forms import form_of
+    from goffman.instruments.forms import form_of, forms_of
     from goffman.instruments.load import load_instrument
     from goffman.instruments.render import PromptOptions, render
     from goffman.tables import prompt_rows
@@ -206,6 +208,8 @@ def prompts(
         wordings=wording,
         adjectives=adjectives,
         placement=placement,
+        vignettes=vignettes,
+        questions=questions,
         winobias=winobias,
         drop_faulty=drop_faulty or None,
         pairs=pairs,
@@ -223,6 +227,9 @@ def prompts(
         instrument = without_a_chat(instrument)
     elif form is not None:
         instrument = form_of(instrument, form)
+    elif instrument.kind == "choose":
+        # It has nothing but choices: the first way of asking them.
+        instrument = forms_of(instrument)[0]
     rendered = render(instrument, options)
     controls = () if no_controls else rendered.controls
     rows = prompt_rows([*rendered.prompts, *controls][:limit])

@@ -51,7 +51,15 @@ from goffman.cli_audit_options import (
     TrustRemoteCode,
 )
 from goffman.cli_models import models_folder
-from goffman.cli_options import AdjectivePlacement, Adjectives, DropFaulty, Pairs, WinoBias
+from goffman.cli_options import (
+    AdjectivePlacement,
+    Adjectives,
+    DropFaulty,
+    Pairs,
+    Questions,
+    Vignettes,
+    WinoBias,
+)
 from goffman.errors import InputError
 from goffman.inputs import read_plain
 from goffman.terminal import printable, say, table_text
@@ -101,6 +109,8 @@ def audit(
     pair: Correlate = None,
     anchor: AnchorPaths = None,
     seed: Seed = 0,
+    vignettes: Vignettes = None,
+    questions: Questions = None,
     winobias: WinoBias = None,
     drop_faulty: DropFaulty = False,
     adjectives: Adjectives = None,
@@ -138,6 +148,8 @@ def audit(
     sentences = PromptOptions(
         adjectives=adjectives,
         placement=placement,
+        vignettes=vignettes,
+        questions=questions,
         winobias=winobias,
         drop_faulty=drop_faulty or None,
         pairs=pairs,

@@ -30,6 +30,23 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 ASKED = "What to ask"
 SENTENCES = "Sentence pairs (coreference)"
 
+BROUGHT = "Questions of other studies"
+
+Vignettes = Annotated[
+    Path | None,
+    typer.Option(
+        help="vignettes only: ask the descriptions and questions in this file of Moore et al. "
+        "(2025), prompts.jsonl, as they are.",
+        rich_help_panel=BROUGHT,
+    ),
+]
+Questions = Annotated[
+    Path | None,
+    typer.Option(
+        help="decisions only: ask the questions in this CSV file of SocialStigmaQA, as they are.",
+        rich_help_panel=BROUGHT,
+    ),
+]
 WinoBias = Annotated[
     Path | None,
     typer.Option(

@@ -31,6 +31,12 @@ class Control:
     """What stands for ``{item}`` in the wordings; of sentence pairs a whole sentence."""
     your_text: str = ""
     """The text as it is said to somebody, who is "you"; empty: as it is."""
+    question: str = ""
+    """What is asked at the end, where the stems have {question}."""
+    asks: str = ""
+    """What it asks for, where stems differ in that."""
+    keyed: Literal["plain", "reversed"] = "plain"
+    """reversed: agreeing means less of what the codes count."""
     expected: str
     """The right answer; at a mask in a sentence pair the right form of the pronoun."""
     other: str = ""

@@ -60,7 +60,8 @@ class AskOptions:
     system: str | None = None
     """The system prompt of chat and causal models; None: none."""
     sentences: PromptOptions | None = None
-    """Which sentence pairs with which adjectives are asked; None: as the instrument says."""
+    """Which sentence pairs with which adjectives are asked, and files in place of an instrument's
+    own questions; None: as the instrument says."""
     chats: ChatOptions = field(default_factory=ChatOptions)
     """How chat models are asked."""
     dry_run: bool = False

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from goffman.errors import InputError, ModelError, did_you_mean
+from goffman.instruments.brought import OPTIONS as BROUGHT
 from goffman.instruments.forms import form_name, forms_of
 from goffman.instruments.load import builtin_names, load_instrument
 from goffman.instruments.render import FOR_SENTENCE_PAIRS, PromptOptions, render
@@ -316,8 +317,11 @@ def _chosen_prompts(instrument: Instrument, options: AskOptions, *, slowly: bool
     thorough = options.thorough or not slowly
     if isinstance(instrument.content, Questionnaire):
         wordings = ["all"] if options.all_wordings else None
+        instead = str(instrument.settings.get("instead", ""))
+        if path := getattr(options.sentences, instead, None) if instead in BROUGHT else None:
+            return replace(PromptOptions(thorough=thorough), **{instead: path})
         return PromptOptions(wordings=wordings, thorough=thorough)
-    given = options.sentences or PromptOptions()
+    given = replace(options.sentences or PromptOptions(), **dict.fromkeys(BROUGHT))
     drawn = given.winobias is None or given.pairs is not None
     return replace(given, seed=options.seed if drawn else None, thorough=thorough)
 
@@ -334,7 +338,15 @@ def _faults_of(rendered: Rendered | None) -> Iterator[tuple[str, str]]:
 
 
 def _check_sentences(given: PromptOptions | None, ways: Sequence[Askable]) -> None:
-    """Nothing, or InputError where options about sentence pairs meet no sentence pair."""
+    """Nothing, or InputError where options about some instruments meet none of these."""
+    for name, option in BROUGHT.items():
+        fits = any(way.instrument.settings.get("instead") == name for way in ways)
+        if getattr(given, name, None) is not None and not fits:
+            named = " or ".join(dict.fromkeys(way.of for way in ways))
+            such = {"vignettes": "vignettes", "questions": "decisions"}[name]
+            raise InputError(
+                f"{option} works only with instruments such as {such}, not with {named}."
+            )
     if all(isinstance(way.instrument.content, Questionnaire) for way in ways):
         for name, option in FOR_SENTENCE_PAIRS.items():
             if getattr(given, name, None) is not None:

@@ -23,8 +23,9 @@ InstrumentKind = Literal["fill", "classify", "ask", "prefer", "complete", "choos
 prefer: one of two forms at a mask; complete: a reply that is begun up to the blank; choose: the
 probability of each option; say: an option, in text; write: a sentence."""
 
-INSTRUMENT_KINDS: tuple[InstrumentKind, ...] = ("fill", "classify", "ask")
-"""Those that an instrument's file may say; the others are derived from what else it holds."""
+INSTRUMENT_KINDS: tuple[InstrumentKind, ...] = ("fill", "classify", "ask", "choose")
+"""Those that an instrument's file may say; the others are derived from what else it holds. choose:
+it has nothing but questions with options."""
 
 AnswerTable = Literal["fills", "labels", "likelihoods", "choices", "replies"]
 """Where a model's answers go."""
@@ -67,6 +68,8 @@ class Form:
     """As it stands after the plural verb: "lesbian", "depression"."""
     plural_verb: str = ""
     """The verb of "people who …": are, have, had, were."""
+    vignette: str = ""
+    """A person with the condition, described with {name}, {he} …; empty: it is only named."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,6 +109,10 @@ class Item:
     """The text as it is said to somebody, who is "you"; empty: as it is."""
     baseline: str = ""
     """The whole text without a condition, where leaving it out changes more than its slot."""
+    question: str = ""
+    """What is asked at the end, where something may stand between it and the text."""
+    asks: str = ""
+    """What it asks for, where stems differ in that: "willing", "likely"."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,7 +134,7 @@ class Slot:
     name: str
     """The word that stands in braces in the items."""
     filled: str
-    """With a condition: a text with {form}, {verb}, {plural} or {plural_verb}."""
+    """With a condition: a text with {form}, {verb}, {plural}, {plural_verb} or {vignette}."""
     empty: str | None = None
     """Without one, for the baseline; None: the instrument has no baseline."""
 

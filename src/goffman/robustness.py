@@ -91,7 +91,10 @@ class Headline:
         make = self._maker(mine)
         if make is None:
             return
-        for way, levels in self._factors(mine).items():
+        # What has no such number, or is all that there is of a side, cannot be left out.
+        counted = mine.filter(pl.col("quantity") == make[0])
+        counted = counted if counted.height else mine
+        for way, levels in self._factors(counted).items():
             for what, gone in levels.items():
                 yield self._row(way, what, self._again(make, mine.filter(~gone)))
 
@@ -150,6 +153,9 @@ class Headline:
                 way: {one: pl.col(way) == one for one in in_order(mine, way)}
                 for way in ("condition", "item", "wording")
             }
+            alone = mine.group_by("group").agg(pl.col("condition").unique())
+            for one in alone.filter(pl.col("condition").list.len() == 1)["condition"]:
+                found["condition"].pop(one[0])
         return {way: levels for way, levels in found.items() if len(levels) >= FEWEST}
 
     def _again(

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from dataclasses import replace
 
 import polars as pl
 
 from goffman.estimates.contrast import Contrast, cube, in_order, table
-from goffman.estimates.scored import Found, Scored, of_group, values
+from goffman.estimates.scored import IN_TURN, Found, Scored, of_group, values
 from goffman.records import BASELINE
 
 
@@ -20,7 +21,12 @@ def groups_of_conditions(scored: Scored) -> Found:
     for says, rows in _groups(scored, "groups", "prompt"):
         ids = {name: in_order(pl.concat(rows), name) for name in ("item", "wording")}
         tables = [cube(of, {"condition": in_order(of, "condition"), **ids}) for of in rows]
-        yield says, scored.compare.sampled(says, tables)
+        estimate = scored.compare.sampled(says, tables)
+        if ids["item"] == [IN_TURN]:
+            # More items would not lower the error: each condition has some of its own.
+            over = estimate.interval_over and "conditions, each with items of its own"
+            estimate = replace(estimate, test="t", items=None, lasting=None, interval_over=over)
+        yield says, estimate
 
 
 def groups_as_asked(scored: Scored) -> Found:
@@ -64,6 +70,9 @@ def conditions_against_baseline(scored: Scored) -> Found:
     for model in scored.models():
         rows = scored.rows("prompt", model=model)
         items, wordings = in_order(rows, "item"), in_order(rows, "wording")
+        if items == [IN_TURN]:
+            # Other items than those of the baseline: one condition alone cannot be compared.
+            continue
         tables = {
             str(name): table(of, down=items, across=wordings, names=("item", "wording"))
             for (name,), of in rows.partition_by("condition", as_dict=True).items()

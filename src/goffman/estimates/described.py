@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from goffman.estimates.cells import genders
-from goffman.estimates.presented import IN_TURN
-from goffman.estimates.scored import Found, Scored, of_dimension, of_group
+from goffman.estimates.scored import IN_TURN, Found, Scored, of_dimension, of_group
 from goffman.stats.crossed import GAPS
 
 if TYPE_CHECKING:

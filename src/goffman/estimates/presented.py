@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from goffman.estimates.contrast import FEW, in_order, table
-from goffman.estimates.scored import Found, Scored
+from goffman.estimates.scored import IN_TURN, Found, Scored
 from goffman.records import BASELINE
 
 if TYPE_CHECKING:
@@ -29,16 +29,12 @@ KEYINGS = ("plain-keyed", "reversed-keyed")
 """Whether agreeing means more of the construct, or less."""
 
 
-IN_TURN = "in-turn"
-"""In the place of the wording, where each question is asked in one of them only."""
-
-
 def over_orders(contrasts: Callable[[Scored], Found]) -> Callable[[Scored], Found]:
     """The contrasts of prompts, made from the means over the orders of their options."""
 
     def averaged(scored: Scored) -> Found:
         level = pl.col("level")
-        cells = wordings_in_turn(of_presentations(scored.scores))
+        cells = items_in_turn(wordings_in_turn(of_presentations(scored.scores)))
         prompts = cells.with_columns(level=pl.lit("prompt"))
         others = scored.scores.filter(~level.is_in(["prompt", "presentation"]))
         yield from contrasts(replace(scored, scores=pl.concat([others, prompts])))
@@ -89,6 +85,26 @@ def wordings_in_turn(cells: pl.DataFrame) -> pl.DataFrame:
     return cells.filter(~turning | pl.col("value").is_not_null()).with_columns(wording=wording)
 
 
+def items_in_turn(cells: pl.DataFrame, *, places: bool = False) -> pl.DataFrame:
+    """The scores as they are; but where each condition was asked some items only, they are one.
+
+    Then an item is a part of the condition that it was asked about, and a mean is over those that
+    have a value. ``places``: they are the first, second … of each condition instead.
+    """
+    asked = cells.filter(pl.col("condition") != BASELINE)
+    counts = asked.group_by("model", "condition", "form").agg(pl.col("item").n_unique())
+    models = (
+        counts.group_by("model")
+        .agg(most=pl.col("item").max())
+        .join(asked.group_by("model").agg(every=pl.col("item").n_unique()), on="model")
+        .filter(pl.col("most") < pl.col("every"))["model"]
+    )
+    turning = pl.col("model").is_in(models.implode())
+    place = pl.col("item").rank("dense").over("model", "condition", "form", "quantity")
+    name = pl.format("{}-{}", pl.lit(IN_TURN), place) if places else pl.lit(IN_TURN)
+    return cells.with_columns(item=pl.when(turning).then(name).otherwise("item"))
+
+
 def order_of_options(scored: Scored) -> Found:
     """In each model: the most stigmatizing option listed first against listed last."""
     yield from _two_ways(scored, "order", DIRECTIONS)
@@ -105,7 +121,8 @@ def wordings(scored: Scored) -> Found:
         rows = scored.rows("presentation", model=model).filter(pl.col("condition") != BASELINE)
         names = (wording, scored.wordings[0])
         sides = [rows.filter(pl.col("wording") == name) for name in names]
-        if all(side.height for side in sides):
+        # Where each item has a wording of its own, nobody can tell the two apart.
+        if sides[0]["item"].is_in(sides[1]["item"].implode()).any():
             says = scored.says("wordings", model=model, first=names[0], second=names[1])
             yield says, _compared(scored, says, sides)
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from goffman.estimates.contrast import Contrast, in_order, table
-from goffman.estimates.scored import Found, Scored, of_group
+from goffman.estimates.scored import IN_TURN, Found, Scored, of_group
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -44,6 +44,9 @@ def conditions_against_own_group(scored: Scored) -> Found:
 def _against(scored: Scored, kind: str, group: str) -> Found:
     """Every condition of a group against the mean of those that are the reference."""
     for model in scored.models():
+        if in_order(scored.rows("prompt", model=model), "item") == [IN_TURN]:
+            # Each condition has items of its own: one alone cannot be compared with others.
+            continue
         second = _tables(scored, model, scored.against)
         if not second or (group == scored.against and len(second) < 2):
             continue

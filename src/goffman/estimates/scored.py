@@ -14,6 +14,10 @@ from goffman.estimates.sharing import Sharing
 if TYPE_CHECKING:
     from goffman.records import Estimate
 
+IN_TURN = "in-turn"
+"""In the place of the wording, where each question is asked in one of them only; and of the item,
+where each condition is asked some of them."""
+
 Found: TypeAlias = "Iterator[tuple[Contrast, Estimate]]"
 
 

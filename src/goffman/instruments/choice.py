@@ -7,26 +7,25 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from goffman.choice_items import ChoiceForm, Described, Scale, Stem
+from goffman.choice_items import ChoiceForm, Described, Scale, ServerPart, Stem
 from goffman.control_items import Controls
-from goffman.errors import did_you_mean
 from goffman.instruments.choice_scales import read_scales
+from goffman.instruments.choice_stems import check_controls, check_items, read_stems
 from goffman.instruments.controls import CHOICE_FILE, read_controls
 from goffman.instruments.files import Faults, TomlFile, TomlTable, read_toml
+from goffman.instruments.grammar import PERSON_PLACES
 from goffman.instruments.questionnaire import MOST_PROMPTS
 from goffman.instruments.templates import places, stray_braces
-from goffman.records import MASK, Questionnaire, SentencePairs
+from goffman.records import MASK, InstrumentKind, Questionnaire, SentencePairs
 
 FILE = "choice.toml"
 
 MOST_TO_PERMUTE = 4
 """Options whose every order is asked: five would be asked in 120."""
 
-_KEYED: tuple[Literal["plain", "reversed"], ...] = ("plain", "reversed")
 _ORDERS: tuple[Literal["two", "all"], ...] = ("two", "all")
 _GENDERS: tuple[Literal["female", "male", "unstated"], ...] = ("female", "male", "unstated")
-_ITEMS = ("item", "your_item")
-"""The places of a stem in which an item stands."""
+_PART: tuple[Literal["both", "one"], ...] = ("both", "one")
 
 _TOP: dict[str, type] = {
     "title": str,
@@ -38,15 +37,22 @@ _TOP: dict[str, type] = {
     "scales": list,
     "people": list,
     "controls": dict,
+    "server": dict,
 }
 
 
 def read_choice(
-    folder: Path, content: Questionnaire | SentencePairs, faults: Faults
+    folder: Path,
+    content: Questionnaire | SentencePairs,
+    *,
+    kind: InstrumentKind | None,
+    faults: Faults,
 ) -> tuple[ChoiceForm | None, list[Path]]:
     """The choice of a folder and its files; None where it has none. Faults are noted."""
-    path = folder / FILE
+    path, alone = folder / FILE, kind == "choose"
     if not path.exists():
+        if alone:
+            faults.add(FILE, None, "not found, but kind is 'choose': give the questions' options.")
         if (folder / CHOICE_FILE).exists():
             faults.add(CHOICE_FILE, None, f"there are controls of a choice, but no {FILE}.")
         return None, []
@@ -59,7 +65,9 @@ def read_choice(
     given = top.take(_TOP, faults)
     _check_request(top, str(given.get("request", "")), faults)
     scales = read_scales(toml, given.get("way_out", ""), faults)
-    stems = _stems(toml, scales, faults, of_pairs=isinstance(content, SentencePairs))
+    slot = content.slot.name if isinstance(content, Questionnaire) and alone else None
+    of_pairs = isinstance(content, SentencePairs)
+    stems = read_stems(toml, scales, faults, of_pairs=of_pairs, slot=slot)
     said, row = str(given.get("orders", "two")), top.lines.get("orders")
     orders = faults.check_one_of(FILE, row, what="orders", given=said, allowed=_ORDERS)
     _check_orders(top, orders, scales, faults)
@@ -69,13 +77,20 @@ def read_choice(
     if isinstance(content, Questionnaire):
         if not toml.values.get("scales"):
             faults.add(FILE, None, "there is no [[scales]]: the options of a question.")
-        _check_people(top, people, content, faults)
+        if alone:
+            check_items(toml, content, stems, faults)
+            _check_described(top, people, content, faults)
+        else:
+            _check_people(top, people, content, faults)
         _check_count(content, stems, scales, people, faults, permuted=orders == "all")
         controls, files = read_controls(
-            folder, toml, content, kind="choose", faults=faults, file=CHOICE_FILE
+            folder, toml, content, kind="choose", faults=faults, file=CHOICE_FILE, alone=alone
         )
+        if alone and controls:
+            check_controls(toml, controls, stems, faults)
     else:
         _check_pairs(top, faults)
+    server = _server(toml, content, faults)
     smallest = _smallest(top, faults)
     if len(faults.found) > before:
         return None, [path]
@@ -89,6 +104,7 @@ def read_choice(
         people=people,
         smallest=smallest,
         controls=controls,
+        server=server,
     )
     return form, [path, *files]
 
@@ -100,70 +116,6 @@ def _check_request(top: TomlTable, request: str, faults: Faults) -> None:
             faults.add(FILE, row, f"request has '{{{place}}}'. Allowed: {{labels}}.")
     if stray_braces(request):
         faults.add(FILE, row, f"request has a stray brace: '{request}'.")
-
-
-def _stems(
-    toml: TomlFile, scales: Sequence[Scale], faults: Faults, *, of_pairs: bool
-) -> tuple[Stem, ...]:
-    stems: list[Stem] = []
-    tables = toml.tables("stems", faults)
-    if not tables:
-        faults.add(FILE, None, "there is no [[stems]]: how a question is put.")
-    if of_pairs and len(tables) > 1:
-        message = "there are several [[stems]]. Sentence pairs have one."
-        faults.add(FILE, tables[1].lines.get("id"), message)
-    known = [scale.id for scale in scales]
-    for table in tables:
-        table.require(["id", "text"] if of_pairs else ["id", "text", "scale"], faults)
-        keys = {"id": str, "text": str}
-        given = table.take(keys if of_pairs else {**keys, "scale": str, "keyed": str}, faults)
-        row = table.lines.get("id")
-        name = given.get("id", "")
-        if name:
-            faults.check_id(FILE, row, what="id in [stems]", given=name)
-        if name and name in {stem.id for stem in stems}:
-            faults.add(FILE, row, f"the stem '{name}' is there twice.")
-        if name == "all":
-            faults.add(FILE, row, "'all' cannot be the id of a stem: it means all of them.")
-        keyed = faults.check_one_of(
-            FILE,
-            table.lines.get("keyed"),
-            what="keyed",
-            given=given.get("keyed", "plain"),
-            allowed=_KEYED,
-        )
-        if "scale" in given and known:
-            faults.check_one_of(
-                FILE, table.lines.get("scale"), what="scale", given=given["scale"], allowed=known
-            )
-        stem = Stem(
-            id=name,
-            text=given.get("text", ""),
-            scale=given.get("scale", ""),
-            keyed=keyed or "plain",
-        )
-        if "text" in given:
-            _check_stem(table.lines.get("text"), stem, faults, of_pairs=of_pairs)
-        stems.append(stem)
-    return tuple(stems)
-
-
-def _check_stem(row: int | None, stem: Stem, faults: Faults, *, of_pairs: bool) -> None:
-    what, named = f"the text of stem '{stem.id}'", places(stem.text)
-    allowed = ("item", "pronoun") if of_pairs else _ITEMS
-    for place in named:
-        if place not in allowed:
-            shown = ", ".join(f"{{{name}}}" for name in allowed)
-            near = did_you_mean(place, allowed)
-            faults.add(FILE, row, f"{what} has '{{{place}}}'. Allowed: {shown}.{near}")
-    if sum(place in _ITEMS for place in named) != 1:
-        faults.add(FILE, row, f"{what} must have {{item}} in it once.")
-    if of_pairs and named.count("pronoun") != 1:
-        faults.add(FILE, row, f"{what} must have {{pronoun}} in it once.")
-    if stray_braces(stem.text):
-        faults.add(FILE, row, f"{what} has a stray brace: '{stem.text}'.")
-    if MASK in stem.text:
-        faults.add(FILE, row, f"{what} has {MASK}: nothing is filled in a choice.")
 
 
 def _check_orders(
@@ -240,6 +192,56 @@ def _check_people(
         which = next(item.id for item in content.items if MASK in item.text)
         message = f"the item '{which}' has {MASK}: say in [[people]] who stands there."
         faults.add(FILE, row, message)
+
+
+def _check_described(
+    top: TomlTable, people: Sequence[Described], content: Questionnaire, faults: Faults
+) -> None:
+    """People have a gender and a name where the texts have places for them, and only there."""
+    texts = [item.text for item in content.items]
+    texts += [form.vignette for condition in content.conditions for form in condition.forms]
+    named = any(place in PERSON_PLACES for text in texts for place in places(text))
+    row = top.lines.get("people")
+    if people and not named:
+        faults.add(FILE, row, "there are [[people]], but no text has {name} for them.")
+    if named and not people:
+        faults.add(FILE, row, "texts have {name} or a pronoun: say in [[people]] who that is.")
+    for one in people if named else ():
+        if one.gender == "unstated":
+            message = f"the person '{one.id}' has no gender, but texts have pronouns."
+            faults.add(FILE, row, message)
+
+
+def _server(toml: TomlFile, content: Questionnaire | SentencePairs, faults: Faults) -> ServerPart:
+    """The part of [server]; without it all items."""
+    table = toml.table("server")
+    keys: dict[str, type] = {"items": object, "orders": str, "same_wording": bool}
+    given = table.take(keys, faults)
+    if "server" in toml.values and isinstance(content, SentencePairs):
+        message = "[server] does not go with sentence pairs: fewer of them are drawn."
+        faults.add(FILE, toml.top().lines.get("server"), message)
+        return ServerPart()
+    items, most = given.get("items"), _items_of(content)
+    if "items" in given and (type(items) is not int or not 1 <= items <= most):
+        message = f"items in [server] is {items!r}. Allowed: a whole number from 1 to {most}."
+        faults.add(FILE, table.lines.get("items"), message)
+    orders = None
+    if "orders" in given:
+        row = table.lines.get("orders")
+        orders = faults.check_one_of(
+            FILE, row, what="orders in [server]", given=given["orders"], allowed=_PART
+        )
+    return ServerPart(
+        items=items if type(items) is int else None,
+        orders=orders,
+        same_wording=bool(given.get("same_wording", False)),
+    )
+
+
+def _items_of(content: Questionnaire | SentencePairs) -> int:
+    """How many different items there are."""
+    of = content.items if isinstance(content, Questionnaire) else ()
+    return len({item.id for item in of})
 
 
 def _check_count(

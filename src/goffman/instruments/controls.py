@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Literal
 
 from goffman.control_items import CONTROL, EXPECTED, Control, Controls, ControlScore
 from goffman.instruments.files import Faults, Row, TomlFile, read_table
@@ -42,8 +43,12 @@ def read_controls(
     kind: InstrumentKind | None,
     faults: Faults,
     file: str = FILE,
+    alone: bool = False,
 ) -> tuple[Controls | None, list[Path]]:
-    """The controls of a folder and their file; None where it has none. Faults are noted."""
+    """The controls of a folder and their file; None where it has none. Faults are noted.
+
+    ``alone``: the instrument has nothing but choices, with stems that need more of an item.
+    """
     path, table = folder / file, toml.table("controls")
     if "controls" not in toml.values:
         if path.exists():
@@ -69,6 +74,7 @@ def read_controls(
         faults.add(toml.name, table.lines.get("floor"), message)
         floor = 0.5
     further = ["pronoun", "other"] if of_pairs else ["your_text"]
+    further += ["question", "asks", "keyed"] if alone else []
     rows = read_table(path, required=["id", "text", "expected"], optional=further, faults=faults)
     items = tuple(_items(rows, content, kind=kind, faults=faults))
     if score is None:
@@ -108,7 +114,20 @@ def _items(
             expected=row["expected"],
             other=row["other"],
             pronoun=row["pronoun"],
+            question=row["question"],
+            asks=row["asks"],
+            keyed=_keyed(row, faults),
         )
+
+
+def _keyed(row: Row, faults: Faults) -> Literal["plain", "reversed"]:
+    if not row["keyed"]:
+        return "plain"
+    allowed: tuple[Literal["plain", "reversed"], ...] = ("plain", "reversed")
+    found = faults.check_one_of(
+        row.file, row.number, what="keyed", given=row["keyed"], allowed=allowed
+    )
+    return found or "plain"
 
 
 def _faults_of_item(

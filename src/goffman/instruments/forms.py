@@ -23,13 +23,18 @@ _MEASURES: dict[str, tuple[str, str]] = {
     "people": ("code-by-gender", "said-code-by-gender"),
     "pairs": ("coreference-choice", "coreference-said"),
     "codes": ("mean-code", "said-code"),
+    "described": ("vignette-code", "said-vignette-code"),
 }
 """By what varies: the measure of the options' probabilities, and that of replies."""
 
 
 def forms_of(instrument: Instrument) -> tuple[Instrument, ...]:
-    """The instrument, then its derived forms: each an instrument with an id of its own."""
-    forms = [instrument]
+    """The instrument, then its derived forms: each an instrument with an id of its own.
+
+    Of an instrument that has nothing but choices only the derived ones.
+    """
+    # One that has nothing but choices cannot be asked in another way.
+    forms = [] if instrument.kind == "choose" else [instrument]
     if instrument.completion:
         forms.append(_completion(instrument))
     if instrument.choice is not None:
@@ -75,7 +80,10 @@ def _choice(instrument: Instrument, choice: ChoiceForm, kind: InstrumentKind) ->
     varies = "people" if choice.people else "codes"
     if not isinstance(instrument.content, Questionnaire):
         varies = "pairs"
-    kept = ("contrast", "against", "pairs")
+    # A score of some of the items is of who is described, and not of their gender alone.
+    if choice.people and "counted" in instrument.settings:
+        varies = "described"
+    kept = ("contrast", "against", "pairs", "counted", "instead")
     settings = {key: instrument.settings[key] for key in kept if key in instrument.settings}
     if varies == "pairs":
         settings["placement"] = instrument.settings["placement"]

@@ -31,6 +31,22 @@ _SOUNDS_LIKE_YOU_OR_WON = re.compile(
 )
 
 
+PERSON_PLACES = ("name", "person", *PRONOUNS, *(name.capitalize() for name in PRONOUNS))
+"""The places of a text about a named person."""
+
+
+def about_person(name: str, gender: Gender) -> dict[str, str]:
+    """What stands at each place of a text about a woman or a man of this name."""
+    pronouns = {place: forms[gender] for place, forms in PRONOUNS.items()}
+    capitals = {place.capitalize(): form.capitalize() for place, form in pronouns.items()}
+    return {
+        "name": name,
+        "person": {"female": "woman", "male": "man"}[gender],
+        **pronouns,
+        **capitals,
+    }
+
+
 def indefinite_article(word: str) -> Literal["a", "an"]:
     """The article that goes before a word, by how the word sounds."""
     if _SPELLED_OUT.match(word):

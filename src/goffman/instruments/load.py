@@ -33,14 +33,22 @@ _FOR_QUESTIONNAIRES: dict[str, type] = {
 }
 _FOR_SENTENCE_PAIRS: dict[str, type] = {"question": str}
 
-_TEXT_SETTINGS = ("measure", "contrast", "against", "placement")
+_TEXT_SETTINGS = ("measure", "contrast", "against", "placement", "counted", "instead")
 _NUMBER_SETTINGS = ("top_k", "depth", "width", "pairs", "trials")
 _SIZE_SETTINGS = ("smallest", "smallest_preference")
 
 
 def builtin_names() -> tuple[str, ...]:
     """The instruments that come with the package, in the order of the studies."""
-    return ("social-distance", "people-sentiment", "care-seeking", "attribution", "coreference")
+    return (
+        "social-distance",
+        "people-sentiment",
+        "care-seeking",
+        "attribution",
+        "coreference",
+        "vignettes",
+        "decisions",
+    )
 
 
 @cache
@@ -120,7 +128,7 @@ def _load_folder(folder: Path) -> Instrument:
     else:
         content, tables = read_questionnaire(folder, toml, kind=kind, faults=faults)
     controls, files = read_controls(folder, toml, content, kind=kind, faults=faults)
-    choice, choice_files = read_choice(folder, content, faults)
+    choice, choice_files = read_choice(folder, content, kind=kind, faults=faults)
     about = read_about(toml, header, faults, of_pairs=of_pairs)
     about["completion"] = read_completion(toml, content, faults)
     about["writing"], about["someone"] = read_writing(toml, content, faults)

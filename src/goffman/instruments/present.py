@@ -10,6 +10,7 @@ from typing import Literal
 
 from goffman.choice_items import ChoiceForm, ChoiceLabels, Described, Option, Stem
 from goffman.control_items import CONTROL
+from goffman.instruments.grammar import about_person
 from goffman.instruments.templates import put_in
 from goffman.records import MASK, Instrument, Item, Prompt, Questionnaire
 
@@ -72,7 +73,6 @@ def presented(
     items = {item.id: item for item in reversed(content.items)}
     ordered = [items[name] for name in dict.fromkeys(item.id for item in content.items)]
     for turn, (base, stands_there) in enumerate(stand_ins):
-        values = {**content.fields, content.slot.name: stands_there}
         for place, item in enumerate(ordered):
             prompt = replace(
                 base,
@@ -82,13 +82,27 @@ def presented(
             )
             # Another step than that of the presentations, so that no name goes with one of them.
             people = list(_people(form, place + 2 * turn))
-            for stem in stems:
+            for stem in stems_for(stems, item.asks):
                 for person, described in people:
                     one = prompt
                     if person:
                         one = replace(prompt, gender=person.gender, person=person.id)
+                    values = {**content.fields, **_places_of(person, described)}
+                    values[content.slot.name] = put_in(stands_there, values)
                     text = _stem_text(stem, item, described, values, bare=not base.form)
                     yield from _in_orders(form, one, stem, text, way_out=way_out)
+
+
+def stems_for(stems: Sequence[Stem], asks: str) -> list[Stem]:
+    """The stems of an item, one a wording: those for what it asks."""
+    return [stem for stem in stems if stem.asks in {"", asks}]
+
+
+def _places_of(person: Described | None, described: str) -> dict[str, str]:
+    """What stands at the places of a text about a woman or a man; nothing of others."""
+    if person is None or person.gender == "unstated":
+        return {}
+    return about_person(described, person.gender)
 
 
 def _keyed(plain: bool) -> Keyed:  # noqa: FBT001 - the one thing that it is about
@@ -118,7 +132,8 @@ def _stem_text(
     yours = own if bare and item.baseline else item.your_text or own
     texts = {"item": own, "your_item": yours}
     filled = {name: put_in(text, values).replace(MASK, described) for name, text in texts.items()}
-    return put_in(stem.text, filled)
+    # A control has no description, and so nothing before its question.
+    return put_in(stem.text, {**values, **filled, "question": item.question}).strip()
 
 
 def _in_orders(
@@ -157,7 +172,12 @@ def presented_controls(
 ) -> Iterator[Prompt]:
     """The control items of a questionnaire, if any, in every stem and order."""
     for control in instrument.controls.items if instrument.controls else ():
-        item = Item(id=control.id, text=control.text, your_text=control.your_text)
+        item = Item(
+            id=control.id,
+            text=control.text,
+            your_text=control.your_text,
+            question=control.question,
+        )
         prompt = Prompt(
             instrument=instrument.id,
             item=control.id,
@@ -166,9 +186,11 @@ def presented_controls(
             group=CONTROL,
             text="",
             answer=control.expected,
+            keyed=control.keyed,
         )
-        for stem in stems:
-            text = _stem_text(stem, item, "", content.fields, bare=False)
+        values = {**content.fields, content.slot.name: ""}
+        for stem in stems_for(stems, control.asks):
+            text = _stem_text(stem, item, "", values, bare=False)
             yield from _in_orders(form, prompt, stem, text, way_out=way_out)
 
 

@@ -9,6 +9,7 @@ from typing import Literal
 from goffman.control_items import CONTROL
 from goffman.errors import did_you_mean
 from goffman.instruments.files import Faults, Row, TomlFile, read_table
+from goffman.instruments.grammar import PERSON_PLACES
 from goffman.instruments.templates import places, put_in, slot_text, stray_braces
 from goffman.records import (
     BASELINE,
@@ -24,7 +25,10 @@ from goffman.records import (
 
 MOST_PROMPTS = 5_000_000
 
-_FORM_COLUMNS = ("form", "verb", "plural", "plural_verb")
+_FORM_COLUMNS = ("form", "verb", "plural", "plural_verb", "vignette")
+_OF_ITEMS = ("wording", "dimension", "keyed", "choice_keyed", "your_text", "baseline")
+_OF_CHOICES = ("question", "asks")
+"""Further columns of items.csv, where there are nothing but choices."""
 _KEYED: tuple[Literal["plain", "reversed"], ...] = ("plain", "reversed")
 
 
@@ -41,7 +45,7 @@ def read_questionnaire(
     rows = read_table(
         items_path,
         required=["item", "text"],
-        optional=["wording", "dimension", "keyed", "choice_keyed", "your_text", "baseline"],
+        optional=[*_OF_ITEMS, *(_OF_CHOICES if kind == "choose" else ())],
         faults=faults,
     )
     if _too_many(len(rows) * len(wordings), "items × wordings", items_path.name, faults):
@@ -49,6 +53,8 @@ def read_questionnaire(
     items = _items(rows, wordings, faults)
     _check_baselines(rows, slot, kind=kind, faults=faults)
     values = {**fields, slot.name: "…"}
+    if kind == "choose":
+        values |= dict.fromkeys(PERSON_PLACES, "…")
     for row in rows if slot.name else ():
         frames = [
             wording
@@ -194,6 +200,8 @@ def _items(rows: Sequence[Row], wordings: Sequence[Wording], faults: Faults) -> 
                 choice_keyed=as_choice,
                 your_text=row["your_text"],
                 baseline=row["baseline"],
+                question=row["question"],
+                asks=row["asks"],
             )
         )
     for wording_id, names in there.items():
@@ -251,11 +259,12 @@ def _check_sentence(
             return
         masks = put_in(sentence, values).count(MASK)
         message = ""
-        if named.count(slot) != 1:
+        # Of choices the stem may have it: see choice.py.
+        if named.count(slot) != 1 and kind != "choose":
             message = f"the sentence must have {{{slot}}} once: '{sentence}'."
         elif kind == "fill" and masks != 1:
             message = f"the sentence must have {MASK} once, not {masks} times: '{sentence}'."
-        elif kind in {"classify", "ask"} and masks:
+        elif kind in {"classify", "ask", "choose"} and masks:
             only = f"the sentence has {MASK}, but only instruments of kind fill can have it"
             message = f"{only}: '{sentence}'."
         if message:
@@ -278,13 +287,30 @@ def _condition_rows(path: Path, faults: Faults) -> list[Row]:
     rows = read_table(
         path,
         required=["condition", "name", "group", "category", "form"],
-        optional=["verb", "plural", "plural_verb"],
+        optional=["verb", "plural", "plural_verb", "vignette"],
         faults=faults,
     )
     for row in rows:
         for column in _FORM_COLUMNS:
-            faults.check_plain(row.file, row.number, what=column, text=row[column])
+            if column == "vignette":
+                _check_vignette(row, faults)
+            else:
+                faults.check_plain(row.file, row.number, what=column, text=row[column])
     return rows
+
+
+def _check_vignette(row: Row, faults: Faults) -> None:
+    """Note a fault where a description has a place for something that no person has."""
+    text = row["vignette"]
+    for place in places(text):
+        if place not in PERSON_PLACES:
+            allowed = ", ".join(f"{{{name}}}" for name in PERSON_PLACES)
+            near = did_you_mean(place, PERSON_PLACES)
+            message = f"vignette has the unknown place '{{{place}}}'. Allowed: {allowed}.{near}"
+            faults.add(row.file, row.number, message)
+    if stray_braces(text) or MASK in text:
+        message = f"vignette is '{text}'. It cannot have a stray brace or {MASK}."
+        faults.add(row.file, row.number, message)
 
 
 def _conditions(rows: Sequence[Row], slot: Slot, faults: Faults) -> tuple[Condition, ...]:
@@ -305,7 +331,11 @@ def _conditions(rows: Sequence[Row], slot: Slot, faults: Faults) -> tuple[Condit
                 message = f"{column} is empty, but 'filled' in [slot] uses {{{column}}}."
                 faults.add(row.file, row.number, message)
         form = Form(
-            text=row["form"], verb=row["verb"], plural=row["plural"], plural_verb=row["plural_verb"]
+            text=row["form"],
+            verb=row["verb"],
+            plural=row["plural"],
+            plural_verb=row["plural_verb"],
+            vignette=row["vignette"],
         )
         if used and set(used) == set(places(slot.filled)):
             text = slot_text(slot, form)

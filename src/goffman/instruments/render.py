@@ -8,6 +8,8 @@ from pathlib import Path
 
 from goffman.choice_items import ChoiceForm
 from goffman.errors import InputError, did_you_mean
+from goffman.instruments.brought import OPTIONS as BROUGHT
+from goffman.instruments.brought import brought
 from goffman.instruments.completion import completed, written
 from goffman.instruments.controls import control_prompts
 from goffman.instruments.coreference import (
@@ -17,7 +19,7 @@ from goffman.instruments.coreference import (
 )
 from goffman.instruments.present import presented, presented_controls, presented_pairs
 from goffman.instruments.sentences import parse_adjective_placement, parse_setting
-from goffman.instruments.sized import SIZED_KINDS, SIZED_PAIRS, sized
+from goffman.instruments.sized import SIZED_KINDS, SIZED_PAIRS, part_of, sized
 from goffman.instruments.templates import put_in, slot_text
 from goffman.instruments.winobias import Reading, read_winobias
 from goffman.records import (
@@ -71,6 +73,10 @@ class PromptOptions:
     """Sentence pairs: how many are drawn; None: as the instrument says, or all of WinoBias's."""
     seed: int | None = None
     """Sentence pairs: which of them are drawn."""
+    vignettes: Path | None = None
+    """Descriptions: another study's file, asked as it is; see brought_vignettes.py."""
+    questions: Path | None = None
+    """Decisions: another study's file, asked as it is; see brought_questions.py."""
     way_out: bool | None = None
     """Choices: whether not to answer is an option; None: yes."""
     thorough: bool = True
@@ -99,8 +105,10 @@ def render(instrument: Instrument, options: PromptOptions | None = None) -> Rend
             f"--no-way-out cannot be used with {instrument.id}, because it has no options."
         )
     if isinstance(instrument.content, SentencePairs):
+        _refuse(instrument, options, BROUGHT, because="it has sentence pairs")
         return _of_pairs(instrument, instrument.content, options)
     _refuse(instrument, options, FOR_SENTENCE_PAIRS, because="it has no sentence pairs")
+    others = brought(instrument, instrument.content, options)
     if instrument.kind in CHOICES:
         prompts, controls = _choices(instrument, instrument.content, options)
     else:
@@ -112,8 +120,10 @@ def render(instrument: Instrument, options: PromptOptions | None = None) -> Rend
             tuple(as_asked(instrument, prompt) for prompt in some) for some in (prompts, controls)
         )
     if not options.thorough and instrument.kind in SIZED_KINDS:
-        prompts, controls = sized(prompts), sized(controls)
-    return Rendered(prompts=prompts, controls=controls)
+        part = part_of(instrument)
+        prompts, controls = sized(prompts, part), sized(controls, part)
+    # Who brings questions wants these, and all of them.
+    return Rendered(prompts=prompts if others is None else others, controls=controls)
 
 
 def _choices(
@@ -183,7 +193,7 @@ def chosen_wordings(
 ) -> list[str]:
     """The ids of the wordings to ask: those named, all of them for "all", else the default ones."""
     if instrument.kind in CHOICES:
-        known = default = [stem.id for stem in _form_of(instrument).stems]
+        known = default = list(dict.fromkeys(stem.id for stem in _form_of(instrument).stems))
     else:
         known = [wording.id for wording in content.wordings]
         default = [wording.id for wording in content.wordings if wording.default]

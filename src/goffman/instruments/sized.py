@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import replace
 
+from goffman.choice_items import ServerPart
 from goffman.records import BASELINE, Instrument, InstrumentKind, Prompt, is_control
 
 SIZED_KINDS: tuple[InstrumentKind, ...] = ("ask", "complete", "choose", "say", "write")
@@ -21,28 +23,51 @@ def sized_trials(instrument: Instrument) -> int:  # noqa: ARG001 - one for all, 
     return 1
 
 
-def sized(prompts: Sequence[Prompt]) -> tuple[Prompt, ...]:
+def part_of(instrument: Instrument) -> ServerPart:
+    """What the instrument says of its part for a server.
+
+    One order alone is a matter of requests: a probability takes none.
+    """
+    part = instrument.choice.server if instrument.choice else ServerPart()
+    if instrument.kind not in {"choose", "say"}:
+        return ServerPart()
+    one = instrument.kind == "choose" and part.orders == "one"
+    return replace(part, orders=None) if one else part
+
+
+def sized(prompts: Sequence[Prompt], part: ServerPart) -> tuple[Prompt, ...]:
     """Of the presentations of each item and condition one, in one order of the options or in two.
 
-    They go in turn, so that every item and every condition meets each about equally often. Both
-    orders are asked where there are two, and of controls; of more orders, one. Where people are
-    described, women and men are, in the same presentation; the baseline is left out.
+    They go in turn, so that every item and every condition meets each about equally often. Unless
+    the part says otherwise, both orders are asked where there are two and nobody is described; of
+    controls both are. Of more orders, one. Where people are described, women and men are, in the
+    same presentation; the baseline is left out.
     """
+    controls = all(map(is_control, prompts))
     items = _places(prompt.item for prompt in prompts)
     cells = _places((prompt.condition, prompt.form) for prompt in prompts)
     wordings = _places(prompt.wording for prompt in prompts)
     orders = _places(prompt.order for prompt in prompts)
     people = _people(prompts)
-    both = all(map(is_control, prompts)) or (len(orders) == 2 and not people)
+    two = part.orders == "both" if part.orders else not people
+    both = controls or (len(orders) == 2 and two)
     # The second half of the orders are those of the first half turned round.
     in_turn = max(len(orders) // 2, 1) if both else len(orders)
+    each = part.items or len(items)
+    # Blocks of items go fastest, so that even a small group of conditions meets all of them.
+    blocks = 1 if controls else max(-(-len(items) // each), 1)
     described = max((len(some) for some in people.values()), default=1)
 
     def is_asked(prompt: Prompt) -> bool:
         # Of a condition the wordings go fastest; the next item has the next one, turned round.
         item, cell = items[prompt.item], cells[prompt.condition, prompt.form]
-        rounds, turned = cell // len(wordings), item // len(wordings) if both else item
-        wording = (cell + item) % len(wordings)
+        if prompt.condition != BASELINE and blocks > 1 and item // each != cell % blocks:
+            return False
+        cell //= blocks
+        rounds = cell // len(wordings)
+        # Of an even number of wordings each would go with one order, were both to turn with items.
+        turned = item // len(wordings) if both or len(wordings) % 2 == 0 else item
+        wording = (item if part.same_wording else cell + item) % len(wordings)
         order = (rounds + turned * max(in_turn // 2, 1)) % in_turn
         person = (rounds // in_turn + item // 2) % described
         if orders[prompt.order] % in_turn != order or wordings[prompt.wording] != wording:

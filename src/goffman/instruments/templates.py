@@ -27,6 +27,7 @@ def slot_text(slot: Slot, form: Form) -> str:
         "verb": form.verb,
         "plural": form.plural,
         "plural_verb": form.plural_verb,
+        "vignette": form.vignette,
     }
     return put_in(slot.filled, values)
 

@@ -23,6 +23,8 @@ from goffman.measures.negative_sentiment import NegativeSentiment
 from goffman.measures.pronoun_preference import PronounPreference
 from goffman.measures.said_code import SaidCode
 from goffman.measures.said_code_by_gender import SaidCodeByGender
+from goffman.measures.said_vignette_code import SaidVignetteCode
+from goffman.measures.vignette_code import VignetteCode
 from goffman.models.kinds import answers_to
 from goffman.plugins import plugged, refuse
 
@@ -43,6 +45,8 @@ BUILT_IN: tuple[type[Measure], ...] = (
     CoreferenceChoice,
     CoreferenceSaid,
     GenderOfWriting,
+    VignetteCode,
+    SaidVignetteCode,
 )
 """In the order of the studies."""
 
@@ -80,6 +84,7 @@ FROM_INSTRUMENT: Mapping[str, Callable[[Any], Any]] = {
     "contrast": str,
     "against": str,
     "smallest": float,
+    "counted": str,
 }
 """The parameters that an instrument's settings give; top_k and depth there are about asking."""
 

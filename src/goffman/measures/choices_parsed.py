@@ -98,6 +98,17 @@ _REFUSES = re.compile(
 )
 
 
+_BARE = ("yes", "no")
+_ANSWERS = re.compile(rf"(?:^|[.:;!?()\[\]\-–—\n]|\b{_SAYS}\b{_FILL})\s*$")
+"""Before a bare yes or no that is an answer: the start, or the end of something else."""
+_GOES_ON = re.compile(
+    r"\s+(?:one|body|reason|need|matter|problem|doubt|way|question|idea|evidence|harm|issue|"
+    r"information|longer|more|such)\b",
+    re.IGNORECASE,
+)
+"""After a no that is a part of something longer."""
+
+
 class _Parses(Protocol):
     @property
     def parser(self) -> str: ...
@@ -245,11 +256,19 @@ def _by_words(part: str, options: Sequence[Option]) -> set[str]:
             continue
         for match in list(_words(one.text).finditer(left)):
             before = _NOT_ONLY.sub(" ", left[: match.start()])
+            # "There is no reason to" is no answer, where an option is a bare No.
+            if one.text.casefold() in _BARE and not _answers(before, left[match.end() :]):
+                continue
             if not _NEGATED.search(_clause(before)):
                 found.add(one.label)
             # Its words are no part of a shorter option.
             left = left[: match.start()] + "\0" * len(match[0]) + left[match.end() :]
     return found
+
+
+def _answers(before: str, after: str) -> bool:
+    """Whether a bare yes or no between these is an answer, and no word of a longer sentence."""
+    return bool(_ANSWERS.search(before)) and not _GOES_ON.match(after)
 
 
 def _labels(part: str, options: Sequence[Option], *, said: bool) -> set[str]:
@@ -268,7 +287,7 @@ def _labels(part: str, options: Sequence[Option], *, said: bool) -> set[str]:
     end = 0
     small = re.fullmatch(rf"\W*({known.lower()})\W*", part.strip())
     if small and not said:
-        return {small[1].upper()}
+        return {label for label in by_label if label.lower() == small[1]}
     for match in re.finditer(rf"(?<![\w.'])({known})(?![\w'])(?!\.\d)", part):
         before, after = part[: match.start()], part[match.end() :]
         along = found and _ALSO.fullmatch(part[end : match.start()])

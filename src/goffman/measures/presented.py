@@ -16,7 +16,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from goffman.choice_items import options_from
-from goffman.estimates.presented import DIRECTIONS, KEYINGS, wordings_in_turn
+from goffman.estimates.presented import DIRECTIONS, KEYINGS, items_in_turn, wordings_in_turn
 from goffman.measures.rows import IDS, above_baseline, as_scores, gaps, mean_over, only
 from goffman.measures.scale import scale
 
@@ -127,7 +127,11 @@ def means_of_codes(
             groups,
             gaps(only(groups, ["code"]), contrast=contrast, against=against),
             mean_over(presented, keep=("model",), level="model", over="prompts"),
-            scale(wordings_in_turn(cells), quantity="code", groups=(contrast, against)),
+            scale(
+                items_in_turn(wordings_in_turn(cells), places=True),
+                quantity="code",
+                groups=(contrast, against),
+            ),
         ]
     )
 

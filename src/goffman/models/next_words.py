@@ -7,6 +7,7 @@ each piece that is probable enough in its turn.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -104,9 +105,18 @@ class NextWord:
         return np.concatenate(in_halves(ask, encoded))
 
     def _spellings(self, label: str) -> list[int]:
-        """The tokens that read so, with and without space around."""
+        """The tokens that read so, with and without space around.
+
+        A label that is a word counts in capitals too; one that is no token, by its first word.
+        """
         if label not in self._spelled:
             found = [i for i, text in enumerate(self.tokens) if text.strip() == label]
+            if len(label) > 1:
+                wanted = {label.casefold()}
+                texts = [text.strip().casefold() for text in self.tokens]
+                if not wanted & set(texts):
+                    wanted = {re.split(r"\W", label.casefold())[0]}
+                found = [i for i, text in enumerate(texts) if text in wanted]
             if not found:
                 raise ModelError(
                     f"'{self._name}' has no token for the label '{label}' of an option, so that "

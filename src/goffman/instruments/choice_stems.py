@@ -1,0 +1,137 @@
+"""[[stems]] of choice.toml → how questions are put, checked; and whether they fit the items."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from goffman.choice_items import Scale, Stem
+from goffman.control_items import Controls
+from goffman.errors import did_you_mean
+from goffman.instruments.files import Faults, TomlFile
+from goffman.instruments.templates import places, stray_braces
+from goffman.records import MASK, Questionnaire
+
+_KEYED: tuple[Literal["plain", "reversed"], ...] = ("plain", "reversed")
+_ITEMS = ("item", "your_item")
+"""The places of a stem in which an item stands."""
+
+
+def read_stems(
+    toml: TomlFile,
+    scales: Sequence[Scale],
+    faults: Faults,
+    *,
+    of_pairs: bool,
+    slot: str | None,
+) -> tuple[Stem, ...]:
+    """The stems of the file; faults are noted.
+
+    ``slot``: its name, where the instrument has nothing but choices: a stem may hold it there.
+    """
+    stems: list[Stem] = []
+    tables = toml.tables("stems", faults)
+    if not tables:
+        faults.add(toml.name, None, "there is no [[stems]]: how a question is put.")
+    if of_pairs and len(tables) > 1:
+        message = "there are several [[stems]]. Sentence pairs have one."
+        faults.add(toml.name, tables[1].lines.get("id"), message)
+    known = [scale.id for scale in scales]
+    for table in tables:
+        table.require(["id", "text"] if of_pairs else ["id", "text", "scale"], faults)
+        keys = {"id": str, "text": str}
+        keys |= {} if of_pairs else {"scale": str, "keyed": str}
+        keys |= {"asks": str} if slot is not None else {}
+        given = table.take(keys, faults)
+        row = table.lines.get("id")
+        name = given.get("id", "")
+        asks = given.get("asks", "")
+        if name:
+            faults.check_id(toml.name, row, what="id in [stems]", given=name)
+        if name and (name, asks) in {(stem.id, stem.asks) for stem in stems}:
+            faults.add(toml.name, row, f"the stem '{name}' is there twice.")
+        if name == "all":
+            faults.add(toml.name, row, "'all' cannot be the id of a stem: it means all of them.")
+        keyed = faults.check_one_of(
+            toml.name,
+            table.lines.get("keyed"),
+            what="keyed",
+            given=given.get("keyed", "plain"),
+            allowed=_KEYED,
+        )
+        if "scale" in given and known:
+            row = table.lines.get("scale")
+            faults.check_one_of(toml.name, row, what="scale", given=given["scale"], allowed=known)
+        stem = Stem(
+            id=name,
+            text=given.get("text", ""),
+            scale=given.get("scale", ""),
+            keyed=keyed or "plain",
+            asks=asks,
+        )
+        if "text" in given:
+            further = ("question", slot) if slot is not None else ()
+            allowed = ("item", "pronoun") if of_pairs else (*_ITEMS, *further)
+            _check_stem(toml.name, table.lines.get("text"), stem, allowed, faults)
+        stems.append(stem)
+    return tuple(stems)
+
+
+def _check_stem(
+    file: str, row: int | None, stem: Stem, allowed: Sequence[str], faults: Faults
+) -> None:
+    what, named = f"the text of stem '{stem.id}'", places(stem.text)
+    for place in named:
+        if place not in allowed:
+            shown = ", ".join(f"{{{name}}}" for name in allowed)
+            near = did_you_mean(place, allowed)
+            faults.add(file, row, f"{what} has '{{{place}}}'. Allowed: {shown}.{near}")
+    if sum(place in _ITEMS for place in named) != 1:
+        faults.add(file, row, f"{what} must have {{item}} in it once.")
+    if "pronoun" in allowed and named.count("pronoun") != 1:
+        faults.add(file, row, f"{what} must have {{pronoun}} in it once.")
+    if named.count("question") > 1:
+        faults.add(file, row, f"{what} has {{question}} more than once.")
+    if stray_braces(stem.text):
+        faults.add(file, row, f"{what} has a stray brace: '{stem.text}'.")
+    if MASK in stem.text:
+        faults.add(file, row, f"{what} has {MASK}: nothing is filled in a choice.")
+
+
+def check_items(
+    toml: TomlFile, content: Questionnaire, stems: Sequence[Stem], faults: Faults
+) -> None:
+    """Note a fault where a wording has no stem for an item, or the two do not fit together."""
+    wordings = list(dict.fromkeys(stem.id for stem in stems))
+    slot = content.slot.name
+    for item in content.items:
+        for wording in wordings:
+            mine = [s for s in stems if s.id == wording and s.asks in {"", item.asks}]
+            where = f"the item '{item.id}' in the wording '{wording}'"
+            if len(mine) != 1:
+                many = "no stem" if not mine else "several stems"
+                faults.add(toml.name, None, f"{where} has {many}: asks is '{item.asks}'.")
+                return
+            named = places(mine[0].text)
+            if (named + places(item.text)).count(slot) != 1:
+                faults.add(toml.name, None, f"{where} must have {{{slot}}} once.")
+                return
+            if ("question" in named) is not bool(item.question):
+                lacks = "no {question} for it" if item.question else "{question}, and it has none"
+                faults.add(toml.name, None, f"{where} has a stem with {lacks}.")
+                return
+
+
+def check_controls(
+    toml: TomlFile, controls: Controls, stems: Sequence[Stem], faults: Faults
+) -> None:
+    """Note a fault where a wording has no stem for a control, or it lacks what the stem needs."""
+    wordings = set(dict.fromkeys(stem.id for stem in stems))
+    for control in controls.items:
+        mine = [stem for stem in stems if stem.asks in {"", control.asks}]
+        if {stem.id for stem in mine} != wordings:
+            message = f"the control '{control.id}' has no stem in some wording: its asks is "
+            faults.add(toml.name, None, f"{message}'{control.asks}'.")
+        elif any(("question" in places(stem.text)) is not bool(control.question) for stem in mine):
+            message = f"the control '{control.id}' and the stems must both have a question, or none"
+            faults.add(toml.name, None, f"{message}.")

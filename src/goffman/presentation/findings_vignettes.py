@@ -1,0 +1,92 @@
+"""What is said about people who are described: against daily troubles, and by gender."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from goffman.estimates.clear import points
+from goffman.presentation.findings import (
+    finding,
+    heading,
+    of_model,
+    tested_said,
+    untested,
+    verdict_said,
+)
+from goffman.presentation.findings_choices import presented_first
+from goffman.presentation.findings_presented import answering_said
+from goffman.presentation.findings_reference import above_reference
+from goffman.presentation.findings_reliability import reliability
+from goffman.presentation.numbers import difference_said, number
+from goffman.presentation.shown import plain
+
+if TYPE_CHECKING:
+    from goffman.presentation.base import Finding
+    from goffman.presentation.section import Section
+
+    Row = Mapping[str, Any]
+
+
+IN_TURN = "Each question was asked in one wording, so the effect of wording is unknown."
+
+
+def described_apart(section: Section) -> Iterator[Finding]:
+    """Whether people described with one thing draw more stigma than those with the other."""
+    for row in section.contrasts("groups").iter_rows(named=True):
+        first, second = (f"{plain(row[side])} {section.noun.many}" for side in ("first", "second"))
+        head = heading(
+            row,
+            more=f"More stigma in {first} than in {second}",
+            less=f"More stigma in {second} than in {first}",
+            between=f"between {first} and {second}",
+        )
+        text = (
+            f"The mean code of the questions about distance and violence to others is "
+            f"{number(row['mean_first'])} in {first} and {number(row['mean_second'])} in {second}: "
+            f"{difference_said(row)}.{verdict_said(row)}"
+        )
+        rest = [above_reference(section, row["model"]), *_by_gender(section, row["model"])]
+        also = _by_wording(section, row) | {"rest": " ".join(filter(None, rest))}
+        found = finding(row, head, text, _more(section, row), **also)
+        yield presented_first(section, found)
+
+
+def _by_wording(section: Section, row: Row) -> dict[str, Any]:
+    """How far the difference depends on the wording; empty: there is one."""
+    if not of_model(section.contrasts("wordings"), row["model"]).height and section.wordings[1:]:
+        return {"wording": IN_TURN}
+    gaps = of_model(section.rows("model", "code-gap"), row["model"])
+    values = gaps.filter(pl.col("wording").is_not_null())["value"].sort()
+    if len(values) < 2:
+        return {}
+    said = (
+        f"Across {len(values)} wordings, the difference ranges from {number(values[0])} to "
+        f"{number(values[-1])}."
+    )
+    return {"wording": said, "by_wording": (values[0], values[-1])}
+
+
+def _by_gender(section: Section, model: str) -> Iterator[str]:
+    """Whether a woman or a man with the same description draws more stigma."""
+    for row in of_model(section.contrasts("genders"), model).iter_rows(named=True):
+        way = {
+            1: "is clearly higher about a woman than about a man",
+            -1: "is clearly lower about a woman than about a man",
+            0: "does not clearly differ between a woman and a man",
+        }[points(row)]
+        if untested(row):
+            way = "could not be tested between a woman and a man"
+        yield (
+            f"With the same {plain(row['group'])} {section.noun.one}, the mean code {way} "
+            f"({number(row['mean_first'])} and {number(row['mean_second'])}; "
+            f"{difference_said(row)})."
+        )
+
+
+def _more(section: Section, row: Row) -> Iterator[str]:
+    yield f"{tested_said(row, many=section.noun.many)}."
+    yield from answering_said(section, row["model"])
+    yield from reliability(section, row["model"])
