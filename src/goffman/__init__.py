@@ -255,6 +255,7 @@ people are shown it.
       evidence.py       prompts and answers, packed small enough for a page
       figures.py  figures_together.py   every figure of a run; two measures together
       figures_anchors.py  figures_shares.py  tables_anchors.py  anchored.py   models, people
+      labels.py         which points of a scatter are named
       set_beside.py     a measured run set beside anchors anew
       images.py         figures as SVG, PNG, PDF, with no browser
       tables.py         every table of a run as CSV, Markdown and LaTeX

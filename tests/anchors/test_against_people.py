@@ -165,3 +165,18 @@ def test_only_what_people_were_asked_is_compared() -> None:
     other = scores.with_columns(condition=pl.lit("grief"))
     assert against_people(other, prompts, {"vignettes-choice": Toy()}, [ANCHOR]) == ([], [])
     assert against_people(scores, prompts, {"another": Toy()}, [ANCHOR]) == ([], [])
+
+
+def test_each_question_in_a_wording_of_its_own_is_still_a_mean_and_a_gap_is_none() -> None:
+    """As a server is asked: no wording has both questions, which here both count."""
+    scores, prompts = asked(lambda item, *_: {"work": 0.2, "genetics": 0.6}[item])
+    own = (pl.col("item") == "work") == (pl.col("wording") == "w1")
+    both = {"vignettes-choice": Toy(counted="x")}
+    of_one = scores.filter(own).with_columns(dimension=pl.lit("x"))
+    found, _ = against_people(of_one, prompts, both, [ANCHOR])
+    (overall,) = [one for says, one in found if says.kind == "anchor-overall"]
+    assert overall.mean_first == pytest.approx(0.4)
+    assert overall.interval_over == GIVEN
+    gone = pl.when(pl.col("item") == "work").then(None).otherwise(pl.col("value"))
+    found, _ = against_people(of_one.with_columns(value=gone), prompts, both, [ANCHOR])
+    assert {says.kind for says, _ in found} == {"anchor-difference"}

@@ -31,6 +31,9 @@ SHARE = "share-endorsing"
 
 DIFFERENCE, OVERALL, GENDER = AGAINST_PEOPLE
 
+MIXED = "mixed"
+"""In the place of a wording: each question in a wording of its own."""
+
 Found = list[tuple[Contrast, "Estimate"]]
 Said = Mapping[tuple[str, str, str], People]
 """Item, condition and gender → what people said."""
@@ -65,17 +68,21 @@ class Shares:
     def by_wording(
         self, condition: str, items: Sequence[str], gender: str | None = None
     ) -> dict[str, float]:
-        """The model's mean over the items, by wording: only wordings that all of them have."""
+        """The model's mean over the items, by wording; none where an item has no value.
+
+        Where no wording was asked of all of them, one mean over whatever each was asked in.
+        """
         rows = self.rows.filter(pl.col("condition") == condition, pl.col("item").is_in(list(items)))
         if gender is not None:
             rows = rows.filter(pl.col("gender") == gender)
+        rows = rows.filter(pl.col("value").is_not_null())
         cells = rows.group_by("wording", "item").agg(pl.col("value").mean())
         means = cells.group_by("wording").agg(pl.col("value").mean(), n=pl.len()).sort("wording")
-        return {
-            wording: value
-            for wording, value, n in means.rows()
-            if n == len(items) and value is not None
-        }
+        found = {wording: value for wording, value, n in means.rows() if n == len(items)}
+        if found or rows["item"].n_unique() < len(items):
+            return found
+        of_items = rows.group_by("item").agg(pl.col("value").mean())
+        return {MIXED: float(of_items["value"].to_numpy().mean())}
 
 
 def against_people(
@@ -147,7 +154,6 @@ def _fitting(
             pl.col("instrument") == instrument,
             pl.col("level") == "prompt",
             pl.col("quantity") == SHARE,
-            pl.col("value").is_not_null(),
         ).join(genders, on="prompt_id")
         rows = rows.with_columns(
             gender=pl.col("gender_of"),

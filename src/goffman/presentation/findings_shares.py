@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from goffman.estimates.against_people import DIFFERENCE, GENDER, OVERALL
 from goffman.estimates.clear import points
 from goffman.presentation.numbers import corrected_said
+from goffman.stats.two_sources import BOTH, GIVEN
 
 if TYPE_CHECKING:
     from goffman.presentation.anchored import AnchoredModel
@@ -105,6 +106,10 @@ def _gender(one: AnchoredModel) -> Iterator[str]:
 
 
 def _covers(rows: Sequence[Row]) -> Iterator[str]:
-    over = dict.fromkeys(row["interval_over"] for row in rows if row["interval_over"])
-    if over:
-        yield f"The intervals cover other {'; or other '.join(over)}."
+    """What the intervals are over: in one wording, people alone."""
+    over = {row["interval_over"] for row in rows}
+    if BOTH in over:
+        yield "The intervals cover other respondents and other wordings."
+    if GIVEN in over:
+        where = "Where a question has one wording only" if BOTH in over else "As asked here"
+        yield f"{where}, the intervals cover other respondents, but not other wordings."

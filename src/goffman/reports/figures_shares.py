@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
 
 from goffman.presentation.figure import Figure, choice, chosen, data, figure, tip, view
+from goffman.reports.labels import spaced
 from goffman.terminal import printable
 
 if TYPE_CHECKING:
@@ -24,7 +26,7 @@ def shares(models: Sequence[AnchoredModel], *, part: str) -> Figure:
         *choice("name", "About", who),
         *choice("model", "Model", [one.shown for one in models]),
     )
-    columns = ("condition", "name", "model", "item", "people", "low", "high", "value")
+    columns = ("condition", "name", "model", "item", "people", "low", "high", "value", "label")
     spec = view(
         data(points, *columns),
         _layers(),
@@ -48,11 +50,17 @@ def shares(models: Sequence[AnchoredModel], *, part: str) -> Figure:
 
 def _points(one: AnchoredModel) -> pl.DataFrame:
     rows = one.points.filter(pl.col("item").is_not_null()).sort("condition", "item")
+    labels: list[str | None] = []
+    for of in rows.partition_by("condition", maintain_order=True):
+        people, model = of["people"].to_numpy(), of["value"].to_numpy()
+        names = [one.item(name) for name in of["item"]]
+        labels += spaced(people, model, np.abs(model - people), names)
     return rows.with_columns(
         pl.selectors.float().round_sig_figs(6),
         model=pl.lit(one.shown),
         name=pl.Series([one.called(name) for name in rows["condition"]], dtype=pl.String),
         item=pl.Series([one.item(name) for name in rows["item"]], dtype=pl.String),
+        label=pl.Series(labels, dtype=pl.String),
     )
 
 
@@ -75,7 +83,7 @@ def _layers() -> list[Spec]:
     people = {"field": "people", "title": "People", "format": ".0%", "type": "quantitative"}
     model = {"field": "value", "title": "Model", "format": ".0%", "type": "quantitative"}
     text: Spec = {"type": "text", "style": "cell-label", "tooltip": None, "dy": -8}
-    # A name stands where there is room for it.
+    # On the right there is no room for what would follow a point.
     sides = (("left", "datum.people <= 0.6", 4), ("right", "datum.people > 0.6", -4))
     layers: list[Spec] = [
         {
@@ -98,8 +106,8 @@ def _layers() -> list[Spec]:
         layers.append(
             {
                 "mark": {**text, "align": align, "dx": shift},
-                "transform": [{"filter": where}],
-                "encoding": {"text": {"field": "item", "type": "nominal"}},
+                "transform": [{"filter": f"isValid(datum.label) && {where}"}],
+                "encoding": {"text": {"field": "label", "type": "nominal"}},
             }
         )
     return layers
