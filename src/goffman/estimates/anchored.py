@@ -126,6 +126,7 @@ def correlated(one: Beside) -> Found:
         for kind, coefficient in (("anchor", "pearson"), ("anchor-rank", "spearman")):
             says = one.contrast(kind, item)
             estimate = related(profile, coefficient, contrast=says.text)  # type: ignore[arg-type]
+            estimate = replace(estimate, left_out=len(one.people[item]) - len(places))
             found.setdefault(kind, []).append((says, estimate))
         if len({one.answers.categories[place] for place in places}) > 1:
             says = one.contrast("anchor-partial", item)

@@ -72,7 +72,8 @@ def _numbers(row: Mapping[str, Any], sign: str = "r") -> str:
 def _head(one: AnchoredModel, rows: Sequence[Mapping[str, Any]]) -> tuple[str, str]:
     """The strongest clear relation, or that there is none; and its numbers."""
     best = next((row for row in rows if points(row)), rows[0])
-    across, its = f"Across {best['n']} {one.many}", f"Its {one.quantity}"
+    whole = f" of {best['n'] + best['left_out']}" if best["left_out"] else ""
+    across, its = f"Across {best['n']}{whole} {one.many}", f"Its {one.quantity}"
     item = one.item(best["dimension"])
     if points(best):
         moves = "rises" if best["effect"] > 0 else "falls"
