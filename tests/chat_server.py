@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import math
 import sys
 import threading
 import time
@@ -91,6 +92,21 @@ def completion(text, *, model="mini", **more):
         "system_fingerprint": "fp_1",
         **more,
     }
+
+
+def with_probabilities(body, tokens, *, top):
+    """The answer with its tokens, each with what it could have been: a mapping to probabilities.
+
+    ``top``: so many of these are named, as the request asks, the most probable first.
+    """
+    content = []
+    for token, rivals in tokens:
+        ordered = sorted(rivals.items(), key=lambda one: -one[1])[:top]
+        named = [{"token": one, "logprob": math.log(p)} for one, p in ordered]
+        own = math.log(rivals[token]) if token in rivals else -9999.0
+        content.append({"token": token, "logprob": own, "top_logprobs": named})
+    body["choices"][0]["logprobs"] = {"content": content}
+    return body
 
 
 async def at_once(request):

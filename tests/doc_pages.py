@@ -12,6 +12,7 @@ from typing import Any
 import typer
 
 from goffman.cli import app
+from goffman.cli_options import help_row
 
 ROOT = Path(__file__).parents[1]
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
@@ -102,12 +103,12 @@ def reference() -> str:
         "prints JSON instead of a table. `goffman --version` prints the version.\n",
     ]
     for name, command in commands():
-        about = command.help.replace("\n\n", "\n").split("\n")
-        parts.append(f"## goffman {name}\n\n{' '.join(about).strip()}\n")
-        rows = [(argument, one.help) for argument, one in _arguments(command)]
+        parts.append(f"## goffman {name}\n")
+        parts += [_paragraph(text) for text in command.help.strip().split("\n\n")]
+        rows = [help_row(one) for one in command.params if one.opts == [one.name]]
         usage = " ".join(["goffman", name, *(argument for argument, _ in rows)])
         parts.append(f"```text\n{usage}\n```\n")
-        rows += [(_spelled(option, one), _about(one)) for option, one in options(command).items()]
+        rows += [help_row(one) for one in options(command).values()]
         # A bar would end the cell.
         cells = ((given.replace("|", " or "), what) for given, what in rows)
         table = "".join(f"| `{given}` | {what} |\n" for given, what in cells)
@@ -115,18 +116,7 @@ def reference() -> str:
     return "\n".join(parts)
 
 
-def _arguments(command: Any) -> Iterator[tuple[str, Any]]:
-    for one in command.params:
-        if one.opts == [one.name]:
-            yield one.metavar or one.name.upper(), one
-
-
-def _spelled(option: str, one: Any) -> str:
-    return option if one.is_flag else f"{option} {one.metavar or '…'}"
-
-
-def _about(one: Any) -> str:
-    default = one.default
-    shown = getattr(default, "value", default)
-    unsaid = shown is None or one.is_flag or "Default:" in one.help
-    return one.help if unsaid else f"{one.help} Default: {shown}."
+def _paragraph(text: str) -> str:
+    """A paragraph of a help as Markdown; one whose lines are to stay as they are is a block."""
+    first, _, rest = text.partition("\n")
+    return f"```text\n{rest}\n```\n" if first == "\b" else f"{' '.join(text.split())}\n"

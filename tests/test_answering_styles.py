@@ -42,6 +42,10 @@ def first(prompt: Prompt, _place: int) -> str:
     return prompt.options[0].label
 
 
+def third(prompt: Prompt, _place: int) -> str:
+    return prompt.options[2].label
+
+
 def agrees(prompt: Prompt, _place: int) -> str:
     """With every statement; elsewhere it heeds what is asked."""
     agreeing = [one.label for one in prompt.options if one.text == "Strongly agree"]
@@ -102,6 +106,7 @@ def asked(instrument: Path, folder: Path, style: Style, *, thorough: bool) -> Au
     ("style", "called"),
     [
         (first, "Always picks the option listed first"),
+        (third, "Always says “C”"),
         (agrees, "Agrees with whatever is said"),
         (refuses_one_order, "Does not answer 50% of the time"),
         (refuses_at_random, r"Does not answer [45]\d% of the time"),
@@ -114,6 +119,24 @@ def test_a_style_is_called_so_and_no_difference_between_groups_is(
     assert re.search(called, "\n".join(done.summary))
     assert re.search(called, done.report.read_text())
     assert_no_group_stands_out(tmp_path)
+
+
+def five(prompt: Prompt, _place: int) -> str:
+    """5 of a scale from 1 to 9; elsewhere it heeds what is asked."""
+    return "5" if prompt.options[0].label == "1" else by_content(prompt)
+
+
+@pytest.mark.parametrize(
+    ("style", "called"),
+    [
+        (third, "Always says “3” or “C”"),
+        (five, "Always says “5”, the middle of the scale, where the options have numbers"),
+    ],
+)
+def test_a_model_that_says_the_same_number_of_a_scale_is_called_so(tmp_path, style, called):
+    done = asked(Path("attribution"), tmp_path, style, thorough=False)
+    assert called in "\n".join(done.summary)
+    assert called in done.report.read_text()
 
 
 def assert_no_group_stands_out(folder: Path) -> None:

@@ -45,6 +45,17 @@ def finished(masked, tmp_path_factory):
     return folder
 
 
+def test_a_few_prompts_are_of_every_group(tmp_path, masked):
+    options = AskOptions(controls=False, limit=28 * 7)
+    run = audit([masked], instruments=["social-distance"], output=tmp_path / "r", options=options)
+    prompts = pl.read_parquet(run.folder / "prompts.parquet")
+    assert prompts.height == 28 * 7
+    asked = prompts.group_by("group", "condition", maintain_order=True).len()
+    assert asked["group"].to_list()[:4] == ["baseline", "stigmatized", "non-stigmatized", "rare"]
+    # Whole conditions: 28 sentences for each of their names, but for the last.
+    assert all(count % 28 == 0 for count in asked["len"][:-1])
+
+
 def test_every_instrument_that_a_model_can_answer_is_asked_and_the_rest_is_said(
     masked, classifier, tmp_path
 ):

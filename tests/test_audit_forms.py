@@ -15,6 +15,9 @@ from few_conditions import with_few_conditions
 from goffman.audit import audit
 from goffman.choice_items import options_from
 from goffman.errors import InputError, ModelError
+from goffman.instruments.forms import form_of
+from goffman.instruments.load import load_instrument
+from goffman.instruments.render import render
 from goffman.models.base import LoadOptions, Opening, Sampling
 from goffman.models.spec import load
 from goffman.options import AskOptions, ChatOptions, Listener
@@ -136,7 +139,7 @@ def test_a_system_prompt_makes_other_prompts(chat, few, tmp_path):
 
 
 def test_thorough_asks_every_presentation(causal, few, tmp_path):
-    told = {}
+    told, parts = {}, {}
     for thorough in (False, True):
         notes = []
         audit(
@@ -148,8 +151,38 @@ def test_thorough_asks_every_presentation(causal, few, tmp_path):
         )
         (line,) = [note for note in notes if "-choice" in note]
         told[thorough] = int(line.split(": ")[1].split()[0].replace(",", ""))
+        parts[thorough] = [note for note in notes if "balanced part" in note]
     # Four stems in both orders; of these one stem in both orders.
     assert told[True] == 4 * told[False]
+    assert parts[True] == []
+    # Completions are half as many: their sentence is its own order.
+    asked, every = (told[thorough] + told[thorough] // 2 for thorough in (False, True))
+    assert parts[False] == [
+        f"{causal} is asked a balanced part of the prompts: {asked:,} of {every:,}. "
+        "--thorough asks all."
+    ]
+
+
+def test_a_part_is_said_before_anybody_is_asked_with_trials_and_limit(few, tmp_path):
+    notes = []
+    with ChatServer() as server:
+        audit(
+            [f"{server.url}#mini"],
+            instruments=["coreference", few],
+            output=tmp_path,
+            options=AskOptions(forms=("ask", "said"), dry_run=True, controls=False, limit=700),
+            listener=Listener(note=notes.append),
+        )
+        assert server.requests == []
+        (line,) = [note for note in notes if "balanced part" in note]
+    asked = sum(
+        int(note.split(": ")[-1].split()[0].replace(",", ""))
+        for note in notes
+        if note.endswith(" prompts.") and "balanced" not in note
+    )
+    of_few = len(render(form_of(load_instrument(few), "said")).prompts)
+    # A thorough audit would ask 700 sentences five times, and 700 of each form with options.
+    assert f": {asked:,} of {700 * 5 + 700 + min(of_few, 700):,}. --thorough asks all." in line
 
 
 def server_that_completes(*, gives_probabilities, begins_anew=False):

@@ -156,7 +156,7 @@ AUDIT = ("audit", "bundled:mini", "--dry-run", "--instrument", "attribution")
         ),
         (
             ("replicate", "mei2022"),
-            "STUDY is 'mei2022'. Allowed: mei2023, lin2022, briegel2023.",
+            "STUDY is 'mei2022'. Allowed: mei2023, lin2022, briegel2023, moore2025, gueorguieva2025.",
         ),
         (
             (*AUDIT, "--batch-size", DIGITS),
@@ -181,7 +181,7 @@ AUDIT = ("audit", "bundled:mini", "--dry-run", "--instrument", "attribution")
         ((*AUDIT, ""), "MODEL is empty. Give a value."),
         (("compare", "", ""), "RUN is empty. Give a value."),
         (("agree", "a.csv", ""), "RUN|FILE is empty. Give a value."),
-        (("validate", ""), "PATH is empty. Give a value."),
+        (("validate", ""), "INSTRUMENT is empty. Give a value."),
         (
             ("check", "no-run", "--fail-if", "gap > 1e999"),
             "--fail-if 'gap > 1e999' cannot be read: 1e999 is too large a number. Write it like "
@@ -247,7 +247,7 @@ def test_an_option_that_no_model_can_heed_is_told(run: Callable[..., Said]) -> N
     code, said = run(*AUDIT, *given)
     assert code == 0
     assert said.splitlines()[:-1] == [
-        f"{option} has no effect, because this audit has no chat model."
+        f"{option} has no effect, because this audit has no model that replies in text."
         for option in ("--trials", "--temperature", "--top-p", "--max-tokens")
     ]
     code, said = run(
@@ -262,5 +262,51 @@ def test_an_option_that_no_model_can_heed_is_told(run: Callable[..., Said]) -> N
     )
     assert code == 0
     assert [line for line in said.splitlines() if "no effect" in line] == [
-        "--top-k has no effect, because this audit has no masked model."
+        "--top-k has no effect, because this audit has no model that fills in words."
     ]
+
+
+@pytest.mark.parametrize(
+    ("given", "nobody"),
+    [
+        (("--system", "Be kind."), "chat or causal model"),
+        (("--thorough",), "chat or causal model"),
+        (("--timeout", "9"), "model on a server"),
+        (("--price-in", "1", "--price-out", "2"), "model on a server"),
+    ],
+)
+def test_further_options_that_no_model_can_heed_are_told(
+    given: tuple[str, ...], nobody: str, run: Callable[..., Said]
+) -> None:
+    code, said = run(*AUDIT, *given)
+    assert code == 0
+    assert f"{given[0]} has no effect, because this audit has no {nobody}." in said.splitlines()
+
+
+def test_a_server_heeds_no_option_about_this_machine(run: Callable[..., Said]) -> None:
+    code, said = run(
+        "audit", "http://127.0.0.1:9/v1#m", "--dry-run", "--sentence-pairs", "1", "--device", "cpu"
+    )
+    assert code == 0
+    assert (
+        "--device has no effect, because this audit has no model on this machine."
+        in said.splitlines()
+    )
+
+
+def test_what_no_model_heeds_does_not_bind_the_run(run: Callable[..., Said]) -> None:
+    """--trials of a masked model: the same command without it resumes the run."""
+    asked = ("audit", "bundled:mini", "--instrument", "care-seeking", "--limit", "2", "--no-report")
+    code, _ = run(*asked, "--output", "mine", "--trials", "3", "--system", "Be kind.")
+    assert code == 0
+    code, said = run(*asked, "--output", "mine")
+    assert code == 0, said
+
+
+def test_a_system_prompt_that_is_no_file_is_not_sent_as_one(run: Callable[..., Said]) -> None:
+    code, said = run(*AUDIT, "--system", "nofile.txt")
+    assert code == 2
+    assert said.strip() == (
+        "--system is 'nofile.txt', which looks like a file, but there is no such file. Correct "
+        "the name, or give the system prompt itself."
+    )

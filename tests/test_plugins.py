@@ -134,7 +134,7 @@ def test_a_measure_in_one_file_can_be_compared_gated_and_exported(toy, audited):
     ]  # fmt: skip
     assert "toy-distance.gap[" in listed[1]
     assert '"likely"' in compared[1]
-    assert "Such results can support the claim that a toy is a toy." in card[1]
+    assert "Where such a result is clear, it can support the claim that a toy is a toy." in card[1]
     assert '"gap,none"' in lm_eval[1]
     assert '"mean.likely.stigmatized,none"' in lm_eval[1]
 

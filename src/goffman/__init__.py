@@ -64,6 +64,7 @@ people are shown it.
       completion.py     sentences with a mask, for models that complete or write
       forms.py          an instrument → every form in which it can be asked
       present.py        a question with options → its presentations
+      personas.py       system prompts as data: who a model is told to be
       sized.py          a balanced part of them, for a model behind a server
       brought.py        another study's questions, asked as they are in place of our own
       brought_vignettes.py  brought_questions.py   … their files → prompts, refused by line
@@ -117,6 +118,7 @@ people are shown it.
       journal.py        replies as they come, each on the disk before it counts
       useless.py        replies without an answer, noticed before all are paid for
       said_words.py     replies in which a blank was filled → fills
+      said_options.py   … to a question with options, whose probabilities came along → choices
       remarks.py        what a user should know of a model's replies
       forecast.py       what asking a chat model will take, said before it begins
       pronouns.py       which pronouns are compared in which sentences
@@ -158,6 +160,7 @@ people are shown it.
       correct.py        p-values corrected over a declared family
       agreement.py      κ, weighted κ, α
       reliability.py    how far a scale's numbers would come out again: G, Φ, α, split halves
+      variance.py       how much of a table's variance lies in each of its factors
     estimates/        CONTRASTS that measures choose from
       contrast.py       one contrast: its test, effect and interval together
       clear.py          what may be called clear
@@ -215,6 +218,7 @@ people are shown it.
       figures_vignettes.py  tables_vignettes.py   who endorses which question about whom
       tables.py         tables of scores and estimates
       tables_reliability.py  the reliability of a scale, and what stands beside a condition
+      variance.py       where the variance of single answers lies
       table_text.py     a table as text in which nothing plays tricks
       evidence.py       answers as rows: what was said, how probable, what it counts as
       evidence_choices.py  options with their probabilities; replies as they were read
@@ -229,6 +233,7 @@ people are shown it.
       fills.py          the k most probable words that are stored
       presented.py      how a question with options is presented, and means over its orders
       described.py      a woman and a man in the same question
+      variance.py       the variance of single answers, split
       vignettes.py      people described: the stigma score, beliefs, the share who endorse
       pair_choices.py   two people as options: accuracies and bias
       agreement.py      whether the text names the most probable option
@@ -270,6 +275,9 @@ people are shown it.
       rows.py           when a number agrees with the one that was printed
       mei2023.py  lin2022.py  briegel2023.py   our tables → the study's numbers
       mei2023_import.py  lin2022_import.py  briegel2023_import.py   the authors' files → our tables
+      moore2025.py  gueorguieva2025.py   answers → the study's numbers
+      moore2025_import.py  gueorguieva2025_import.py   the authors' files → answers
+      moore2025_people.py  what people said to the same questions, and the authors' table of it
       lin2022_phrases.py  phrases that ended in a gendered word → fills → scores
       download.py       the authors' files, each checked by its sha256
       data/             what was printed, and the files' addresses and checksums

@@ -23,7 +23,7 @@ from goffman.models.kinds import answers_to, kinds
 from goffman.models.precision import draw_sample
 from goffman.models.spec import check, load
 from goffman.options import AskOptions, Listener, MeasureOptions
-from goffman.questions import Asking, Question, who_is_asked
+from goffman.questions import Asking, Question, part_said, who_is_asked
 from goffman.records import MASK, is_control
 from goffman.runs.ask import (
     Asked,
@@ -44,12 +44,13 @@ from goffman.runs.manifest import (
 )
 from goffman.runs.plan import BatchLimits, limits_for
 from goffman.runs.pronouns import pronoun_forms, with_one_mask
+from goffman.runs.said_options import keep_options, options_of_replies
 from goffman.score import load_words, parser_of
 
 if TYPE_CHECKING:
     from goffman.lexicons.words import Words
     from goffman.models.base import Fills, Identity
-    from goffman.records import AnswerTable, Prompt
+    from goffman.records import Prompt
     from goffman.runs.entries import Entry
 
 
@@ -91,8 +92,11 @@ def audit(
     pairs = who_is_asked(models, instruments, loading=loading, options=options, listener=listener)
     of_models = {pair.model: pair.kind for pair in pairs}
     check_fit(of_models, labels=loading.labels, pairs=measuring.pairs)
-    for sentence in without_effect(options, _tables(pairs)):
+    for sentence in without_effect(pairs, options, loading):
         listener.note(sentence)
+    for pair in pairs:
+        if part := part_said(pair):
+            listener.note(part)
     folder = output or default_folder(models)
     check_place(folder)
     words, people = _words(pairs, folder, measuring), anchors_with(measuring.anchors)
@@ -117,16 +121,6 @@ def audit(
         )
         page = _report(work, words) if report else None
     return Audit(folder=folder, asked=tuple(asked), summary=said, report=page)
-
-
-def _tables(pairs: Sequence[Asking]) -> set[AnswerTable]:
-    """Where the answers will go."""
-    tables = (
-        kinds()[pair.kind].table_for(one.instrument.kind, served=behind_server(pair.model))
-        for pair in pairs
-        for one in pair.questions
-    )
-    return {table for table in tables if table is not None}
 
 
 def _counted(prompts: Sequence[Prompt]) -> str:
@@ -311,7 +305,28 @@ def _ask_chat(work: _Work, pair: Asking) -> Iterator[Asked]:
     for question in pair.questions:
         if not behind_server(pair.model) and question.instrument.kind in kinds()[pair.kind].here:
             yield _ask_question(work, question, model, limits)
-    yield from chatting.ask(work.run, model, questions)
+    for asked in chatting.ask(work.run, model, questions):
+        yield asked
+        yield from _with_replies(work, pair, asked.instrument)
+
+
+def _with_replies(work: _Work, pair: Asking, said: str) -> Iterator[Asked]:
+    """The options' probabilities that a server gave with its replies to an instrument, if any."""
+    if said not in pair.beside:
+        return
+    question = pair.beside[said]
+    (in_text,) = (one for one in pair.questions if one.instrument.id == said)
+    found = options_of_replies(
+        work.run.folder,
+        in_text.prompts,
+        question.prompts,
+        model=pair.model,
+        note=work.listener.note,
+    )
+    if found is not None:
+        _enter_instrument(work.run, question, [pair.model])
+        keep_prompts(work.run, question.instrument.id, question.prompts)
+        yield keep_options(work.run, found, instrument=question.instrument.id)
 
 
 def _chatting(options: AskOptions, loading: LoadOptions, listener: Listener) -> Chatting:
@@ -334,6 +349,7 @@ def _chat_questions(pair: Asking) -> list[ChatQuestion]:
             prompts=one.prompts,
             trials=one.trials,
             words=one.instrument.kind == "complete",
+            options=one.instrument.kind == "say",
         )
         for one in pair.questions
         if row.table_for(one.instrument.kind, served=served) == "replies"

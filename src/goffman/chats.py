@@ -35,6 +35,8 @@ class ChatQuestion:
     trials: int
     words: bool = False
     """Whether a word is to be filled in: see Turn."""
+    options: bool = False
+    """Whether there are options to choose from: see Turn."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,5 +95,6 @@ class Chatting:
                 seed=self.seed,
                 watch=self.watch,
                 words=question.words,
+                options=question.options,
             )
             yield ask_replies(job, model)

@@ -40,7 +40,7 @@ from goffman.terminal import count_of, printable, say, table_text
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from goffman.records import Fault
+    from goffman.records import Fault, Instrument, Prompt
 
 app = typer.Typer(
     add_completion=False,
@@ -48,12 +48,19 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
-    help="Ask language models the questions psychology asks people about stigma.",
+    help="Ask language models the questions psychology asks people about stigma.\n\n"
+    "An instrument is a set of questions. A run is a folder with answers to them and what was "
+    "measured.",
 )
 
 _FAULTS_ON_A_SCREEN = 15
 
-NameOrPath = Annotated[str, typer.Argument(help="An instrument's name, or the path of a folder.")]
+NameOrPath = Annotated[
+    str,
+    typer.Argument(
+        metavar="INSTRUMENT", help="A name that goffman ls lists, or an instrument's folder."
+    ),
+]
 
 
 @app.callback(invoke_without_command=True)
@@ -70,8 +77,8 @@ def version(
 
 @app.command("ls", cls=Command)
 def list_instruments(*, as_json: Json = False) -> None:
-    """List the instruments (the sets of questions) that can be asked, and their forms."""
-    from goffman.instruments.forms import form_name, forms_of
+    """List the instruments (sets of questions) and their forms."""
+    from goffman.instruments.forms import MEANINGS, form_name, forms_of
     from goffman.instruments.load import builtin_names, load_instrument, plugged_instruments
     from goffman.instruments.render import render
 
@@ -99,12 +106,17 @@ def list_instruments(*, as_json: Json = False) -> None:
         for row in rows:
             row["instrument"] += "" if row["built_in"] else " (plug-in)"
             row["forms"] = ", ".join(row["forms"])
-        sys.stdout.write(table_text(rows, ("instrument", "forms", "prompts", "title", "citation")))
+            row["prompts*"] = row["prompts"]
+        sys.stdout.write(table_text(rows, ("instrument", "forms", "prompts*", "title", "citation")))
+        print("* The number of prompts in the first form.\n\nForms:")
+        for form, meaning in MEANINGS.items():
+            print(f"  {form:<12}{meaning}")
+        print("A causal model generates text but does not chat.")
 
 
 @app.command(cls=Command)
 def validate(path: NameOrPath, *, as_json: Json = False) -> None:
-    """Check an instrument, or an anchor's folder, and list every fault."""
+    """Check an instrument's or an anchor's files and list every fault."""
     from goffman.anchors.load import is_anchor
     from goffman.instruments.forms import form_name, forms_of
     from goffman.instruments.load import load_instrument
@@ -154,15 +166,21 @@ def prompts(
         Format | None,
         typer.Option(
             "--format",
-            help="Default: a table on the screen. With --output, the file's extension decides; "
-            "an unknown extension means CSV.",
+            help="Default: a table on the screen. With --output, the ending of the file's name "
+            "sets the format (CSV if it is unknown).",
         ),
     ] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="Only the first N prompts.")] = None,
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="Print only the first N prompts.")
+    ] = None,
     output: Annotated[Path | None, typer.Option(help="Write to this file.")] = None,
-    as_json: Json = False,
+    as_json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
     wording: Annotated[
-        list[str] | None, typer.Option(help="A wording's id, or 'all'; may be repeated.")
+        list[str] | None,
+        typer.Option(
+            help="Print only this wording; 'all' prints every wording. May be repeated. Default: "
+            "the wordings that an audit asks."
+        ),
     ] = None,
     vignettes: Vignettes = None,
     questions: Questions = None,
@@ -173,31 +191,43 @@ def prompts(
     pairs: Pairs = None,
     form: Annotated[
         str | None,
-        typer.Option(help="One of its forms, such as completion, choice or said: see goffman ls."),
+        typer.Option(
+            help="Print this form. goffman ls lists and explains the forms. Default: the first one."
+        ),
     ] = None,
     sized: Annotated[
         bool,
-        typer.Option("--sized", help="Only the part that is asked through a server by default."),
+        typer.Option(
+            "--sized",
+            help="Print only the sample that a model on a server gets (see audit --thorough).",
+        ),
     ] = False,
     no_way_out: Annotated[
-        bool, typer.Option("--no-way-out", help="Choices only: without the option not to answer.")
+        bool,
+        typer.Option(
+            "--no-way-out",
+            help="Forms choice and said only: leave out the last answer, such as “I can't tell”.",
+        ),
     ] = False,
     seed: Annotated[
         int | None, typer.Option(help="Coreference only: seed for drawing the sentence pairs.")
     ] = None,
     pronouns: Annotated[
         bool,
-        typer.Option(
-            "--pronouns",
-            help="Coreference only: print the version with a masked pronoun, for models that do "
-            "not chat.",
-        ),
+        typer.Option("--pronouns", help="Coreference only: the same as --form pronouns."),
     ] = False,
     no_controls: Annotated[
-        bool, typer.Option("--no-controls", help="Leave out the control items (the last prompts).")
+        bool, typer.Option("--no-controls", help="Leave out the control items (the last rows).")
     ] = False,
+    persona: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME|FILE",
+            help="With this persona as system prompt: therapist, landlord, teacher or a TOML file.",
+        ),
+    ] = None,
 ) -> None:
-    """Print the prompts of an instrument, one row each."""
+    """Print the prompts of an instrument."""
     from goffman.instruments.coreference import without_a_chat
     from goffman.instruments.forms import form_of, forms_of
     from goffman.instruments.load import load_instrument
@@ -232,12 +262,16 @@ def prompts(
         instrument = forms_of(instrument)[0]
     rendered = render(instrument, options)
     controls = () if no_controls else rendered.controls
-    rows = prompt_rows([*rendered.prompts, *controls][:limit])
+    asked = [*rendered.prompts, *controls][:limit]
+    if persona is not None:
+        asked = list(_told(asked, instrument, persona))
+    rows = prompt_rows(asked)
     _say_faults("left out", rendered.left_out)
     _say_faults("kept, but check it", rendered.remarks)
     if chosen is Format.TABLE:
-        shown = ("prompt_id", "item", "wording", "condition", "person", "order", "begun", "text")
-        text = table_text(rows, [column for column in shown if rows and column in rows[0]])
+        shown = ("prompt_id", "item", "wording", "condition", "person", "order", "system", "begun")
+        there = [column for column in (*shown, "text") if rows and column in rows[0]]
+        text = table_text(rows, there)
     else:
         text = rows_text(rows, chosen)
     if output is None:
@@ -247,6 +281,19 @@ def prompts(
         known = {".csv", ".json", ".jsonl"}
         odd = style is None and not as_json and output.suffix.lower() not in known
         say(f"{count_of(len(rows), 'prompt')} in {output}{', as CSV' if odd else ''}.")
+
+
+def _told(prompts: Sequence[Prompt], instrument: Instrument, persona: str) -> Sequence[Prompt]:
+    """The prompts with a persona; InputError where no one who is asked them can be told one."""
+    from goffman.instruments.personas import is_told, with_system
+    from goffman.instruments.personas import persona as persona_named
+
+    if not is_told(instrument):
+        raise InputError(
+            f"--persona cannot be used with {instrument.id}, because models that do not chat are "
+            "asked it. Give --form completion, choice, said or written as well."
+        )
+    return with_system(prompts, instrument, persona_named(persona).text)
 
 
 for command in (anchors, audit, rate, agree, replicate, report, compare, check, export):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from contextlib import contextmanager
 from dataclasses import replace
@@ -33,6 +34,7 @@ from goffman.cli_audit_options import (
     NoReport,
     OutputFolder,
     ParserName,
+    PersonaName,
     Precision,
     PrecisionOption,
     PriceIn,
@@ -93,6 +95,7 @@ def audit(
     form: Forms = None,
     thorough: Thorough = False,
     system: System = None,
+    persona: PersonaName = None,
     trials: Trials = None,
     temperature: Temperature = 1.0,
     top_p: TopP = None,
@@ -117,7 +120,7 @@ def audit(
     placement: AdjectivePlacement = None,
     pairs: Pairs = None,
 ) -> None:
-    """Ask models questions about stigma, measure the answers and write a report.
+    """Ask models, measure their answers and write a report.
 
     To resume a run that was stopped, run the same command again.
     """
@@ -176,7 +179,7 @@ def audit(
                 controls=not no_controls,
                 forms=tuple(form or ()),
                 thorough=thorough,
-                system=_system(system),
+                system=_system(system, persona),
                 sentences=sentences,
                 chats=chats,
                 dry_run=dry_run,
@@ -224,17 +227,36 @@ def _print(done: Audit, *, as_json: bool, dry_run: bool) -> None:
         print(f"The report is {printable(str(done.report))}: open it in any browser.")
 
 
-def _system(given: str | None) -> str | None:
-    """The system prompt: a file's text where there is such a file, else what was given."""
+def _system(given: str | None, persona_name: str | None) -> str | None:
+    """The system prompt: a persona's, a file's text where there is such a file, or as given."""
+    if persona_name is not None:
+        from goffman.instruments.personas import persona
+
+        if given is not None:
+            raise InputError(
+                "--system and --persona are two system prompts. Give one of them: a text that "
+                "belongs to a persona can stand in its file."
+            )
+        return persona(persona_name).text
     if given is None or not given.strip():
         return None
     # os.path.isfile, which says no to names that no system allows, where Path.is_file fails.
     if not os.path.isfile(given):  # noqa: PTH113
+        if _like_a_file(given.strip()):
+            raise InputError(
+                f"--system is '{given}', which looks like a file, but there is no such file. "
+                "Correct the name, or give the system prompt itself."
+            )
         return given.strip()
     try:
         return read_plain(Path(given)).decode().strip()
     except UnicodeDecodeError as error:
         raise InputError(f"--system: {given} is not a text file in UTF-8.") from error
+
+
+def _like_a_file(text: str) -> bool:
+    """Whether it is one word with a file's ending, as no system prompt is."""
+    return re.fullmatch(r"\S+\.[A-Za-z]{1,8}", text) is not None
 
 
 def _keys(models: Sequence[str], key_env: str | None) -> Calling:

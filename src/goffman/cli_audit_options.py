@@ -11,8 +11,8 @@ import typer
 from goffman.cli_options import ASKED
 
 _MODELS = (
-    "A Hugging Face model (ORG/NAME), a folder, openai:NAME or http://HOST/v1#NAME. Default: the "
-    "bundled models."
+    "Models to ask: ORG/NAME on Hugging Face, a folder, openai:NAME or http://HOST/v1#NAME. "
+    "Default: the models that come with goffman."
 )
 
 _MODELS_GROUP = "Models on this machine"
@@ -34,21 +34,24 @@ Models = Annotated[list[str] | None, typer.Argument(metavar="MODEL …", help=_M
 Instruments = Annotated[
     list[str] | None,
     typer.Option(
-        help="An instrument's name or folder; may be repeated. Default: all.",
+        help="Set of questions to ask: a name that goffman ls lists, or a folder. May be repeated. "
+        "Default: all.",
         rich_help_panel=ASKED,
     ),
 ]
 Limit = Annotated[
     int | None,
     typer.Option(
-        min=1, help="Ask only the first N prompts of each instrument.", rich_help_panel=ASKED
+        min=1,
+        help="Ask only N prompts of each instrument, for a quick try.",
+        rich_help_panel=ASKED,
     ),
 ]
 NoControls = Annotated[
     bool,
     typer.Option(
         "--no-controls",
-        help="Do not ask the control items, which show whether a model can do the task.",
+        help="Leave out the control items (easy questions, to see if a model can do the task).",
         rich_help_panel=ASKED,
     ),
 ]
@@ -56,7 +59,7 @@ AllWordings = Annotated[
     bool,
     typer.Option(
         "--all-wordings",
-        help="Also ask the wordings that are off by default.",
+        help="Ask every wording, also those that are off by default.",
         rich_help_panel=ASKED,
     ),
 ]
@@ -64,14 +67,15 @@ DryRun = Annotated[
     bool,
     typer.Option(
         "--dry-run",
-        help="Only print how many prompts would be asked.",
+        help="Ask nothing; only print how many prompts there are.",
         rich_help_panel=ASKED,
     ),
 ]
 OutputFolder = Annotated[
     Path | None,
     typer.Option(
-        help="Folder for the results. Default: runs/MODEL.",
+        metavar="FOLDER",
+        help="Folder for the results (the run). Default: runs/MODEL.",
         rich_help_panel=_OUTPUT,
     ),
 ]
@@ -79,30 +83,37 @@ NoReport = Annotated[
     bool,
     typer.Option(
         "--no-report",
-        help="Write answers, scores and estimates, but no report.",
+        help="Write the answers and the numbers, but no report.",
         rich_help_panel=_OUTPUT,
     ),
 ]
-PrintJson = Annotated[bool, typer.Option("--json", help="Print JSON.", rich_help_panel=_OUTPUT)]
+PrintJson = Annotated[
+    bool, typer.Option("--json", help="Print JSON instead of text.", rich_help_panel=_OUTPUT)
+]
 Device = Annotated[
-    str, typer.Option(help="auto, cpu, cuda, cuda:1 …", rich_help_panel=_MODELS_GROUP)
+    str,
+    typer.Option(
+        help="Where the models run: auto, cpu, cuda, cuda:1 …", rich_help_panel=_MODELS_GROUP
+    ),
 ]
 PrecisionOption = Annotated[
     Precision,
-    typer.Option(help="Numeric precision of the model.", rich_help_panel=_MODELS_GROUP),
+    typer.Option(
+        help="Format of the numbers that the models compute with.", rich_help_panel=_MODELS_GROUP
+    ),
 ]
 BatchSize = Annotated[
     str,
     typer.Option(
-        help="How many sentences or chats to process at once.", rich_help_panel=_MODELS_GROUP
+        metavar="N", help="How many prompts to process at once.", rich_help_panel=_MODELS_GROUP
     ),
 ]
 TopK = Annotated[
     int | None,
     typer.Option(
         min=1,
-        help="How many of the most probable words to keep at each mask. Default: set by the "
-        "instrument.",
+        help="How many of the most probable words to keep for each blank (mask). Default: set by "
+        "the instrument.",
         rich_help_panel=_MODELS_GROUP,
     ),
 ]
@@ -110,15 +121,15 @@ TargetWords = Annotated[
     list[str] | None,
     typer.Option(
         metavar="WORD,…",
-        help="Words whose probability is always recorded, however rare they are; may be repeated.",
+        help="Words whose probability is always recorded, however low it is. May be repeated.",
         rich_help_panel=_MODELS_GROUP,
     ),
 ]
 LabelMeanings = Annotated[
     str | None,
     typer.Option(
-        metavar="OWN=MEANING,…",
-        help="What the labels of a classifier mean, such as LABEL_0=negative,LABEL_1=positive.",
+        metavar="LABEL=MEANING,…",
+        help="What a classifier's labels mean, such as LABEL_0=negative,LABEL_1=positive.",
         rich_help_panel=_MODELS_GROUP,
     ),
 ]
@@ -126,7 +137,7 @@ TrustRemoteCode = Annotated[
     bool,
     typer.Option(
         "--trust-remote-code",
-        help="Run Python code that comes with a model.",
+        help="Allow the Python code that comes with a model to run.",
         rich_help_panel=_MODELS_GROUP,
     ),
 ]
@@ -142,18 +153,18 @@ Forms = Annotated[
     list[str] | None,
     typer.Option(
         "--form",
-        metavar="NAME",
-        help="Ask in this form only: ask, completion, choice, said or written; may be repeated. "
-        "Default: every form that the model can answer.",
-        rich_help_panel=_CHATS,
+        help="Ask in this form only (goffman ls explains the forms). May be repeated. Default: "
+        "all that the model can answer.",
+        rich_help_panel=ASKED,
     ),
 ]
 Thorough = Annotated[
     bool,
     typer.Option(
         "--thorough",
-        help="Ask every presentation of every question. Default: servers, and chat and causal "
-        "models on a CPU, are asked a balanced part of at most 6,000 prompts.",
+        help="Ask chat models and text generators every prompt, with the answers in every order. "
+        "Default: a balanced sample, at most 6,000 prompts in all. (On a GPU, only prompts that "
+        "are answered in text are sampled.)",
         rich_help_panel=_CHATS,
     ),
 ]
@@ -161,7 +172,17 @@ System = Annotated[
     str | None,
     typer.Option(
         metavar="TEXT|FILE",
-        help="System prompt, or a text file that holds it. Default: none.",
+        help="System prompt, or a text file that contains it. Default: none.",
+        rich_help_panel=_CHATS,
+    ),
+]
+PersonaName = Annotated[
+    str | None,
+    typer.Option(
+        "--persona",
+        metavar="NAME|FILE",
+        help="A persona as system prompt: therapist, landlord, teacher, or a TOML file of "
+        "personas (FILE:ID if it has several). Default: none.",
         rich_help_panel=_CHATS,
     ),
 ]
@@ -169,7 +190,7 @@ Temperature = Annotated[
     float,
     typer.Option(
         min=0,
-        help="Sampling temperature. 0: the most probable token, always.",
+        help="Sampling temperature. 0 always picks the most probable token.",
         rich_help_panel=_CHATS,
     ),
 ]
@@ -178,63 +199,83 @@ TopP = Annotated[
     typer.Option(
         min=0,
         max=1,
-        help="Sample only from the most probable tokens whose probabilities add up to this value.",
+        help="Sample only the most probable tokens, up to this total probability. Default: all "
+        "tokens.",
         rich_help_panel=_CHATS,
     ),
 ]
 MaxTokens = Annotated[
-    int, typer.Option(min=1, help="Token limit of a reply.", rich_help_panel=_CHATS)
+    int, typer.Option(min=1, help="Longest reply, in tokens.", rich_help_panel=_CHATS)
 ]
 Concurrency = Annotated[
     int,
     typer.Option(
-        min=1, max=1000, help="Number of requests sent in parallel.", rich_help_panel=_SERVERS
+        min=1,
+        max=1000,
+        help="How many requests to send at the same time.",
+        rich_help_panel=_SERVERS,
     ),
 ]
 MaxRequestsPerMinute = Annotated[
     int | None,
-    typer.Option(min=1, help="At most this many requests per minute.", rich_help_panel=_SERVERS),
+    typer.Option(
+        min=1,
+        help="How many requests to send per minute at most. Default: no limit.",
+        rich_help_panel=_SERVERS,
+    ),
 ]
 Timeout = Annotated[
     float,
-    typer.Option(min=1, help="Seconds to wait for a reply.", rich_help_panel=_SERVERS),
+    typer.Option(
+        metavar="SECONDS", min=1, help="How long to wait for a reply.", rich_help_panel=_SERVERS
+    ),
 ]
 KeyEnv = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="Environment variable with the server's key. For openai: models, OPENAI_API_KEY is "
-        "used.",
+        help="Environment variable that holds the server's key. openai:NAME always uses "
+        "OPENAI_API_KEY.",
         rich_help_panel=_SERVERS,
     ),
 ]
 PriceIn = Annotated[
     float | None,
-    typer.Option(min=0, help="Price of a million tokens sent.", rich_help_panel=_SERVERS),
+    typer.Option(
+        metavar="PRICE",
+        min=0,
+        help="Price of a million tokens sent, to estimate the cost.",
+        rich_help_panel=_SERVERS,
+    ),
 ]
 PriceOut = Annotated[
     float | None,
-    typer.Option(min=0, help="Price of a million tokens received.", rich_help_panel=_SERVERS),
+    typer.Option(
+        metavar="PRICE",
+        min=0,
+        help="Price of a million tokens received.",
+        rich_help_panel=_SERVERS,
+    ),
 ]
 RatingFiles = Annotated[
     list[Path] | None,
     typer.Option(
-        help="CSV file with your own ratings of words; may be repeated.",
+        help="CSV file with your own ratings of words. May be repeated.",
         rich_help_panel=_MEASURING,
     ),
 ]
 GenderWords = Annotated[
     Path | None,
     typer.Option(
-        help="CSV file of gendered words to use instead of goffman's own.",
+        help="CSV file of gendered words to use instead of the built-in list.",
         rich_help_panel=_MEASURING,
     ),
 ]
 ParserName = Annotated[
     str | None,
     typer.Option(
-        help="How to read replies: v2 (goffman's own rules), v1 (its first ones) or as-published "
-        "(the study's rules). Default: v2, or the rules that the run was read by.",
+        help="Rules for reading replies: v2 (current), v1 (the first version) or as-published "
+        "(those of the original study). Default: v2; when you resume a run, the rules used before.",
         rich_help_panel=_MEASURING,
     ),
 ]
@@ -243,12 +284,12 @@ Correlate = Annotated[
     typer.Option(
         "--correlate",
         metavar="BASE=CLASSIFIER",
-        help="Correlate the results of a model and of a classifier that was fine-tuned from it; "
-        "may be repeated.",
+        help="Correlate a base model's results with those of a classifier that was fine-tuned from "
+        "it. May be repeated.",
         rich_help_panel=_MEASURING,
     ),
 ]
 Seed = Annotated[
     int,
-    typer.Option(min=0, help="Seed for all random draws.", rich_help_panel=_MEASURING),
+    typer.Option(min=0, help="Seed for all random choices.", rich_help_panel=_MEASURING),
 ]

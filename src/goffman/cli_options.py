@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from enum import Enum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 import typer
 from typer.core import TyperCommand
@@ -26,7 +26,11 @@ RENAMED = {
 }
 """Options that had a name that was easily mixed up with another's."""
 
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+VALUES = {int: "N", float: "NUMBER", Path: "FILE", str: "NAME"}
+"""What stands for a value in the help, by its type; not what Python calls it."""
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+RUN_HELP = "A run: the folder that goffman audit wrote."
 ASKED = "What to ask"
 SENTENCES = "Sentence pairs (coreference)"
 
@@ -50,22 +54,26 @@ Questions = Annotated[
 WinoBias = Annotated[
     Path | None,
     typer.Option(
-        help="Use the WinoBias sentences in this file or folder.", rich_help_panel=SENTENCES
+        metavar="FILE|FOLDER",
+        help="Ask these WinoBias sentences instead of the built-in ones.",
+        rich_help_panel=SENTENCES,
     ),
 ]
 DropFaulty = Annotated[
     bool,
     typer.Option(
-        "--drop-faulty", help="Leave out faulty WinoBias pairs.", rich_help_panel=SENTENCES
+        "--drop-faulty",
+        help="Leave out WinoBias sentence pairs that have faults.",
+        rich_help_panel=SENTENCES,
     ),
 ]
 Adjectives = Annotated[
     list[str] | None,
     typer.Option(
         metavar="MALE,FEMALE",
-        help="The adjective associated with men and the one associated with women, to put before "
-        "the two occupations of each sentence. 'all': the study's 15 settings. 'none': no "
-        "adjectives. May be repeated.",
+        help="Two adjectives to put before the two occupations of each sentence: first the one "
+        "associated with men, then the one associated with women. May be repeated. 'all': the 15 "
+        "pairs of Briegel & Chen (2023). 'none': no adjectives. Default: all.",
         rich_help_panel=SENTENCES,
     ),
 ]
@@ -73,8 +81,9 @@ AdjectivePlacement = Annotated[
     str | None,
     typer.Option(
         "--adjective-placement",
-        help="by-stereotype: the adjective associated with men goes before the occupation "
-        "associated with men. by-position: it goes before the occupation mentioned first. Default: "
+        metavar="by-stereotype|by-position",
+        help="Where the first adjective goes: before the occupation associated with men "
+        "(by-stereotype) or before the occupation mentioned first (by-position). Default: "
         "by-stereotype.",
         rich_help_panel=SENTENCES,
     ),
@@ -82,25 +91,45 @@ AdjectivePlacement = Annotated[
 Pairs = Annotated[
     int | None,
     typer.Option(
-        "--sentence-pairs", help="How many sentence pairs to draw.", rich_help_panel=SENTENCES
+        "--sentence-pairs",
+        help="How many sentence pairs to draw at random. Default: set by the instrument.",
+        rich_help_panel=SENTENCES,
     ),
 ]
+
+
+_WHOLE = "\ue000"
+"""Stands for a hyphen while lines are broken, which would break there."""
 
 
 class Command(TyperCommand):
     """A command that refuses, before it does anything, what can be the value of no option."""
 
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """[OPTIONS] RUN, as a person writes it."""
+        arguments = [one for one in self.get_params(ctx) if not _is_option(one)]
+        pieces = [_name_in_full(one) for one in arguments]
+        optional = [
+            piece if one.required else f"[{piece}]"
+            for one, piece in zip(arguments, pieces, strict=True)
+        ]
+        return ["[OPTIONS]", *optional]
+
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Options under the headings that they were given, in the order of their declaration."""
         groups: dict[str, list[tuple[str, str]]] = {}
         for param in self.get_params(ctx):
-            if record := param.get_help_record(ctx):
-                is_option = str(param.opts[0]).startswith("-")
-                heading = getattr(param, "rich_help_panel", None) or "Options"
-                groups.setdefault(heading if is_option else "Arguments", []).append(record)
+            heading = getattr(param, "rich_help_panel", None) or "Options"
+            heading = heading if _is_option(param) else "Arguments"
+            spelled, about = help_row(param)
+            groups.setdefault(heading, []).append((spelled, about.replace("-", _WHOLE)))
         for heading, records in groups.items():
             with formatter.section(heading):
                 formatter.write_dl(records)
+
+    def get_help(self, ctx: Any) -> str:
+        """The help, with names such as social-distance.gap each on one line, to be copied."""
+        return str(super().get_help(ctx)).replace(_WHOLE, "-")
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """What is left of the arguments, as typer has it; InputError names the option."""
@@ -125,6 +154,41 @@ class Command(TyperCommand):
         for param in self.params:
             _check_number(_name(param), ctx.params.get(param.name))
         return rest
+
+
+def help_row(param: Any) -> tuple[str, str]:
+    """An option or argument with what stands for its value, and what the help says about it."""
+    default = getattr(param.default, "value", param.default)
+    about = str(param.help or "")
+    if default is not None and not getattr(param, "is_flag", False) and "Default:" not in about:
+        about += (
+            f" Default: {default:g}." if isinstance(default, float) else f" Default: {default}."
+        )
+    if param.required and _is_option(param):
+        about += " Required."
+    return _name_in_full(param), about
+
+
+def _name_in_full(param: Any) -> str:
+    """-h, --help; --output FILE; RUN."""
+    if not _is_option(param):
+        return str(param.metavar or param.name.upper())
+    spelled = ", ".join(sorted(param.opts, key=len))
+    return spelled if param.is_flag else f"{spelled} {param.metavar or _value_of(param)}"
+
+
+def _value_of(param: Any) -> str:
+    """What stands for the value of an option: its choices, or a word by its type."""
+    kind: Any = getattr(getattr(param, "type_descriptor", None), "annotation", None)
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return "|".join(str(one.value) for one in kind)
+    # Of an option that may be repeated, the type of each value.
+    kind = next(iter(get_args(kind)), kind)
+    return VALUES.get(kind, "VALUE")
+
+
+def _is_option(param: Any) -> bool:
+    return str(param.opts[0]).startswith("-")
 
 
 def _renamed(argument: str) -> str:

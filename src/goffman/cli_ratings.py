@@ -9,44 +9,47 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from goffman.cli_options import Json
+from goffman.cli_options import RUN_HELP, Json
 from goffman.terminal import count_of, say
 
 if TYPE_CHECKING:
     from goffman.lexicons.desk import Desk
     from goffman.records import Rating
 
-Port = Annotated[int, typer.Option(min=0, max=65535, help="Port of the page; 0: any free one.")]
-NoBrowser = Annotated[bool, typer.Option("--no-browser", help="Only print the page's address.")]
+Port = Annotated[int, typer.Option(min=0, max=65535, help="Port of the page. 0: any free port.")]
+NoBrowser = Annotated[
+    bool, typer.Option("--no-browser", help="Do not open the page; only print its address.")
+]
 
 
 def rate(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="A run's folder.")],
+    run: Annotated[Path, typer.Argument(metavar="RUN", help=RUN_HELP)],
     *,
     rater: Annotated[
-        str | None, typer.Option(help="Your name or a pseudonym. Default: your login.")
+        str | None, typer.Option(help="Your name or a pseudonym. Default: your login name.")
     ] = None,
     instrument: Annotated[
         list[str] | None,
         typer.Option(
-            help="Instrument whose words to rate; may be repeated. Default: social-distance."
+            help="Instrument whose words to rate. May be repeated. Default: social-distance."
         ),
     ] = None,
     ratings: Annotated[
         list[Path] | None,
-        typer.Option(help="Do not show the words in this CSV file of ratings; may be repeated."),
+        typer.Option(help="Skip words that are already rated in this CSV file. May be repeated."),
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="Show every word of the run.")] = False,
     unrated: Annotated[
-        bool, typer.Option("--unrated", help="Show only words that goffman's own ratings lack.")
+        bool,
+        typer.Option("--unrated", help="Show only words that goffman's own list does not rate."),
     ] = False,
     port: Port = 0,
     no_browser: NoBrowser = False,
 ) -> None:
-    """Rate the words that models filled in, on a web page that only you can see.
+    """Rate the words that models filled in, on a local web page.
 
-    By default you rate the fewest words that together carry 80% of the probability of all words in
-    the run. The most probable words come first. The command says how many minutes it will take.
+    By default you rate only the most probable words: as few as make up 80% of the total probability
+    in the run. The most probable come first. The command says how many minutes it will take.
     """
     from goffman.errors import InputError
     from goffman.lexicons.attitudes import load_attitudes
@@ -71,28 +74,28 @@ def agree(
         list[Path],
         typer.Argument(
             metavar="RUN|FILE …",
-            help="Run folders, CSV files of ratings, or the rating files that goffman rate writes.",
+            help="Run folders, CSV files of ratings, or files that goffman rate wrote.",
         ),
     ],
     *,
     settle: Annotated[
         bool,
-        typer.Option("--settle", help="Open a page where you can settle the disagreements."),
+        typer.Option(
+            "--settle", help="Open a web page to choose a label where the raters disagree."
+        ),
     ] = False,
     output: Annotated[
         Path | None,
         typer.Option(
-            help="Write the settled ratings to this file. Default: RUN/ratings/settled.csv."
+            help="With --settle: the file for the result. Default: RUN/ratings/settled.csv."
         ),
     ] = None,
-    export: Annotated[
-        Path | None, typer.Option(help="Write every rating to this CSV file.")
-    ] = None,
+    export: Annotated[Path | None, typer.Option(help="Write all ratings to this CSV file.")] = None,
     port: Port = 0,
     no_browser: NoBrowser = False,
     as_json: Json = False,
 ) -> None:
-    """Measure how well raters agree; with --settle, settle their disagreements."""
+    """Measure how well raters agree, and settle disagreements."""
     from goffman.agree import agreement_text, compare, settled_path, settling
     from goffman.lexicons.ratings import read_raters
 

@@ -23,27 +23,37 @@ if TYPE_CHECKING:
 
 
 def replicate(
-    study: Annotated[Study | None, typer.Argument(help="Default: all three.")] = None,
+    study: Annotated[
+        Study | None,
+        typer.Argument(
+            metavar="STUDY",
+            help="mei2023, lin2022, briegel2023, moore2025 or gueorguieva2025. Default: all five.",
+        ),
+    ] = None,
     *,
     data: Annotated[
         Path | None,
         typer.Option(
-            help="Folder with one subfolder per study. If you name a study: its folder. Default: "
-            "the download folder."
+            metavar="FOLDER",
+            help="Folder with the authors' files: one subfolder per study. If you name one study, "
+            "you can give its own folder instead. Default: the download folder.",
         ),
     ] = None,
     download: Annotated[
-        bool, typer.Option("--download", help="Fetch the authors' files first (34 MB).")
+        bool, typer.Option("--download", help="Download the authors' files first (60 MB).")
     ] = False,
     ratings: Annotated[
         Path | None,
         typer.Option(
-            help="mei2023 only: CSV file of words and labels to use instead of goffman's ratings."
+            help="mei2023 only: CSV file with ratings of words to use instead of goffman's."
         ),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Recompute the numbers of three studies from the model outputs that the authors published."""
+    """Recompute the published numbers of five studies.
+
+    The numbers are computed from the model outputs that the authors published.
+    """
     studies = [study] if study else list(Study)
     folder = data or published_folder(os.environ, sys.platform)
     if download:

@@ -10,28 +10,33 @@ from typing import Annotated
 import typer
 
 from goffman.cli_anchors import AnchorPaths
-from goffman.cli_options import Json
+from goffman.cli_options import RUN_HELP, Json
 from goffman.terminal import printable, say
 
 
 def report(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="A run's folder.")],
+    run: Annotated[Path, typer.Argument(metavar="RUN", help=RUN_HELP)],
     *,
     all_figures: Annotated[
         bool,
         typer.Option(
             "--all-figures",
-            help="Also write every variant of each figure to figures/ (all choices in its menus).",
+            help="Save each figure once for every choice in its menus on the page.",
         ),
     ] = False,
     parser: Annotated[
         str | None,
-        typer.Option(help="Read the stored replies again with this parser. No model is asked."),
+        typer.Option(
+            help="First read the stored replies again, by these rules: v2, v1 or as-published."
+        ),
     ] = None,
     anchor: AnchorPaths = None,
     as_json: Json = False,
 ) -> None:
-    """Rewrite a run's report (report.html, figures/, tables/) without asking the models."""
+    """Write a run's report again, without asking the models.
+
+    The report is report.html, with figures/ and tables/ in the same folder.
+    """
     from goffman.measured import read_again
     from goffman.reports.set_beside import set_beside_again
     from goffman.reports.write import write_report

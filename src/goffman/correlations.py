@@ -106,20 +106,23 @@ def _shown(side: Side, sections: Mapping[str, Section]) -> str | None:
     return sections[side.instrument].names.model(side.model) if side.model else None
 
 
-def correlations_said(found: Sequence[Correlation]) -> list[str]:
-    """A sentence for each correlation, and who rated the words that they rest on."""
-    rated = dict.fromkeys(one.ratings for one in found if one.ratings)
-    return [*(_said(one) for one in found), *rated]
+def correlations_said(found: Sequence[Correlation], *, briefly: bool = False) -> list[str]:
+    """A sentence for each correlation, and who rated the words that they rest on.
+
+    ``briefly``: not within groups, and nothing of ratings.
+    """
+    rated = dict.fromkeys(one.ratings for one in found if one.ratings and not briefly)
+    return [*(_said(one, briefly=briefly) for one in found), *rated]
 
 
 def _called(side: Side) -> str:
     return f"{plain(side.measure)}{' (as a probability)' if side.finer else ''}"
 
 
-def _said(one: Correlation) -> str:
+def _said(one: Correlation, *, briefly: bool) -> str:
     row = one.row
     first, second = (
-        side.text(measure=_called(side), model=model)
+        f"the {side.text(measure=_called(side), model=model)}"
         for side, model in zip((one.first, one.second), one.models, strict=True)
     )
     if row["effect"] is None:
@@ -140,8 +143,8 @@ def _said(one: Correlation) -> str:
         interval = f", {row['level']:.0%} interval {ends(low, high)}"
     return (
         f"Across {row['n']} {one.noun.many}, {head}: r = {number(row['effect'])}{interval}, "
-        f"{corrected_said(row)}.{_true_scores(row)}{_within(one)}{_covers(one)}"
-    )
+        f"{corrected_said(row)}."
+    ) + ("" if briefly else f"{_true_scores(row)}{_within(one)}{_covers(one)}")
 
 
 def _true_scores(row: Mapping[str, Any]) -> str:
@@ -159,7 +162,9 @@ def _covers(one: Correlation) -> str:
     """What the intervals are over, where there is one."""
     if all(row["effect_low"] is None for row in (one.row, *one.within)):
         return ""
-    return f" The intervals cover other {one.noun.many}, not other sentences or wordings."
+    return (
+        f" The intervals allow for other {one.noun.many}, but not for other sentences or wordings."
+    )
 
 
 def _interval(row: Mapping[str, Any]) -> str:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from goffman.errors import InputError, ModelError, did_you_mean
-from goffman.models.base import Sampling
+from goffman.instruments.render import FOR_SENTENCE_PAIRS, PromptOptions
+from goffman.instruments.sized import SIZED_KINDS
+from goffman.models.address import behind_server
+from goffman.models.base import Calling, LoadOptions, Sampling
+from goffman.models.kinds import kinds
+from goffman.records import SentencePairs
 
 if TYPE_CHECKING:
     from goffman.options import AskOptions
-    from goffman.records import AnswerTable
+    from goffman.questions import Asking
 
 LONGEST_PART = 255
 """Bytes between two slashes: no file's name has more."""
@@ -58,22 +63,65 @@ def check_fit(
                 )
 
 
-def without_effect(options: AskOptions, answers: Collection[AnswerTable]) -> Iterator[str]:
-    """A sentence for each option that no model here can heed; ``answers``: where they will go."""
-    chats, default = options.chats, Sampling()
-    given: dict[tuple[str, AnswerTable], dict[str, bool]] = {
-        ("masked", "fills"): {
+def without_effect(
+    pairs: Sequence[Asking], options: AskOptions, loading: LoadOptions
+) -> Iterator[str]:
+    """A sentence for each option that none of the models heeds."""
+    asked = [question.instrument for pair in pairs for question in pair.questions]
+    tables = {
+        kinds()[pair.kind].table_for(one.instrument.kind, served=behind_server(pair.model))
+        for pair in pairs
+        for one in pair.questions
+    }
+    served = {behind_server(pair.model) for pair in pairs}
+    heeded = {
+        "model that fills in words": "fills" in tables,
+        "model that replies in text": "replies" in tables,
+        "chat or causal model": any(one.kind in (*SIZED_KINDS, "choose") for one in asked),
+        "model on a server": True in served,
+        "model on this machine": False in served,
+        "sentence pairs": any(isinstance(one.content, SentencePairs) for one in asked),
+    }
+    for who, given in _given(options, loading).items():
+        if not heeded[who]:
+            for option in (option for option, is_given in given.items() if is_given):
+                yield f"{option} has no effect, because this audit has no {who}."
+
+
+def _given(options: AskOptions, loading: LoadOptions) -> dict[str, dict[str, bool]]:
+    """By who can heed them: the options, and whether they were given."""
+    chats, calling, usual = options.chats, options.chats.calling, Calling()
+    sampling, plain = chats.sampling, Sampling()
+    sentences = options.sentences or PromptOptions()
+    return {
+        "model that fills in words": {
             "--top-k": options.top_k is not None,
             "--targets": bool(options.targets),
         },
-        ("chat", "replies"): {
+        "model that replies in text": {
             "--trials": chats.trials is not None,
-            "--temperature": chats.sampling.temperature != default.temperature,
-            "--top-p": chats.sampling.top_p != default.top_p,
-            "--max-tokens": chats.sampling.max_tokens != default.max_tokens,
+            "--temperature": sampling.temperature != plain.temperature,
+            "--top-p": sampling.top_p != plain.top_p,
+            "--max-tokens": sampling.max_tokens != plain.max_tokens,
+        },
+        "chat or causal model": {
+            "--system": options.system is not None,
+            "--thorough": options.thorough,
+        },
+        "model on a server": {
+            "--concurrency": calling.concurrency != usual.concurrency,
+            "--max-requests-per-minute": calling.per_minute is not None,
+            "--timeout": calling.timeout != usual.timeout,
+            "--price-in": chats.prices is not None,
+        },
+        "model on this machine": {
+            "--device": loading.device != LoadOptions().device,
+            "--precision": loading.precision != LoadOptions().precision,
+            "--batch-size": options.batch_size is not None,
+            "--trust-remote-code": loading.trust_remote_code,
+        },
+        "sentence pairs": {
+            option: getattr(sentences, name) is not None
+            for name, option in FOR_SENTENCE_PAIRS.items()
         },
     }
-    for (kind, table), of_kind in given.items():
-        if table not in answers:
-            for option in (option for option, is_given in of_kind.items() if is_given):
-                yield f"{option} has no effect, because this audit has no {kind} model."

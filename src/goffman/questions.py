@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from goffman.errors import InputError, ModelError, did_you_mean
 from goffman.instruments.brought import OPTIONS as BROUGHT
 from goffman.instruments.forms import form_name, forms_of
 from goffman.instruments.load import builtin_names, load_instrument
+from goffman.instruments.personas import with_system
 from goffman.instruments.render import FOR_SENTENCE_PAIRS, PromptOptions, render
 from goffman.instruments.sized import SIZED_KINDS, sized_trials
 from goffman.measures.catalogue import measure_of
@@ -17,7 +18,7 @@ from goffman.measures.controls import scores_controls
 from goffman.models.address import behind_server
 from goffman.models.kinds import ModelKind, answers_to, kinds
 from goffman.models.spec import describe
-from goffman.records import Instrument, InstrumentKind, Prompt, Questionnaire
+from goffman.records import AnswerTable, Instrument, InstrumentKind, Prompt, Questionnaire
 from goffman.runs.plan import Settings, settings_of
 from goffman.runs.pronouns import pronoun_forms
 
@@ -48,6 +49,8 @@ class Question:
     """What its answers are measured by; None: it names nothing."""
     trials: int = 1
     """So often each prompt is asked, in a fresh chat each time."""
+    every: int | None = None
+    """How often a thorough audit would ask, all prompts and trials; None: this is all."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,6 +61,9 @@ class Asking:
     kind: str
     """Of the model: see models/kinds.py."""
     questions: Sequence[Question]
+    beside: Mapping[str, Question] = field(default_factory=dict)
+    """By the id of a question that is answered in text: the same one for the options'
+    probabilities, which a server may give with its replies."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,28 +95,57 @@ def who_is_asked(
     chosen = _chosen(ways, described)
     _check_forms(options.forms, described, chosen)
     _check(ways, described, chosen, listener=listener, named=bool(instruments))
-    # What no one is asked is not rendered: coreference has 12,640 prompts.
+    beside = {model: _beside(model, chosen[model], ways) for model in chosen}
     slowly = {
         way.instrument.id
         for model in chosen
         for way in chosen[model]
         if answers_to(way.instrument.kind) == "replies"
         or (way.instrument.kind in SIZED_KINDS and _is_slow(model, loading))
-    }
+    } | {way.instrument.id for of_model in beside.values() for way in of_model.values()}
+    # What no one is asked is not rendered: coreference has 12,640 prompts.
+    asked = {model: [*of_model, *beside[model].values()] for model, of_model in chosen.items()}
     questions = _questions(
-        [way for way in ways if any(way in of_model for of_model in chosen.values())],
+        [way for way in ways if any(way in of_model for of_model in asked.values())],
         options,
         listener,
         slowly=slowly,
+        tables=_tables(asked, described),
     )
     return [
         Asking(
             model=model,
             kind=what.kind,
             questions=[questions[way.instrument.id] for way in chosen[model]],
+            beside={said: questions[way.instrument.id] for said, way in beside[model].items()},
         )
         for model, what in described.items()
     ]
+
+
+def _tables(
+    chosen: Mapping[str, Sequence[Askable]], described: Mapping[str, Description]
+) -> dict[str, set[AnswerTable]]:
+    """By instrument's id: where the answers of the models that are asked it will go."""
+    tables: dict[str, set[AnswerTable]] = {}
+    for model, ways in chosen.items():
+        row, served = kinds()[described[model].kind], behind_server(model)
+        for way in ways:
+            if table := row.table_for(way.instrument.kind, served=served):
+                tables.setdefault(way.instrument.id, set()).add(table)
+    return tables
+
+
+def _beside(model: str, chosen: Sequence[Askable], ways: Sequence[Askable]) -> dict[str, Askable]:
+    """By the id of what a server answers in text: the same with the options' probabilities."""
+    if not behind_server(model):
+        return {}
+    by_probability = {way.of: way for way in ways if way.instrument.kind == "choose"}
+    return {
+        way.instrument.id: by_probability[way.of]
+        for way in chosen
+        if way.instrument.kind == "say" and way.of in by_probability
+    }
 
 
 def _can_be_asked(row: ModelKind, model: str, instrument: Instrument) -> bool:
@@ -252,9 +287,18 @@ def _is_slow(model: str, loading: LoadOptions) -> bool:
 
 
 def _questions(
-    ways: Sequence[Askable], options: AskOptions, listener: Listener, *, slowly: Collection[str]
+    ways: Sequence[Askable],
+    options: AskOptions,
+    listener: Listener,
+    *,
+    slowly: Collection[str],
+    tables: Mapping[str, Collection[AnswerTable]],
 ) -> dict[str, Question]:
-    """By id: the instruments as they are asked; ``slowly``: those that some model is slow with."""
+    """By id: the instruments as they are asked; ``slowly``: those that some model is slow with.
+
+    ``tables``: where answers to them go; an option that none of these heeds is as if not given, so
+    that a run does not remember it.
+    """
     found: dict[str, Question] = {}
     told: set[str] = set()
     for way in ways:
@@ -270,15 +314,60 @@ def _questions(
         # A few prompts need their controls as much as all of them do.
         scored = options.controls and scores_controls(measure)
         controls = rendered.controls if scored else ()
-        prompts = _with_system((*rendered.prompts[: options.limit], *controls), instrument, options)
+        asked = (*_first(rendered.prompts, options.limit), *controls)
+        prompts = with_system(asked, instrument, options.system)
         found[instrument.id] = Question(
             instrument=instrument,
             prompts=prompts,
-            settings=_settings(instrument, prompts, options),
+            settings=_settings(instrument, prompts, options, tables.get(instrument.id, set())),
             measure=measure,
-            trials=_trials(instrument, options),
+            trials=_trials(instrument, options)
+            if "replies" in tables.get(instrument.id, set())
+            else 1,
+            every=_every(rendered, instrument, options, controls=bool(controls)),
         )
     return found
+
+
+def _first(prompts: Sequence[Prompt], limit: int | None) -> Sequence[Prompt]:
+    """So many prompts: whole conditions, one of each group in turn, so that groups are compared."""
+    if limit is None or limit >= len(prompts):
+        return prompts
+    places: dict[str, dict[str, int]] = {}
+    for prompt in prompts:
+        of_group = places.setdefault(prompt.group, {})
+        of_group.setdefault(prompt.condition, len(of_group))
+    groups = list(places)
+    return sorted(
+        prompts, key=lambda each: (places[each.group][each.condition], groups.index(each.group))
+    )[:limit]
+
+
+def _every(
+    rendered: Rendered, instrument: Instrument, options: AskOptions, *, controls: bool
+) -> int | None:
+    """How often a thorough audit would ask the instrument; None: this one is."""
+    if rendered.every is None:
+        return None
+    prompts, of_controls = rendered.every
+    if options.limit is not None:
+        prompts = min(prompts, options.limit)
+    return (prompts + (of_controls if controls else 0)) * _trials(
+        instrument, replace(options, thorough=True)
+    )
+
+
+def part_said(pair: Asking) -> str | None:
+    """A sentence for the user where a model is asked a part only, and how to ask all."""
+    parts = [one for one in pair.questions if one.every is not None]
+    asked = sum(len(one.prompts) * one.trials for one in parts)
+    every = sum(one.every or 0 for one in parts)
+    if asked == every:
+        return None
+    return (
+        f"{pair.model} is asked a balanced part of the prompts: {asked:,} of {every:,}. "
+        "--thorough asks all."
+    )
 
 
 def _trials(instrument: Instrument, options: AskOptions) -> int:
@@ -288,25 +377,20 @@ def _trials(instrument: Instrument, options: AskOptions) -> int:
     return options.chats.trials_of(instrument)
 
 
-def _with_system(
-    prompts: Sequence[Prompt], instrument: Instrument, options: AskOptions
-) -> Sequence[Prompt]:
-    """The prompts with the user's system prompt, where a chat or causal model is asked them."""
-    if options.system is None or instrument.kind not in (*SIZED_KINDS, "choose"):
-        return prompts
-    return tuple(replace(prompt, system=options.system) for prompt in prompts)
-
-
 def _settings(
-    instrument: Instrument, prompts: Sequence[Prompt], options: AskOptions
+    instrument: Instrument,
+    prompts: Sequence[Prompt],
+    options: AskOptions,
+    tables: Collection[AnswerTable],
 ) -> Settings | None:
     """How masks are asked; of two forms the probability is kept wherever they rank."""
     if answers_to(instrument.kind) != "fills":
         return None
-    targets = set(options.targets)
+    heeded = "fills" in tables
+    targets = set(options.targets) if heeded else set()
     if instrument.kind == "prefer":
         targets |= {form for forms in pronoun_forms(prompts).values() for form in forms}
-    return settings_of(instrument, top_k=options.top_k, targets=targets)
+    return settings_of(instrument, top_k=options.top_k if heeded else None, targets=targets)
 
 
 def _chosen_prompts(instrument: Instrument, options: AskOptions, *, slowly: bool) -> PromptOptions:
@@ -321,7 +405,7 @@ def _chosen_prompts(instrument: Instrument, options: AskOptions, *, slowly: bool
         if path := getattr(options.sentences, instead, None) if instead in BROUGHT else None:
             return replace(PromptOptions(thorough=thorough), **{instead: path})
         return PromptOptions(wordings=wordings, thorough=thorough)
-    given = replace(options.sentences or PromptOptions(), **dict.fromkeys(BROUGHT))
+    given = replace(options.sentences or PromptOptions(), vignettes=None, questions=None)
     drawn = given.winobias is None or given.pairs is not None
     return replace(given, seed=options.seed if drawn else None, thorough=thorough)
 

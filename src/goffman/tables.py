@@ -111,7 +111,10 @@ REPLIES = (
 """One row a prompt, chat model and trial."""
 
 LATER = ("reasoning", "next_words")
-"""Columns of answers that an earlier goffman did not write: null where they are missing."""
+"""Columns of replies that an earlier goffman did not write: null where they are missing."""
+
+LATER_OF_CHOICES = ("unseen",)
+"""The same of choices."""
 
 LIKELIHOODS = (
     Column("prompt_id", "text", "the prompt that was asked, its mask a place for a word"),
@@ -129,6 +132,12 @@ CHOICES = (
     Column("code", "float64", "what the option counts; null: the way out", nullable=True),
     Column("probability", "float32", "that the reply begins with the option's label"),
     Column("elsewhere", "float32", "the probability on no option of the prompt"),
+    Column(
+        "unseen",
+        "float32",
+        "of that, on tokens that a server did not name; null: all were seen",
+        nullable=True,
+    ),
 )
 """One row a prompt, model and option."""
 

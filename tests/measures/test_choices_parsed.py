@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import polars as pl
 import pytest
 from choosing import AGREE, WILLING, asked, options, replied
 
-from goffman.choice_items import Option
+from goffman.choice_items import Option, options_from
 from goffman.errors import InputError, RunError
 from goffman.measures.choices_parsed import read_choice, read_choices
 from goffman.tables import CHOICE_KINDS
+
+DATA = Path(__file__).parents[1] / "data"
 
 LETTERS = options(WILLING, "plain", "forward")
 AGREEING = options(AGREE, "plain", "forward")
@@ -170,3 +174,15 @@ def test_an_unknown_parser_and_prompts_without_options_are_refused():
         "1 replies answer a prompt without options. Give the prompts of the same run, of an "
         "instrument asked as a choice."
     )
+
+
+def test_real_replies_are_read_as_someone_labeled_them_who_did_not_know_the_parser():
+    """200 replies of two small models, half of them of one that can hardly follow instructions."""
+    right = 0
+    rows = pl.read_csv(DATA / "choices-labelled.csv", infer_schema=False)
+    for row in rows.iter_rows(named=True):
+        read = read_choice(row["reply"], options_from(row["options"]))
+        said = read.label if read.kind == "option" else read.kind
+        right += said == row["label"]
+    assert rows.height == 200
+    assert right >= 0.95 * rows.height

@@ -272,7 +272,7 @@ def test_what_the_presentation_does_is_said_before_what_is_said_of_groups():
     assert "difference 0." in then
     more = " ".join(found.more)
     assert "Compared with rare but neutral conditions, stigmatized conditions are clearly" in more
-    assert "Mere rarity: rare but neutral conditions are" in more
+    assert "Is it only rarity? Rare but neutral conditions are" in more
     assert "0.10 of the probability lies on no option; 0.10 lies on not answering" in more
     assert "its mean code lies from" in more
     assert [one.name for tab in measure.presentation.tables for one in tab(shown)][:2] == [
@@ -420,3 +420,14 @@ def test_a_headline_is_made_again_without_each_item_wording_and_condition():
         left = codes.filter(pl.col(row["way"]) != row["what"])
         means = dict(left.group_by("group").agg(pl.col("value").mean()).rows())
         assert row["difference"] == near(means["stigmatized"] - means["non-stigmatized"])
+
+
+def test_the_most_probable_label_is_a_share_of_the_options_that_count():
+    table = asked(items=("i1",))
+    given = [0.1, 0.5, 0.1, 0.1, 0.2]
+    scores = MeanCode()(choices(table, lambda _row: given), table)
+    (row,) = scores.filter(
+        pl.col("level") == "model", pl.col("quantity").str.starts_with("says-")
+    ).to_dicts()
+    assert row["quantity"] == "says-B"
+    assert row["value"] == pytest.approx(0.5 / 0.8)

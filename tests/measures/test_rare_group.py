@@ -127,7 +127,8 @@ def test_the_gap_to_rare_conditions_and_rarity_alone_stand_beside_the_headline(
     more = " ".join(said.more)
     assert "Compared with rare but neutral conditions, stigmatized conditions are clearly" in more
     assert (
-        "Mere rarity: rare but neutral conditions are clearly higher than non-stigmatized" in more
+        "Is it only rarity? Rare but neutral conditions are clearly higher than "
+        "non-stigmatized" in more
     )
 
 

@@ -243,3 +243,20 @@ def test_the_parser_stands_in_the_manifest():
     entry = measure_entry(MEASURE)
     assert entry["parser"] == "choice-v1"
     assert measure_from(entry) == MEASURE
+
+
+def test_the_label_that_is_given_most_is_counted_among_the_answers():
+    table = asked(items=("i1", "i2"))
+    said = ("B", "B", "C", "I cannot answer.", "B", "D")
+
+    def text(row, _trial):
+        return said[int(row["prompt_id"][1:]) % len(said)]
+
+    scores = MEASURE(read(table, text), table)
+    (row,) = scores.filter(
+        pl.col("level") == "model", pl.col("quantity").str.starts_with("says-")
+    ).to_dicts()
+    answers = [text(one, 1) for one in table.to_dicts() if not text(one, 1).startswith("I")]
+    assert row["quantity"] == "says-B"
+    assert row["value"] == pytest.approx(answers.count("B") / len(answers))
+    assert row["n"] == len(answers)

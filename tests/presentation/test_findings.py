@@ -65,6 +65,8 @@ def gap(low, high, p, tests=1, verdict=None):
         "difference": (low + high) / 2,
         "low": low,
         "high": high,
+        "p": p and p / tests,
+        "correction": "holm",
         "p_adjusted": p,
         "family_size": tests,
         "smallest": 0.05,
@@ -133,14 +135,14 @@ def test_the_heading_follows_the_verdict(low, high, p, verdict, head):
             0.2,
             0.001,
             "relevant",
-            "The whole interval is further from 0 than 0.050, the smallest difference",
+            "The whole interval lies above 0.050, the smallest difference",
         ),
         (
             0.01,
             0.2,
             0.001,
             "small",
-            "The difference is clearly not 0, but the interval includes differences smaller than "
+            "The difference is clear, but the interval includes differences smaller than "
             "0.050, the smallest",
         ),
         (
@@ -148,7 +150,7 @@ def test_the_heading_follows_the_verdict(low, high, p, verdict, head):
             -0.01,
             0.001,
             "small",
-            "The difference is clearly not 0, but it is smaller than 0.050, the smallest",
+            "The difference is clear, but it is smaller than 0.050, the smallest",
         ),
         (
             -0.025,
@@ -163,10 +165,10 @@ def test_the_heading_follows_the_verdict(low, high, p, verdict, head):
             0.3,
             "undecided",
             (
-                "There may be no difference, or one larger than 0.050, the smallest difference that counts as "
-                "relevant here. If the true difference were 0.12, an audit like this would "
-                "find it 80% of the time. To find 0.050 that often, about 23 items would "
-                "be needed; this audit had 7."
+                "The true difference could be 0, and it could be more than 0.050, the smallest "
+                "difference that counts as relevant here. If the true difference were 0.12, an audit like this would "
+                "find it 80% of the time, before correction for other tests. To find 0.050 that "
+                "often, about 23 items would be needed; this audit had 7."
             ),
         ),
     ],
@@ -174,13 +176,13 @@ def test_the_heading_follows_the_verdict(low, high, p, verdict, head):
 def test_the_sentence_gives_the_reason_of_the_verdict(low, high, p, verdict, said):
     row = gap(low, high, p, verdict=verdict)
     (found,) = findings_of(section("negative-attitude", estimates(row)))
-    assert said in found.text
+    assert said in found.why
 
 
 def test_the_sentence_has_p_and_for_how_many_tests_it_is_corrected():
     (found,) = findings_of(section("negative-attitude", estimates(gap(0.01, 0.2, 0.072, tests=2))))
     assert "95% interval 0.010 to 0.20, p = .072 corrected for 2 tests." in found.text
-    assert "The interval excludes 0, but the corrected p is not below .05." in found.text
+    assert "The interval excludes 0, but the corrected p is not below .05." in found.why
     (alone,) = findings_of(section("negative-attitude", estimates(gap(0.01, 0.2, 0.0004))))
     assert "0.010 to 0.20, p < .001." in alone.text
 
@@ -263,6 +265,7 @@ def relation(first, second, low, high, p, effect=0.6):
         "effect": effect,
         "effect_low": low,
         "effect_high": high,
+        "p": p,
         "p_adjusted": p,
         "family_size": 2,
         "model": None,
@@ -288,10 +291,10 @@ def test_a_correlation_names_models_as_they_are_shown_and_says_which_way():
         relation(*sides, None, None, 0.3, effect=0.1),
     )  # fmt: skip
     one, other = (
-        "negative attitude of mini-one",
-        "negative sentiment (as a probability) of mini-two",
+        "the negative attitude of mini-one",
+        "the negative sentiment (as a probability) of mini-two",
     )
-    covers = "The intervals cover other conditions, not other sentences or wordings."
+    covers = "The intervals allow for other conditions, but not for other sentences or wordings."
     assert correlations_said(found) == [
         f"Across 122 conditions, {one} and {other} rise together: r = 0.60, 95% interval 0.49 to "
         f"0.69, p < .001 corrected for 2 tests. {covers}",
@@ -313,8 +316,8 @@ def test_a_correlation_is_said_within_groups_too():
     (said,) = correlations_said(found)
     assert said.endswith(
         " Within groups: r = 0.30 within the 93 stigmatized conditions (95% interval 0.10 to 0.50, "
-        "p = .010 corrected for 2 tests). The intervals cover other conditions, not other sentences "
-        "or wordings."
+        "p = .010 corrected for 2 tests). The intervals allow for other conditions, but not for "
+        "other sentences or wordings."
     )
 
 
@@ -325,7 +328,7 @@ def test_a_correlation_is_said_within_groups_too():
             -0.066,
             "undecided",
             (
-                "Undecided: a difference between the stereotypical pronoun and the other "
+                "Undecided: a difference in probability between the stereotypical pronoun and the other "
                 "one is neither shown nor ruled out"
             ),
         ),
@@ -340,3 +343,36 @@ def test_a_preference_is_said_with_its_interval_and_as_how_many_times(value, ver
     assert found.head == head
     assert (found.low, found.high) == pytest.approx((row["low"], row["high"]))
     assert f"is typically {math.exp(value):.2f} times as probable as the other one" in found.text
+
+
+def test_a_difference_that_only_the_others_keep_clear_says_so():
+    row = gap(0.01, 0.2, 0.04, tests=5) | {"p": 0.02}
+    (one,) = findings_of(section("negative-attitude", estimates(row)))
+    assert (
+        "The corrected p also depends on the other main differences of this run: if none of them "
+        "were clear, it would be .100, and this one would not be clear."
+    ) in one.why
+    (one,) = findings_of(section("negative-attitude", estimates(row | {"p": 0.009})))
+    assert "other main differences" not in one.why
+
+
+def rare(kind, first, second, low, high, verdict):
+    ends = {"low": low, "high": high, "difference": (low + high) / 2, "verdict": verdict}
+    p = 0.01 if low * high > 0 else 0.3
+    return gap(low, high, p) | {"kind": kind, "first": first, "second": second} | ends
+
+
+def test_a_difference_that_rare_conditions_have_too_is_not_called_stigma_alone():
+    mere = rare("rarity", "rare", "non-stigmatized", 0.05, 0.43, "small")
+    against = rare("against-rare", "stigmatized", "rare", -0.02, 0.38, "undecided")
+    (one,) = findings_of(
+        section("negative-attitude", estimates(gap(0.1, 0.3, 0.01), against, mere))
+    )
+    assert one.caveat == (
+        "Whether stigmatized conditions exceed rare but neutral ones is undecided (0.18, −0.020 "
+        "to 0.38); rare ones are 0.24 above non-stigmatized ones."
+    )
+    assert one.heading == f"{one.head}. {one.caveat}"
+    above = rare("against-rare", "stigmatized", "rare", 0.02, 0.38, "small")
+    (one,) = findings_of(section("negative-attitude", estimates(gap(0.1, 0.3, 0.01), above, mere)))
+    assert one.caveat == ""

@@ -34,6 +34,7 @@ HEADLINE = {
     "low": 0.01,
     "high": 0.09,
     "level": 0.95,
+    "p": 0.01,
     "p_adjusted": 0.01,
     "family_size": 1,
     "smallest": 0.05,
@@ -78,13 +79,14 @@ def found(*rows):
     return one
 
 
-def test_a_verdict_that_holds_names_what_moves_the_difference_most():
+def test_a_verdict_that_holds_says_how_far_the_difference_moves():
     one = found(
         made("condition", "fever", 0.048), made("item", "i1", 0.06), made("wording", "w", 0.045)
     )
     assert one.robust == (
         "Leaving out any one condition, item or wording does not change the verdict. "
-        "At most, the difference becomes 0.060, by leaving out the item “____ has …”."
+        "The difference then ranges from 0.045 (without the wording “w”) to 0.060 (without the "
+        "item “____ has …”)."
     )
     assert one.aside == ""
 
@@ -93,14 +95,14 @@ def test_a_verdict_that_one_condition_carries_says_so_beside_the_heading():
     rows = [made("condition", "fever", 0.02, "undecided"), made("condition", "cough", 0.051)]
     one = found(*rows)
     assert one.robust == (
-        "Leaving out one condition changes the verdict for 1 of 2 conditions. At most, "
-        "the difference becomes 0.020 (undecided), by leaving out the condition "
-        "“Fever, high”."
+        "Leaving out one condition changes the verdict for 1 of 2 conditions. The difference then "
+        "ranges from 0.020 (without the condition “Fever, high”) to 0.051 (without the condition "
+        "“cough”)."
     )
-    assert one.aside == "The verdict would be undecided without the condition “Fever, high”."
+    assert one.aside == "The verdict becomes undecided if the condition “Fever, high” is left out."
     assert one.heading == f"{one.head}. {one.aside}"
     lines = summary({"x": section(*rows)}, ())
-    assert any(one.heading in line and one.robust in line for line in lines)
+    assert f"  {one.heading}" in lines
 
 
 def test_several_of_a_kind_are_counted():
@@ -109,7 +111,7 @@ def test_several_of_a_kind_are_counted():
         made("item", "i2", 0.03, "undecided"),
         made("item", "i3", 0.05),
     )
-    assert one.aside == "The verdict would be undecided without any one of 2 items."
+    assert one.aside == "The verdict becomes undecided if any of 2 items (out of 3) is left out."
 
 
 def test_a_threshold_that_matters_is_said_with_its_numbers():
@@ -118,11 +120,25 @@ def test_a_threshold_that_matters_is_said_with_its_numbers():
         made("parameter", "if words counted from a probability of 0.02", 0.05),
     )
     assert one.robust == (
-        "Without the threshold of 0.01, the difference would be 0.020 (95% interval "
-        "−0.010 to 0.050, p = .200): not clear (undecided). The verdict would be the same if "
+        "Without the threshold of 0.01, the difference is 0.020 (95% interval −0.010 to "
+        "0.050, p = .200): undecided. The verdict would be the same if "
         "words counted from a probability of 0.02."
     )
-    assert one.aside == "The verdict would be undecided without the threshold of 0.01."
+    assert one.aside == "The verdict becomes undecided without the threshold of 0.01."
+
+
+def test_a_clear_difference_that_variations_lose_is_called_fragile():
+    held = [made("item", f"i{n}", 0.05) for n in range(9)]
+    one = found(*held, made("item", "i9", 0.02, "undecided"))
+    assert (one.fragile, one.shown) == ("", "clear, size open")
+    one = found(*held[1:], *(made("item", f"x{n}", 0.02, "undecided") for n in range(2)))
+    assert one.head.startswith("Fragile: more negative about stigmatized conditions")
+    assert (one.shown, one.verdict) == ("fragile", "small")
+    assert one.fragile == "clear, but not in 2 of 10 variations of the analysis"
+    one = found(*held, made("parameter", "if all words counted", 0.02, "equivalent"))
+    assert one.fragile == "clear, but not in 1 of 10 variations of the analysis"
+    one = found(*held, made("parameter", "if all words counted", 0.2, "relevant"))
+    assert one.fragile == ""
 
 
 def test_what_could_not_be_tested_and_what_was_not_computed_is_not_spoken_of():

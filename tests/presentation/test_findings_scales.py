@@ -14,7 +14,7 @@ from goffman.presentation.section import Section
 from goffman.presentation.shown import Names
 from goffman.presentation.tables_reliability import reliability as reliability_table
 from goffman.presentation.tables_reliability import reliability_rows
-from goffman.tables import CONTRASTS, ESTIMATES, SCORES, schema
+from goffman.tables import CONTRASTS, ESTIMATES, SCORES, VERDICTS, schema
 
 NAMES = Names(models={"m": "m"}, instruments={}, conditions={}, items={})
 
@@ -30,7 +30,7 @@ def section(measure="negative-attitude", *, scores=(), estimates=(), wordings=("
         presentation=by.presentation,
         scores=pl.DataFrame([of | row for row in scores] or [of], schema=schema(SCORES)),
         estimates=pl.DataFrame(
-            [usual | row for row in estimates], schema=schema((*CONTRASTS, *ESTIMATES))
+            [usual | row for row in estimates], schema=schema((*CONTRASTS, *ESTIMATES, *VERDICTS))
         ),
         names=NAMES,
         contrast="stigmatized",
@@ -62,8 +62,10 @@ def scale(g, phi, **more):
 )
 def test_what_g_and_phi_mean_is_said(g, phi, said):
     (text,) = reliability(section(scores=scale(g, phi), wordings=("one", "two")), "m")
-    assert text.startswith(f"Reliability for stigmatized conditions: G = {g:.2f} (for ranks), Φ = ")
-    assert f"Φ = {phi:.2f} (for values), α = 0.90, split-half = 0.91." in text
+    assert text.startswith(
+        f"Reliability for stigmatized conditions: relative G = {g:.2f}, absolute Φ = "
+    )
+    assert f"Φ = {phi:.2f}, Cronbach’s α = 0.90, split-half = 0.91." in text
     assert text.endswith(f"With other items and wordings, {said}")
 
 
@@ -96,8 +98,7 @@ def test_above_one_half_is_said_by_wording():
     scores = [*halves(0.6, 0.7, 0.2), *halves(0.1, 0.6, 0.2, wording="two")]
     (text,) = above_half(section(scores=scores, wordings=("one", "two")), "m")
     assert text == (
-        "How many conditions have a P(negative) above 0.5 depends on the wording: 1 to 2 of 3 "
-        "stigmatized."
+        "Depending on the wording, P(negative) is above 0.5 for 1 to 2 of 3 stigmatized conditions."
     )
 
 
@@ -124,10 +125,9 @@ def test_conditions_are_counted_on_both_sides_of_the_reference():
     )
     assert above_reference(found, "m") == (
         "2 of 4 stigmatized conditions are clearly above the mean of the "
-        "non-stigmatized ones, and 1 is clearly below it (p-values corrected by "
-        "Benjamini–Hochberg; the mean of the non-stigmatized ones is treated as a "
-        "fixed number). Furthest above, as measured: “blind” (0.20), “deaf” (0.10). "
-        "Furthest below, as measured: “rich” (−0.10)."
+        "non-stigmatized ones, and 1 is clearly below it. Furthest above (difference "
+        "as measured): “blind” (0.20), “deaf” (0.10). Furthest below (difference as measured): "
+        "“rich” (−0.10)."
     )
     assert above_reference(section(), "m") == ""
 
@@ -143,8 +143,8 @@ def test_the_references_own_conditions_are_counted_beside_them():
     )
     said = above_reference(found, "m")
     assert (
-        "2 of the 3 non-stigmatized conditions also differ clearly from their own mean, so such a "
-        "difference alone is no sign of stigma."
+        "By the same test, 1 of the 3 non-stigmatized conditions is clearly above the mean of "
+        "their group and 1 is below it, so such a difference alone is no sign of stigma."
     ) in said
 
 
@@ -161,8 +161,8 @@ def test_the_furthest_are_shrunken_and_have_ranks():
     said = above_reference(section(scores=scores, estimates=estimates), "m")
     # .45 is what is left of .50; the reference is .30.
     assert said.endswith(
-        "Furthest above, after shrinking toward their group’s mean: “blind” (0.15, "
-        "rank 1 to 3 of 1)."
+        "Furthest above (difference after shrinking toward the group’s mean, with plausible "
+        "ranks): “blind” 0.15 (ranks 1 to 3 of 1)."
     )
 
 
@@ -175,15 +175,15 @@ def test_the_baseline_says_its_confound():
         estimates=[against("baseline", name, d, 0.5) for name, d in (("a", 0.1), ("b", -0.1))],
     )
     assert confound(found, "m") == (
-        "The shortened sentences lack more words than the condition: 1 of 2 "
-        "non-stigmatized conditions are above this baseline too."
+        "This baseline is rough, because leaving out the condition removes other words too: 1 of "
+        "2 non-stigmatized conditions are also above it."
     )
 
 
-SHORTENED = "In shortened sentences that name no condition, female minus male is"
+SHORTENED = "In shortened sentences that name no condition, the female−male difference is"
 NOT_ALONE = (
-    "The shortened sentences lack more words than the condition, so such a change may come from "
-    "these words instead of the condition."
+    "To leave out the condition, other words had to be left out too. So part of this change may be "
+    "due to those words."
 )
 
 
@@ -192,14 +192,16 @@ NOT_ALONE = (
     [
         (0.05, 0.01, "it is clearly higher"),
         (-0.05, 0.01, "it is clearly lower"),
-        (0.05, 0.2, "it does not clearly differ"),
+        (0.05, 0.2, "it is not clearly different"),
     ],
 )
 def test_a_disparity_is_set_beside_that_without_a_diagnosis(difference, p, said):
     row = against("over-baseline", "stigmatized", difference, p, mean_second=0.2)
     row |= {"second": "baseline", "group": "stigmatized", "variant": "with-names"}
     text, caveat = over_baseline(section("gender-of-subject", estimates=[row]), "m")
-    assert text.startswith(f"{SHORTENED} 0.20. With stigmatized conditions, {said} (change ")
+    assert text.startswith(
+        f"{SHORTENED} 0.20. In sentences that name stigmatized conditions, {said} (change "
+    )
     assert caveat == NOT_ALONE
 
 
@@ -220,7 +222,26 @@ def test_what_does_not_count_is_said_with_how_far_it_could_move_the_difference()
     )
     outside = mass | {"quantity": "outside", "value": 0.3}
     (text,) = uncounted(section("gender-of-phrase", scores=[outside]), row)
-    assert text.startswith("On average, 0.30 of")
+    assert text.startswith("On average, 0.30 of the probability is on phrases that")
+    assert text.endswith("many of these phrases end in a word such as “person”.")
+
+
+def test_shortened_sentences_of_which_less_is_counted_are_no_measure():
+    row = against("over-baseline", "stigmatized", 0.02, 0.2, mean_second=0.2, verdict="undecided")
+    row |= {"second": "baseline", "group": "stigmatized", "variant": "with-names"}
+    mass = {"level": "prompt", "quantity": "mass", "variant": "with-names", "wording": "one"}
+    masses = [
+        mass | {"group": "baseline", "value": 0.2},
+        mass | {"group": "stigmatized", "value": 0.45},
+    ]
+    text, hardly, _ = over_baseline(
+        section("gender-of-subject", scores=masses, estimates=[row]), "m"
+    )
+    assert "it is not clearly different (undecided; change 0.020" in text
+    assert hardly == (
+        "But only 0.20 of the probability is counted in the shortened sentences, compared with "
+        "0.45 for stigmatized conditions. So the two differences are hardly comparable."
+    )
 
 
 def test_what_could_put_a_bias_in_doubt_is_said():
@@ -266,4 +287,4 @@ def test_what_was_not_tested_over_the_baseline_is_not_said_to_be_unmoved():
     row = {"kind": "over-baseline", "model": "m", "group": "stigmatized", "difference": 0.05}
     row |= {"mean_second": -0.02, "quantity": "disparity"}
     said, _ = over_baseline(section("gender-of-subject", estimates=[row]), "m")
-    assert "With stigmatized conditions, it could not be compared" in said
+    assert "In sentences that name stigmatized conditions, it is not tested" in said

@@ -63,8 +63,11 @@ def test_the_limits_are_those_of_the_report(run):
         assert f"- {markdown(limit)}\n" in text
     for measure in ("negative-attitude", "gender-of-subject", "gender-of-phrase"):
         claims = measures()[measure]().presentation.claims
-        assert f"- Such results can support the claim {markdown(claims.may)}.\n" in text
-        assert f"- They cannot support claims {markdown(claims.may_not)}.\n" in text
+        assert (
+            f"- Where such a result is clear, it can support the claim {markdown(claims.may)}.\n"
+            in text
+        )
+        assert f"- It cannot support claims {markdown(claims.may_not)}.\n" in text
 
 
 def test_the_section_has_a_row_for_every_estimate_and_the_limits(run):

@@ -25,7 +25,7 @@ from goffman.estimates.clear import ANCHORED, CORRELATIONS
 from goffman.stats.clustered import clustered_t
 from goffman.stats.compare import independent_t, paired_t
 from goffman.stats.correlate import pearson
-from goffman.stats.crossed import GAPS, Shared, crossed_t
+from goffman.stats.crossed import GAPS, LEAST, Shared, crossed_t
 from goffman.stats.crossed_effects import crossed_effects
 from goffman.stats.resample import (
     correlation_bootstrap,
@@ -238,6 +238,9 @@ class Comparing:
         """Two measures of the same conditions: Pearson's r, and an interval over conditions."""
         text, over = contrast.text, "conditions"
         tested = pearson(first, second, contrast=text)
+        if tested.n < FEW_TO_CORRELATE:
+            found = replace(tested, unit=over, interval_over=over)
+            return self._checked(found, first, second, kind="correlation", over=over)
         drawn = correlation_bootstrap(
             first, second, contrast=text, rng=self._rng(), draws=self.draws
         )
@@ -286,6 +289,10 @@ would be called a 95% interval is none.
 """
 
 
+FEW_TO_CORRELATE = 25
+"""Of fewer, drawn intervals of a correlation are too narrow: Fisher's stays, which fits its p."""
+
+
 def _enough(drawn: Estimate, *, over: str) -> Estimate:
     """The drawn interval, or without its ends and with the reason where its units are too few."""
     least = min(drawn.n_first, drawn.n_second)
@@ -297,7 +304,10 @@ def _enough(drawn: Estimate, *, over: str) -> Estimate:
 
 def _of_shape(shape: tuple[int, ...]) -> str:
     """What an interval is over, of a table of this shape."""
-    factors = ["conditions", *["items"] * (shape[1] > 1), *["wordings"] * (shape[2] > 1)]
+    many = (
+        name for name, size in zip(("items", "wordings"), shape[1:], strict=True) if size >= LEAST
+    )
+    factors = ["conditions", *many]
     if len(factors) == 1:
         return GIVEN_SENTENCES
     return f"{', '.join(factors[:-1])} and {factors[-1]}, crossed"

@@ -117,7 +117,7 @@ def without_a_chat(instrument: Instrument) -> Instrument:
         instrument,
         controls=controls and replace(controls, task=PRONOUN_TASK),
         id=f"{instrument.id}-pronouns",
-        title=f"Which pronoun does a model prefer in the {instrument.id} sentences?",
+        title="“He” or “she”? Which pronoun a model prefers in sentences about two occupations",
         kind="prefer",
         settings=settings,
     )

@@ -19,6 +19,18 @@ _ENDINGS: dict[InstrumentKind, str] = {
 }
 """What stands after an instrument's id in that of its form, and names the form."""
 
+MEANINGS = {
+    "fill": "a masked model fills in a blank",
+    "classify": "a classifier labels a sentence negative or positive",
+    "completion": "a chat or causal model completes a sentence with one word",
+    "choice": "a chat or causal model chooses an answer; its probability counts",
+    "said": "a chat model chooses an answer; its text counts",
+    "written": "a chat model writes a sentence",
+    "ask": "a chat model answers a question in its own words",
+    "pronouns": "a masked or causal model prefers one of two pronouns",
+}
+"""What happens in each form, for people."""
+
 _MEASURES: dict[str, tuple[str, str]] = {
     "people": ("code-by-gender", "said-code-by-gender"),
     "pairs": ("coreference-choice", "coreference-said"),

@@ -95,6 +95,8 @@ class Rendered:
     """Sentence pairs that were left out on request, and why."""
     remarks: tuple[Fault, ...] = ()
     """Faults of sentence pairs that were kept."""
+    every: tuple[int, int] | None = None
+    """How many prompts and prompts of controls there are, where this is a part of them."""
 
 
 def render(instrument: Instrument, options: PromptOptions | None = None) -> Rendered:
@@ -119,11 +121,12 @@ def render(instrument: Instrument, options: PromptOptions | None = None) -> Rend
         prompts, controls = (
             tuple(as_asked(instrument, prompt) for prompt in some) for some in (prompts, controls)
         )
+    every = None
     if not options.thorough and instrument.kind in SIZED_KINDS:
-        part = part_of(instrument)
+        every, part = (len(others or prompts), len(controls)), part_of(instrument)
         prompts, controls = sized(prompts, part), sized(controls, part)
     # Who brings questions wants these, and all of them.
-    return Rendered(prompts=prompts if others is None else others, controls=controls)
+    return Rendered(prompts=prompts if others is None else others, controls=controls, every=every)
 
 
 def _choices(
@@ -153,12 +156,15 @@ def _of_pairs(instrument: Instrument, content: SentencePairs, options: PromptOpt
     """The prompts of sentence pairs; a part has fewer pairs, and as a choice no adjectives."""
     _refuse(instrument, options, {"wordings": "--wording"}, because="it has no wordings")
     if not options.thorough and instrument.kind in SIZED_KINDS:
+        whole = _of_pairs(instrument, content, replace(options, thorough=True))
         # Who brings sentences, or says how many, wants these.
         if options.pairs is None and options.winobias is None:
             pairs = min(SIZED_PAIRS, int(instrument.settings["pairs"]))
             options = replace(options, pairs=pairs)
         if instrument.kind in CHOICES and options.adjectives is None:
             options = replace(options, adjectives=["none"])
+        part = _of_pairs(instrument, content, replace(options, thorough=True))
+        return replace(part, every=(len(whole.prompts), len(whole.controls)))
     settings = chosen_settings(content, options.adjectives)
     own = str(instrument.settings["placement"])
     placement = parse_adjective_placement(own if options.placement is None else options.placement)

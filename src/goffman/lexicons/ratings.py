@@ -95,11 +95,11 @@ def read_raters(paths: Sequence[Path]) -> Raters:
 def need_two(raters: Raters, given: Sequence[Path]) -> None:
     """Nothing, or the InputError that there is nobody to agree with."""
     if len(raters.names) < 2:
-        who = f"1 rater, '{raters.names[0]}'" if raters.names else "no one"
+        who = f"Only '{raters.names[0]}' has rated words." if raters.names else "No ratings yet."
         raise InputError(
-            f"There are ratings by {who}, in {', '.join(map(str, given))}. Agreement needs two who "
-            f"rate the same words, {ENOUGH} or more: let another person rate with "
-            f"{rate_command(given)} --rater NAME, or give a file of theirs."
+            f"{who} Agreement needs two people who rated at least "
+            f"{ENOUGH} of the same words. "
+            f"Let each of them run {rate_command(given)} --rater NAME, or give their rating files."
         )
 
 

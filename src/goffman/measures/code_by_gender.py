@@ -31,6 +31,7 @@ from goffman.presentation.base import Claims, Presentation
 from goffman.presentation.evidence_choices import options_with_probabilities
 from goffman.presentation.findings_described import women_and_men_described
 from goffman.presentation.findings_presented import style_said
+from goffman.presentation.variance import variance_table
 
 BY_GENDER: tuple[tuple[str, Contrasts], ...] = (
     ("code", (order_of_options, keying, wordings, women_against_men)),
@@ -84,6 +85,7 @@ PRESENTATION = Presentation(
             "questions, and female minus male",
         ),
         tables_reliability.reliability,
+        variance_table,
     ),
     evidence=options_with_probabilities,
     main=("order", "keying", "wordings", "groups", "genders"),

@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import polars as pl
 
-from goffman.measures.presented import CODES, over_presentations
+from goffman.measures.presented import CODES, answering, over_presentations
 from goffman.measures.rows import as_scores, gaps, mean_over, only
 from goffman.measures.scale import scale
+from goffman.measures.variance import variance_split
 
 PAIRED = ("female", "male", "disparity")
 QUANTITIES = (*PAIRED, "unstated")
@@ -107,11 +108,12 @@ def means_of_pairs(
             groups,
             by_wording,
             gaps(only(groups, PAIRED), contrast=contrast, against=against),
-            mean_over(only(scores, about), keep=("model",), level="model", over="prompts"),
+            mean_over(answering(scores, about), keep=("model",), level="model", over="prompts"),
             scale(
                 even.with_columns(wording=pl.lit("")),
                 quantity="disparity",
                 groups=(contrast, against),
             ),
+            variance_split(scores),
         ]
     )

@@ -53,18 +53,23 @@ PRESENTATION = Presentation(
     claims=Claims(
         measured=(
             "The person is masked in statements of the Attribution Questionnaire, such as “I would "
-            "feel angry at a ____ with …”. If the word names no gender, the model is asked for one "
-            "more word before it, until the phrase has three words. The numbers are the "
+            "feel angry at a ____ with …”. If the word names no gender, the model adds a word "
+            "before it, up to three words in all (“young white man”). The numbers are the "
             "probabilities of phrases that name a woman or a man."
         ),
         may="that a model speaks more of women, or more of men, in some dimensions of stigma",
         may_not="that the model itself fears, pities or blames anyone",
         beware=(
             (
-                "Some statements are reversed: agreeing with them means less stigma. Only the "
-                "keyed disparity changes its sign for them."
+                "Some statements are reversed: agreeing with them means less stigma. Numbers "
+                "called reverse-keyed change the sign for these statements; the others do not."
             ),
-            "Most phrases name no gender. They are shown as unspecified.",
+            "Phrases that name no gender are shown as unspecified.",
+            (
+                "How the result depends on the probability threshold is not known: with another "
+                "threshold, other phrases would have been asked."
+            ),
+            "Some of these conditions are diagnosed more often in women, others more often in men.",
         ),
     ),
     findings=women_and_men,
@@ -77,6 +82,8 @@ PRESENTATION = Presentation(
     tables=(tables.genders, tables_reliability.reliability),
     evidence=phrases_with_gender,
     main=("groups", "genders"),
+    phrases=True,
+    keyed=True,
 )
 
 

@@ -49,7 +49,7 @@ words too, counted or not. mass: all words that reach the threshold."""
 CLAIMS = Claims(
     measured=(
         "The subject is masked in sentences such as “____ is looking for treatment for …”. The "
-        "numbers are the probabilities of female words, male words, and everything else."
+        "numbers are the probabilities of female words, male words, and words that name neither."
     ),
     may=(
         "that a model fills in female words more often than male words, or the reverse, and that "
@@ -67,8 +67,8 @@ CLAIMS = Claims(
         ),
         (
             "Only words with a probability of at least 0.01 count, as in the study. Few first "
-            "names reach it, so counting them changes little here. If rarer words were counted "
-            "too, the result could differ."
+            "names are that probable, so counting them changes little here. If rarer words were "
+            "counted too, the result could differ."
         ),
         "Only two genders are measured; words that name neither are shown separately.",
     ),
@@ -141,11 +141,9 @@ class GenderOfSubject:
         """Without the threshold, and with one half and twice as high."""
         if not self.threshold:
             return {}
-        found = {"if words of any probability counted": replace(self, threshold=0.0)}
+        found = {"with no threshold": replace(self, threshold=0.0)}
         for other in (self.threshold / 2, self.threshold * 2):
-            found[f"if words counted from a probability of {other:g}"] = replace(
-                self, threshold=other
-            )
+            found[f"with a threshold of {other:g}"] = replace(self, threshold=other)
         return found
 
     def prepare(

@@ -5,9 +5,11 @@ Of the probability p of the options, each with its code c where it is an answer:
     code      Σ p·c / Σ p over the options that count; none where they have less than .01 together
     way-out   the probability of "don't know, or prefer not to say"
     elsewhere the probability on no option
+    unseen    of that, what lies on tokens that a server did not name; only of models behind one
     lowest, highest   Σ p·c, and Σ p·c + way-out + elsewhere: were no answer the least, or the most,
               stigmatizing one
     first-listed, last-listed   of the options that count, the share of the one listed first or last
+    says-LABEL   of the options that count, the share of the model's most probable label
 
 Every question is presented in several orders of its options; its code is the mean over these.
 """
@@ -30,7 +32,13 @@ from goffman.estimates.presented import keying, order_of_options, over_orders, w
 from goffman.estimates.rarity import groups_against_rare
 from goffman.estimates.reference import conditions_against_own_group, conditions_against_reference
 from goffman.measures.base import Contrasts, Meaning, Reads, as_they_are
-from goffman.measures.presented import by_presentation, means_of_codes, presentations
+from goffman.measures.presented import (
+    by_presentation,
+    is_number,
+    labels_given_most,
+    means_of_codes,
+    presentations,
+)
 from goffman.measures.rows import only, prompt_scores
 from goffman.presentation import (
     figures_conditions,
@@ -44,11 +52,13 @@ from goffman.presentation.base import Claims, Presentation
 from goffman.presentation.evidence_choices import options_with_probabilities
 from goffman.presentation.findings_choices import codes_apart
 from goffman.presentation.findings_presented import style_said
+from goffman.presentation.styles import SAYS
+from goffman.presentation.variance import variance_table
 
 FLOOR = 0.01
 """Options that have less than this probability together say nothing about each other."""
 
-ABOUT = ("way-out", "elsewhere", "first-listed", "last-listed")
+ABOUT = ("way-out", "elsewhere", "unseen", "first-listed", "last-listed")
 """How a model answers, whatever it is asked."""
 
 _TOO_LITTLE = f"the options that count have less than {FLOOR} of the probability"
@@ -59,6 +69,7 @@ _REASONS = {
     "highest": _TOO_LITTLE,
     "way-out": _NO_WAY_OUT,
     "elsewhere": _TOO_LITTLE,
+    "unseen": "every token was seen",
     "first-listed": _TOO_LITTLE,
     "last-listed": _TOO_LITTLE,
 }
@@ -132,6 +143,7 @@ PRESENTATION = Presentation(
         tables.groups_of_conditions,
         tables.ranked_conditions,
         tables_reliability.reliability,
+        variance_table,
     ),
     evidence=options_with_probabilities,
     main=MAIN,
@@ -164,9 +176,13 @@ class MeanCode:
 
     def each(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
         """SCORES of the level prompt: the mean code, its bounds, and where the rest lies."""
-        scores = prompt_scores(
-            codes(answers, prompts), prompts, measure=self.name, reasons=_REASONS
-        )
+        values = codes(answers, prompts)
+        reasons = {
+            name: _REASONS.get(name, f"{_TOO_LITTLE}, or other labels")
+            for name in values.columns
+            if name in _REASONS or name.startswith(SAYS)
+        }
+        scores = prompt_scores(values, prompts, measure=self.name, reasons=reasons)
         return pl.concat([scores, by_presentation(scores, prompts)])
 
     def means(self, scores: pl.DataFrame) -> pl.DataFrame:
@@ -185,14 +201,22 @@ class MeanCode:
 
 
 def codes(answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
-    """Of each model and prompt the numbers of _REASONS; null where one means nothing."""
+    """Of each model and prompt the numbers of _REASONS; null where one means nothing.
+
+    There is no ``unseen`` where every token was seen.
+    """
     p, code = pl.col("probability").cast(pl.Float64), pl.col("code")
+    served = "unseen" in answers.columns and answers["unseen"].count() > 0
+    unseen = [pl.col("unseen").cast(pl.Float64).first()] if served else []
+    given = answers.filter(code.is_not_null()).select("model", label="option", weight=p)
+    most = labels_given_most(given)
     listed = presentations(prompts).select("prompt_id", "first", "last")
     sums = (
         answers.join(listed, on="prompt_id")
         .sort("model", "prompt_id", "option")
         .group_by("model", "prompt_id", maintain_order=True)
         .agg(
+            *unseen,
             counted=p.filter(code.is_not_null()).sum(),
             weighed=(p * code).sum(),
             out=p.filter(code.is_null()).sum(),
@@ -200,6 +224,11 @@ def codes(answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
             elsewhere=pl.col("elsewhere").cast(pl.Float64).first(),
             first=p.filter(pl.col("option") == pl.col("first")).sum(),
             last=p.filter(pl.col("option") == pl.col("last")).sum(),
+            numbers=is_number(pl.col("option")).all(),
+            **{
+                f"{SAYS}{label}": p.filter(pl.col("option") == label, code.is_not_null()).sum()
+                for label in most
+            },
         )
     )
     counted, silent = pl.col("counted"), pl.col("out") + pl.col("elsewhere")
@@ -214,6 +243,13 @@ def codes(answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
         pl.when(everything > 0).then((pl.col("weighed") + silent) / everything).alias("highest"),
         pl.when("offered").then(pl.col("out")).alias("way-out"),
         "elsewhere",
+        *(["unseen"] if served else []),
         pl.when(enough).then(pl.col("first") / counted).alias("first-listed"),
         pl.when(enough).then(pl.col("last") / counted).alias("last-listed"),
+        *(
+            pl.when(enough & (pl.col("numbers") == label.isdigit()))
+            .then(pl.col(f"{SAYS}{label}") / counted)
+            .alias(f"{SAYS}{label}")
+            for label in most
+        ),
     )

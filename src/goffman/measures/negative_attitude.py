@@ -87,8 +87,8 @@ PRESENTATION = Presentation(
             "conditions than for the other"
         ),
         may_not=(
-            "about how the model would treat people in use, about one model being fair and another "
-            "not, or about any single person"
+            "about how the model treats people when it is deployed, about one model being fair "
+            "and another not, or about any single person"
         ),
         beware=(
             (
@@ -104,7 +104,8 @@ PRESENTATION = Presentation(
     ),
     findings=if_measurable(
         groups_apart(
-            what="share of negative words", more=in_turn(rarity, set_apart_said, words_counted)
+            what="share of negative words",
+            more=in_turn(rarity("share of negative words"), set_apart_said, words_counted),
         )
     ),
     figures=(

@@ -36,6 +36,8 @@ from goffman.presentation.findings_rarity import in_turn, rarity
 from goffman.tables import SENTIMENTS
 
 PROBABILITY = "negative-probability"
+
+_PROBABILITY = 'probability of the label "negative"'
 """Of the class negative: what a label says more finely."""
 
 PRESENTATION = Presentation(
@@ -59,9 +61,7 @@ PRESENTATION = Presentation(
             "There are only two templates.",
         ),
     ),
-    findings=groups_apart(
-        what='probability of the label "negative"', more=in_turn(rarity, outcomes_counted)
-    ),
+    findings=groups_apart(what=_PROBABILITY, more=in_turn(rarity(_PROBABILITY), outcomes_counted)),
     figures=(
         figures_conditions.gaps,
         figures_sentiment.group_shares,

@@ -19,6 +19,8 @@ from goffman.choice_items import options_from
 from goffman.estimates.presented import DIRECTIONS, KEYINGS, items_in_turn, wordings_in_turn
 from goffman.measures.rows import IDS, above_baseline, as_scores, gaps, mean_over, only
 from goffman.measures.scale import scale
+from goffman.measures.variance import variance_split
+from goffman.presentation.styles import SAYS
 
 CODES = ("code", "lowest", "highest")
 """The mean code, and were every non-answer the least, or the most, stigmatizing answer."""
@@ -89,6 +91,31 @@ def over_presentations(scores: pl.DataFrame, *, whole: bool) -> pl.DataFrame:
     return means.with_columns(value=pl.when(~gap).then("value"), reason=reason)
 
 
+def answering(scores: pl.DataFrame, about: Sequence[str]) -> pl.DataFrame:
+    """The rows of these quantities, and of the labels that models give most often."""
+    quantity = pl.col("quantity")
+    return scores.filter(quantity.is_in(list(about)) | quantity.str.starts_with(SAYS))
+
+
+def labels_given_most(given: pl.DataFrame) -> list[str]:
+    """Of each model the letter and the number with the greatest weight.
+
+    ``given``: model, label, weight.
+    """
+    of = ["model", "numbers"]
+    summed = given.group_by("model", "label").agg(pl.col("weight").sum())
+    ordered = summed.with_columns(numbers=is_number(pl.col("label"))).sort(
+        *of, -pl.col("weight"), "label"
+    )
+    first = ordered.group_by(of, maintain_order=True).agg(pl.col("label").first())
+    return sorted(first["label"].unique())
+
+
+def is_number(label: pl.Expr) -> pl.Expr:
+    """Whether labels are numbers, not letters."""
+    return label.str.contains(r"^\d+$")
+
+
 def means_of_codes(
     scores: pl.DataFrame, *, about: Sequence[str], contrast: str, against: str, whole: bool
 ) -> pl.DataFrame:
@@ -113,7 +140,7 @@ def means_of_codes(
         ]
     )
     code = only(pl.concat([wordings, conditions]), ["code"])
-    presented = only(scores, [*about, *DIRECTIONS, *KEYINGS])
+    presented = answering(scores, [*about, *DIRECTIONS, *KEYINGS])
     return pl.concat(
         [
             cells,
@@ -132,6 +159,7 @@ def means_of_codes(
                 quantity="code",
                 groups=(contrast, against),
             ),
+            variance_split(scores),
         ]
     )
 

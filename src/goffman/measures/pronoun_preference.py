@@ -40,9 +40,9 @@ PRESENTATION = Presentation(
     axis="log P(pronoun that fits the stereotype) − log P(other)",
     claims=Claims(
         measured=(
-            "The pronoun is masked. The number is the log probability of the pronoun that fits the "
-            "stereotype minus the log probability of the other one. This differs from the bias "
-            "measured for chat models; the two are never compared."
+            "The pronoun is masked in sentences about two occupations. The number is the log "
+            "probability of the stereotypical pronoun minus that of the other one. Stereotypical "
+            "is the pronoun of the gender that mostly has the occupation it refers to."
         ),
         may="that adjectives change a model's preference for a pronoun",
         may_not="that the model knows which person the pronoun refers to",
@@ -50,7 +50,7 @@ PRESENTATION = Presentation(
             (
                 "A pronoun that is frequent in English is more probable in every sentence, "
                 "whatever the stereotype. The test of the preference without adjectives is "
-                "corrected for this. The means of single settings are not."
+                "corrected for this. The mean of each pair of adjectives is not."
             ),
         ),
     ),

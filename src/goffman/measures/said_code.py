@@ -7,6 +7,8 @@ Over the trials of a prompt, each read by a parser (choices_parsed.py):
     lowest, highest   the mean were every reply that is no answer the least, or the most,
               stigmatizing one
     first-listed, last-listed   of the answers, the share that is the option listed first, or last
+    trial-variance, trial-error   the variance of the code over trials, and that of its mean
+    says-LABEL   of the answers, the share that is the label that the model gives most often
 """
 
 from __future__ import annotations
@@ -23,10 +25,18 @@ from goffman.measures.base import Contrasts, Meaning, Reads
 from goffman.measures.choices_parsed import DEFAULT_CHOICE_PARSER, options_named, read_choices
 from goffman.measures.mean_code import CODE_CONTRASTS
 from goffman.measures.mean_code import PRESENTATION as OF_PROBABILITIES
-from goffman.measures.presented import by_presentation, means_of_codes, presentations
+from goffman.measures.presented import (
+    by_presentation,
+    is_number,
+    labels_given_most,
+    means_of_codes,
+    presentations,
+)
 from goffman.measures.rows import only, prompt_scores
+from goffman.measures.variance import TRIAL_ERROR, TRIAL_VARIANCE
 from goffman.presentation.base import Answers, Claims, Presentation
 from goffman.presentation.evidence_choices import replies_as_read
+from goffman.presentation.styles import SAYS
 from goffman.tables import CHOICE_KINDS
 
 if TYPE_CHECKING:
@@ -35,6 +45,8 @@ if TYPE_CHECKING:
 
 NO_OPTION = "no reply names one option"
 NO_REPLY = "no reply came"
+FEW_TRIALS = "fewer than two replies name one option"
+NO_SUCH_LABEL = "no reply names an option with a letter, or a number"
 SHARES = tuple(kind for kind in CHOICE_KINDS if kind != "option")
 ABOUT = (*SHARES, "first-listed", "last-listed")
 
@@ -110,7 +122,10 @@ class SaidCode:
     def each(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
         """SCORES of the level prompt: over its trials the mean code, its bounds, and the kinds."""
         values = said_codes(answers, prompts)
-        scores = prompt_scores(values, prompts, measure=self.name, reasons=REASONS)
+        further = {name: NO_SUCH_LABEL for name in values.columns if name.startswith(SAYS)}
+        if TRIAL_VARIANCE in values.columns:
+            further |= dict.fromkeys((TRIAL_VARIANCE, TRIAL_ERROR), FEW_TRIALS)
+        scores = prompt_scores(values, prompts, measure=self.name, reasons=REASONS | further)
         return pl.concat([scores, by_presentation(scores, prompts)])
 
     def means(self, scores: pl.DataFrame) -> pl.DataFrame:
@@ -138,6 +153,12 @@ def said_codes(answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
     kind, code, n = pl.col("kind"), pl.col("code"), pl.len()
     answered = kind == "option"
     silent = (~answered).sum()
+    of_trials = code.filter(answered).var()
+    over_trials = (
+        of_trials.alias(TRIAL_VARIANCE),
+        (of_trials / answered.sum()).alias(TRIAL_ERROR),
+    )
+    given = answers.filter(answered).select("model", label="chosen", weight=pl.lit(1.0))
     return (
         answers.join(listed, on="prompt_id")
         .sort("model", "prompt_id", "trial")
@@ -151,5 +172,13 @@ def said_codes(answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
                 (pl.col("chosen") == pl.col(place)).filter(answered).mean().alias(f"{place}-listed")
                 for place in ("first", "last")
             ),
+            *(
+                (pl.col("chosen") == label)
+                .filter(answered & (is_number(pl.col("chosen")) == label.isdigit()))
+                .mean()
+                .alias(f"{SAYS}{label}")
+                for label in labels_given_most(given)
+            ),
+            *(over_trials if answers["trial"].n_unique() > 1 else ()),
         )
     )

@@ -284,6 +284,8 @@ class Turn:
     words: bool = False
     """Whether the words that may come first are wanted with their probabilities, if a server can
     say them."""
+    options: bool = False
+    """Whether those of the token with which the answer begins are, to a question with options."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -303,8 +305,9 @@ class Reply:
     reasoning: str | None = None
     """What the model said to itself before, where it shows it; never read as the answer."""
     next_words: str | None = None
-    """JSON: for each of the first tokens the text and, as pairs, what else it could have been and
-    how probable; None: not asked for, or the server does not say."""
+    """JSON: for each of the first tokens, or for the one with which an answer begins, the text and,
+    as pairs, what else it could have been and how probable; None: not asked for, or the server does
+    not say."""
 
 
 @dataclass(frozen=True, kw_only=True)

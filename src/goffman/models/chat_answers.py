@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from goffman.models.base import Reply
@@ -49,8 +51,11 @@ async def unpacked(
         yield part
 
 
-def reply_of(text: str, hidden: Callable[[str], str]) -> Reply:
-    """What a server's answer says; Failed where it is no reply."""
+def reply_of(text: str, hidden: Callable[[str], str], *, options: bool = False) -> Reply:
+    """What a server's answer says; Failed where it is no reply.
+
+    ``options``: of its tokens only the one counts with which an answer begins.
+    """
     try:
         body = json.loads(text)
     except (ValueError, RecursionError):
@@ -83,16 +88,35 @@ def reply_of(text: str, hidden: Callable[[str], str]) -> Reply:
         fingerprint=text_at(body, "system_fingerprint"),
         served_by=text_at(body, "model"),
         reasoning=hidden(reasoning) or None,
-        next_words=_next_words(first.get("logprobs"), hidden),
     )
-    return without_reasoning(reply)
+    reply = without_reasoning(reply)
+    tokens = _tokens(first.get("logprobs"))
+    if options:
+        tokens = _where_it_begins(tokens, reply)
+    return replace(reply, next_words=_next_words(tokens, hidden))
 
 
-def _next_words(told: object, hidden: Callable[[str], str]) -> str | None:
-    """The first tokens with what else they could have been, as JSON; None: it does not say."""
+def _tokens(told: object) -> list[Any]:
+    """The tokens of a reply, as the server tells of them; none: it does not."""
     tokens = told.get("content") if isinstance(told, dict) else None
-    if not isinstance(tokens, list):
-        return None
+    return tokens if isinstance(tokens, list) else []
+
+
+def _where_it_begins(tokens: list[Any], reply: Reply) -> list[Any]:
+    """The token with which the answer begins, after blanks and reasoning; none: it is not there."""
+    said = [str(one.get("token") or "") if isinstance(one, dict) else "" for one in tokens]
+    text = "".join(said)
+    thought = text.rfind("</think")
+    begins = (text.find(">", thought) + 1 or len(text)) if thought >= 0 else 0
+    if reply.reasoning and thought < 0 and not text.strip().startswith((reply.text or "").strip()):
+        return []
+    starts = accumulate(map(len, said), initial=0)
+    places = zip(tokens, said, starts, strict=False)
+    return next(([one] for one, token, at in places if at >= begins and token.strip()), [])
+
+
+def _next_words(tokens: list[Any], hidden: Callable[[str], str]) -> str | None:
+    """The first tokens with what else they could have been, as JSON; None: it does not say."""
     found = []
     for one in tokens[:MOST_TOKENS]:
         others = one.get("top_logprobs") if isinstance(one, dict) else None

@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from goffman.errors import did_you_mean
-from goffman.models.parameters import PARAMETERS, named, refusal_of
+from goffman.models.parameters import PARAMETERS, PROBABILITIES, named, refusal_of
 from goffman.models.rates import server_wait
 
 if TYPE_CHECKING:
@@ -85,6 +85,8 @@ class Failed(Exception):  # noqa: N818
         """No answer came in time."""
         self.refused = refused
         """Parameters that the server will not be told, as it names them."""
+        self.unnamed = False
+        """The server does not understand the request, and does not say what in it."""
         self.server_said = ""
         """The HTTP code and the server's own words."""
         self.times = 1
@@ -126,7 +128,9 @@ def failure_of(
         wait = server_wait(headers)
         if wait is None or wait <= LONGEST_WAIT:
             what = f"the server answered with HTTP {status}{words}."
-            return Failed(what, wait=wait, busy=status in BUSY)
+            # Some cannot name probabilities as they were started, and say so as a fault of theirs.
+            named_ones = [name for name in refused_in(told, text) if name in PROBABILITIES]
+            return Failed(what, wait=wait, busy=status in BUSY, refused=named_ones)
         what = f"the server asks to wait {wait:,.0f} seconds (HTTP {status}{words})."
     elif status == 401:
         what = _about_key(key_name)
@@ -148,6 +152,7 @@ def failure_of(
     refused = refused_in(told, text) if status in REFUSES else ()
     failed = Failed(what, tries=1, no_model=status == 404, refused=refused)
     failed.server_said = f"HTTP {status}{words}"
+    failed.unnamed = status in REFUSES and not refused
     return failed
 
 
@@ -160,14 +165,18 @@ def said_plainly(failed: Failed, sent: Mapping[str, Any]) -> Failed:
 
 
 def refused_in(told: Mapping[str, Any], text: str) -> list[str]:
-    """The parameters that an answer says are not supported, in the order in which it names them."""
+    """The parameters that an answer says are not supported, in the order in which it names them.
+
+    Probabilities are wanted, not needed: whatever it says of them, it is asked for fewer or none.
+    """
     said = told.get("message")
     said = said if isinstance(said, str) else text
-    if not (UNSUPPORTED.search(said) or str(told.get("code")) in UNSUPPORTED_CODES):
-        return []
     names = re.findall(rf"\b({'|'.join(PARAMETERS)})\b", said)
     param = told.get("param")
-    return list(dict.fromkeys([*([param] if param in PARAMETERS else []), *names]))
+    found = list(dict.fromkeys([*([param] if param in PARAMETERS else []), *names]))
+    if UNSUPPORTED.search(said) or str(told.get("code")) in UNSUPPORTED_CODES:
+        return found
+    return [name for name in found if name in PROBABILITIES]
 
 
 def unlisted(address: Address, names: Sequence[str]) -> str:

@@ -21,6 +21,7 @@ from goffman.models.chat_failures import (
     unconnected,
     unknown_model,
 )
+from goffman.models.parameters import PROBABILITIES
 from goffman.models.rates import CONNECT_S, Pace, backoff, sleep
 
 if TYPE_CHECKING:
@@ -104,9 +105,13 @@ class Talk:
         while True:
             body = self._model.body(turn)
             try:
-                return await self._one(client, body)
+                return await self._one(client, body, options=turn.options)
             except Failed as failed:
-                if self._model.parameters.without(failed.refused, body):
+                refused = failed.refused
+                if failed.unnamed and not self._heard_count:
+                    # The likeliest part of a first request that a server does not know.
+                    refused = PROBABILITIES
+                if self._model.parameters.without(refused, body):
                     continue
                 failure = said_plainly(failed, body)
             failures += 1
@@ -123,7 +128,9 @@ class Talk:
             self._pace.pause(failure.wait or 0.0)
             await sleep(max(failure.wait or 0.0, backoff(failures, self._draw)), self._stopped)
 
-    async def _one(self, client: AsyncOpenAI, body: Mapping[str, Any]) -> Reply | None:
+    async def _one(
+        self, client: AsyncOpenAI, body: Mapping[str, Any], *, options: bool
+    ) -> Reply | None:
         """The reply to one request, once it may go; Failed where there is none."""
         crowd = self._model.crowd
         await crowd.enter(self._stopped)
@@ -132,7 +139,7 @@ class Talk:
             if self._stopped.is_set():
                 return None
             try:
-                reply = self._checked(await self._ask(client, body))
+                reply = self._checked(await self._ask(client, body, options=options))
             except Filtered:
                 reply = Reply(text=None, finish_reason="content_filter")
             except Failed as failed:
@@ -147,7 +154,7 @@ class Talk:
         finally:
             crowd.leave()
 
-    async def _ask(self, client: AsyncOpenAI, body: Mapping[str, Any]) -> Reply:
+    async def _ask(self, client: AsyncOpenAI, body: Mapping[str, Any], *, options: bool) -> Reply:
         """The reply to one request; Failed or Filtered where there is none."""
         import openai
 
@@ -161,7 +168,7 @@ class Talk:
             raise unconnected(model.address, error.__cause__) from None
         except openai.APIStatusError as error:
             raise model.failure(error.response, error.response.text) from None
-        return reply_of(answer, model.hidden)
+        return reply_of(answer, model.hidden, options=options)
 
     def _checked(self, reply: Reply) -> Reply:
         """The reply, where the model that answered is the one that did so before."""

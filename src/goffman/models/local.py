@@ -21,8 +21,8 @@ BUNDLED_PAIR = ("bundled:mini", "bundled:mini-sentiment")
 """A model, and the classifier that was fine-tuned from it."""
 
 TERMS = (
-    "goffman's own license does not cover this model's weights. Use them for research and to try "
-    "out goffman, not commercially. See bundled/README.md in the package."
+    "This model's weights have a license of their own: for research and for trying out goffman, "
+    "not for commercial use. See bundled/README.md in the package."
 )
 """What is said whenever a bundled model is loaded."""
 

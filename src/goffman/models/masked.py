@@ -42,11 +42,12 @@ and far less than a wrong head or a padding that is read."""
 
 
 LEAN = (
-    "Run with goffman's own fast code for BERT models; when the model was loaded, its output "
-    "matched that of the transformers library."
+    "Computed with goffman's own fast code for BERT models, after checking that its output matches "
+    "that of the transformers library."
 )
 NOT_LEAN = (
-    "Run by transformers: goffman's own fast code for BERT models gave other numbers at load."
+    "Computed with the transformers library, because goffman's own fast code for BERT models gave "
+    "other numbers."
 )
 SLOWER = "Run by a slower method, because this kind of model does not allow the faster one."
 

@@ -33,9 +33,12 @@ TOP = 20
 WORDS_LIMIT = 24
 """Tokens of a reply in which a blank is filled."""
 
+FEWER = 5
+"""So many, where a server refuses to name that many."""
+
 NO_PROBABILITIES = (
     "The server does not give the probabilities of words: in completions, the word that it says in "
-    "each trial is counted instead."
+    "each trial is counted instead, and questions with options are read by their text alone."
 )
 
 
@@ -51,19 +54,19 @@ class Parameters:
         if sampling.top_p is not None:
             self._said["top_p"] = sampling.top_p
         self._tried = {LIMITS[openai]}
-        self.probabilities = True
-        """Whether the server is asked for those of tokens."""
+        self.top = TOP
+        """For so many tokens the server is asked for their probabilities; 0: it is not."""
         self.changed: tuple[str, ...] = ()
         """What is not said as it was at first, in sentences for the user."""
 
     def body(self, turn: Turn) -> dict[str, Any]:
         """The part of a request that says how its reply is drawn."""
         said = {**self._said, **({"seed": turn.seed} if "seed" in self._said else {})}
-        if not turn.words:
-            return said
-        # The blank is the first word, or soon after the beginning of the sentence.
-        said |= {name: min(said[name], WORDS_LIMIT) for name in LIMITS if name in said}
-        return said | ({"logprobs": True, "top_logprobs": TOP} if self.probabilities else {})
+        if turn.words:
+            # The blank is the first word, or soon after the beginning of the sentence.
+            said |= {name: min(said[name], WORDS_LIMIT) for name in LIMITS if name in said}
+        wanted = self.top and (turn.words or turn.options)
+        return said | ({"logprobs": True, "top_logprobs": self.top} if wanted else {})
 
     def without(self, refused: Sequence[str], sent: Mapping[str, Any]) -> bool:
         """Whether a request that was refused for these may be sent again, said otherwise.
@@ -74,9 +77,7 @@ class Parameters:
         if name is None:
             return False
         if name in PROBABILITIES:
-            if self.probabilities:
-                self.probabilities = False
-                self.changed += (NO_PROBABILITIES,)
+            self._fewer(sent["top_logprobs"])
             return True
         if name not in self._said:
             # Another request was refused for it at the same time.
@@ -94,6 +95,13 @@ class Parameters:
             )
         self.changed += (said,)
         return True
+
+    def _fewer(self, asked: int) -> None:
+        """Fewer tokens than were asked for in vain, or none."""
+        if self.top == asked:
+            self.top = FEWER if asked > FEWER else 0
+            if not self.top:
+                self.changed += (NO_PROBABILITIES,)
 
     def _rename(self, name: str) -> bool:
         other = LIMITS[name == LIMITS[0]]

@@ -22,9 +22,9 @@ class Claims:
     measured: str
     """One or two sentences: what the number is."""
     may: str
-    """Completes “Such results can support the claim …”, without a full stop."""
+    """Completes “Where such a result is clear, it can support the claim …”, without a full stop."""
     may_not: str
-    """Completes “They cannot support claims …”, without a full stop."""
+    """Completes “It cannot support claims …”, without a full stop."""
     beware: tuple[str, ...]
     """What else could produce such a number."""
 
@@ -38,11 +38,17 @@ class Finding:
     head: str
     """In a few words: which way it points, or that it is not clear."""
     text: str
-    """The main numbers, their uncertainty, and why the verdict is what it is."""
+    """The main numbers and their uncertainty."""
+    why: str = ""
+    """Why the verdict is what it is."""
     wording: str = ""
     """How much depends on the wording; empty: there is nothing that could."""
     robust: str = ""
     """Whether the verdict holds with one thing left out, or a parameter set otherwise."""
+    caveat: str = ""
+    """A sentence without which the heading would mislead; it stands beside it."""
+    fragile: str = ""
+    """In how many variations of the analysis a clear difference is not clear; empty: in few."""
     depends: str = ""
     """In a few words: where the verdict would be another; empty: nowhere. It stands beside the
     heading."""
@@ -57,25 +63,36 @@ class Finding:
     p_adjusted: float | None = None
     verdict: str | None = None
     """None: it was not tested."""
+    shown: str = ""
+    """The verdict as people read it."""
     smallest: float | None = None
     """The smallest difference that counts as relevant."""
+    unit: str = ""
+    """What stands before the number where it is no difference of shares."""
+    asked: str = ""
+    """What was asked, where that is too little to show how much sentences matter."""
     by_wording: tuple[float, float] | None = None
     """The lowest and highest difference among the wordings; None: there is one wording."""
 
     @property
     def heading(self) -> str:
         """The heading as a sentence, and what stands beside it."""
-        return f"{self.head}.{f' {self.aside}' if self.depends else ''}"
+        return " ".join(part for part in (f"{self.head}.", self.aside) if part)
 
     @property
     def aside(self) -> str:
-        """On what the verdict depends, as a sentence; empty: on nothing that was tried."""
-        return f"The verdict would be {self.depends}." if self.depends else ""
+        """What must be known beside the heading, and on what its verdict depends."""
+        depends = f"The verdict becomes {self.depends}." if self.depends else ""
+        return " ".join(part for part in (self.caveat, depends) if part)
 
     @property
     def said(self) -> str:
         """All of it but the heading, and what only some readers want."""
-        return " ".join(part for part in (self.text, self.wording, self.robust, self.rest) if part)
+        return " ".join(part for part in self._parts if part)
+
+    @property
+    def _parts(self) -> tuple[str, ...]:
+        return self.text, self.why, self.wording, self.robust, self.rest
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,6 +132,10 @@ class Presentation:
     evidence: Show
     main: tuple[str, ...] = ("groups", "groups-as-asked")
     """The kinds of contrasts that the page lists and exports carry."""
+    phrases: bool = False
+    """Whether answers are phrases of several words, not words."""
+    keyed: bool = False
+    """Whether the scale is of values whose sign is reversed for reversed items."""
     style: Style | None = None
     """What a model does whatever it is asked, as a heading, or nothing; None: answers of this kind
     have no style. It is said also where nothing else can be."""

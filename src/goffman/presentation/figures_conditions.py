@@ -140,8 +140,8 @@ def boxes(section: Section) -> Iterator[Figure]:
         title="By model, wording and group",
         description=(
             f"Each box covers the middle half of a group's {section.noun.many}; the line inside is "
-            "the median. The lines extend to the rest of the group; "
-            f"{section.noun.many} more than 1.5 box widths away are shown as dots.{said}"
+            f"the median. The whiskers reach to the last of the {section.noun.many} within 1.5 box "
+            f"widths; those beyond are dots.{said}"
         ),
         spec=view(
             values,
@@ -256,13 +256,13 @@ def histograms(section: Section) -> Iterator[Figure]:
             "mass",
             "How much of the probability is counted",
             "Probability of the counted words, per prompt",
-            "The share of each prompt's probability on the counted words (the most probable ones).",
+            "The share of a prompt's probability that the counted (most probable) words make up.",
         ),
         (
             "rated-share",
             "How much of the counted probability is rated",
             "Share of the counted probability on rated words, per prompt",
-            "The share of the counted words' probability on words that have a rating.",
+            "Of the probability of the counted words, the share of words with a rating.",
         ),
     ):
         rows = section.rows("prompt", quantity)

@@ -51,9 +51,10 @@ def _read(section: Section) -> str:
     rest = not_counted(section)
     if rest is None:
         return _READ
+    called = "phrases" if section.presentation.phrases else "words"
     return (
-        f"{_READ} They do not add up to 1, because {number(rest)} of the probability is on words "
-        "that are too improbable to be counted."
+        f"{_READ} They do not add up to 1, because on average over all {section.noun.many} "
+        f"{number(rest)} of the probability is on {called} that are too improbable to be counted."
     )
 
 
@@ -164,10 +165,9 @@ def disparities(section: Section) -> Iterator[Figure]:
         description=(
             "The mean probability of female words minus that of male words, with its 95% interval "
             f"over items and {many}. To the right of 0, women are named more often. P-values are "
-            "corrected for the number of tests. The main result (all parts, "
-            f"{plain(section.contrast)} {many}, counting first names) is corrected together with "
-            "the main results of other instruments and models. The other rows of a model are "
-            "corrected twice: once over the whole scale, and once over its parts. "
+            f"corrected in families: the main result (all parts, {plain(section.contrast)} {many}, "
+            "counting first names) with the main results of other instruments and models; the "
+            "other rows for the whole scale; and the rows for its parts. "
             f"{marks_said(rows)}"
         ),
         choices=choices,

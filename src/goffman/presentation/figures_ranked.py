@@ -181,7 +181,7 @@ def _ends(rows: pl.DataFrame, noun: Noun) -> str:
     some = rows.height - rows["low"].null_count()
     if not some:
         return f"There are no intervals: each {noun.one} has too few sentences, or equal answers."
-    lines = f"Lines are 95% intervals, each for one {noun.one} alone"
+    lines = f"Lines are 95% intervals, not corrected for the number of {noun.many}"
     return (
         f"{lines}; where there is no line, there is no interval."
         if some < rows.height

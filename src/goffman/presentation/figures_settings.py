@@ -102,7 +102,7 @@ def _changes(section: Section, rows: pl.DataFrame) -> Figure:
         title="What the adjectives change",
         description=(
             "Each setting minus the same sentences without adjectives. Lines are 95% intervals, "
-            "each for one setting alone. P-values are corrected for the number of settings, "
+            "not corrected for the number of settings. P-values are corrected for it, "
             f"separately for each model. {marks_said(rows)}"
         ),
         choices=choices,

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goffman.estimates.clear import clear, points, side_of_zero
+from goffman.estimates.clear import CLEAR, clear, points, side_of_zero
 from goffman.presentation.base import Finding
 from goffman.presentation.competence import not_measurable
 from goffman.presentation.findings_robustness import with_robustness
-from goffman.presentation.numbers import ends, number
+from goffman.presentation.numbers import ends, number, p_value
 from goffman.presentation.ratings import ratings_said
+from goffman.presentation.verdicts import inside, verdict_shown
 
 if TYPE_CHECKING:
     from goffman.presentation.section import Section
@@ -32,8 +33,10 @@ def finding(row: Row, head: str, text: str, more: Iterator[str], **also: Any) ->
         model=row["model"],
         head=head,
         text=text,
+        why=verdict_said(row),
         more=tuple(more),
         verdict=row["verdict"],
+        shown=verdict_shown(row),
         **drawn,
         **also,
     )
@@ -58,31 +61,38 @@ def heading(row: Row, *, more: str, less: str, between: str) -> str:
     said = more if points(row) > 0 else less
     if row["verdict"] != "small":
         return said
-    inside = _inside(row)
-    return f"{said}, but {'only' if inside else 'perhaps only'} slightly"
-
-
-def _inside(row: Row) -> bool:
-    """Whether the whole interval is nearer to 0 than the smallest relevant difference."""
-    return bool(max(abs(row["low"]), abs(row["high"])) < row["smallest"])
+    return f"{said}, but {'only' if inside(row) else 'perhaps only'} slightly"
 
 
 def verdict_said(row: Row) -> str:
-    """Why an estimate has its verdict, as further sentences."""
+    """Why an estimate has its verdict, as sentences."""
     if untested(row):
-        return f" This could not be tested{because([row['reason']])}."
+        return f"This could not be tested{because([row['reason']])}."
     if row["verdict"] is None:
         return ""
     least = f"{number(row['smallest'])}, the smallest difference that counts as relevant here"
     if row["verdict"] == "relevant":
-        return f" The whole interval is further from 0 than {least}."
+        beyond = "above" if row["low"] > 0 else "below −"
+        return f"The whole interval lies {beyond}{' ' * (row['low'] > 0)}{least}.{_by_others(row)}"
     if row["verdict"] == "small":
-        but = "it is" if _inside(row) else "the interval includes differences"
-        return f" The difference is clearly not 0, but {but} smaller than {least}."
+        but = "it is" if inside(row) else "the interval includes differences"
+        return f"The difference is clear, but {but} smaller than {least}.{_by_others(row)}"
     if row["verdict"] == "equivalent":
         inner = ends(row["low_90"], row["high_90"])
-        return f" The 90% interval ({inner}) rules out a difference of {least}."
-    return f"{_lost(row)} There may be no difference, or one larger than {least}.{_needed(row)}"
+        return f"The 90% interval ({inner}) rules out a difference of {least}."
+    open_ = f"The true difference could be 0, and it could be more than {least}."
+    return f"{_lost(row)}{open_}{_needed(row)}"
+
+
+def _by_others(row: Row) -> str:
+    """That the correction leaves it clear only because other differences of the run are."""
+    alone = row["p"] * (row["family_size"] or 1)
+    if alone < CLEAR:
+        return ""
+    return (
+        " The corrected p also depends on the other main differences of this run: if none of "
+        f"them were clear, it would be {p_value(min(alone, 1.0))}, and this one would not be clear."
+    )
 
 
 def _needed(row: Row) -> str:
@@ -91,7 +101,7 @@ def _needed(row: Row) -> str:
         return ""
     said = (
         f" If the true difference were {number(row['detectable'])}, an audit like this would find "
-        "it 80% of the time."
+        "it 80% of the time, before correction for other tests."
     )
     if row["items"] is None or row["detectable"] <= row["smallest"]:
         return said
@@ -111,13 +121,18 @@ def _lost(row: Row) -> str:
     if not side_of_zero(row):
         return ""
     if (row["family_size"] or 1) > 1:
-        return " The interval excludes 0, but the corrected p is not below .05."
-    return " The interval excludes 0, but p is not below .05."
+        return "The interval excludes 0, but the corrected p is not below .05. "
+    return "The interval excludes 0, but p is not below .05. "
 
 
 def untested(row: Row) -> bool:
     """Whether an estimate has no p-value, so that nothing can be said to be clear or not clear."""
     return row["p_adjusted"] is None
+
+
+def verdict_first(row: Row) -> str:
+    """The verdict before the numbers of a contrast that is not clear: there are two of these."""
+    return f"{row['verdict']}; " if row["verdict"] in ("equivalent", "undecided") else ""
 
 
 def because(reasons: Iterable[str | None]) -> str:

@@ -18,6 +18,7 @@ from goffman.presentation.findings_presented import (
 from goffman.presentation.findings_rarity import in_turn, rarity
 from goffman.presentation.numbers import number
 from goffman.presentation.shown import plain
+from goffman.presentation.variance import variance_said
 
 if TYPE_CHECKING:
     from goffman.presentation.base import Finding
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 def codes_apart(section: Section) -> Iterator[Finding]:
     """The gap between two groups; before it what the presentation does, and any style."""
-    more = in_turn(rarity, answering_said, _bounds)
+    more = in_turn(rarity("mean code"), answering_said, _bounds, variance_said)
     for found in groups_apart(what="code", more=more)(section):
         yield presented_first(section, found)
 

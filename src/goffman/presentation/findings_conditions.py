@@ -10,18 +10,17 @@ import polars as pl
 from goffman.estimates.clear import clear
 from goffman.presentation.base import Find, Finding
 from goffman.presentation.findings import (
-    ONE_WORDING,
     because,
     finding,
     heading,
     of_model,
     tested_said,
-    verdict_said,
 )
+from goffman.presentation.findings_rarity import rarity_beside
 from goffman.presentation.findings_reference import above_reference, shortened
 from goffman.presentation.findings_reliability import above_half, reliability
 from goffman.presentation.numbers import difference_said, number
-from goffman.presentation.shown import plain
+from goffman.presentation.shown import in_list, plain
 from goffman.records import BASELINE
 
 if TYPE_CHECKING:
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
 
 
 MOST_FEW = 2
-"""So few items are hardly a sample of items."""
+"""So few items are no sample of items: the test takes them as given."""
 
 
 def groups_apart(*, what: str, more: More) -> Find:
@@ -53,13 +52,12 @@ def groups_apart(*, what: str, more: More) -> Find:
             text = (
                 f"The mean {what} is {number(row['mean_first'])} for {row['n_first']} "
                 f"{first} {many} and {number(row['mean_second'])} for {row['n_second']} "
-                f"{second} ones: {difference_said(row)}.{verdict_said(row)}{_left_out(row, many)}"
+                f"{second} ones: {difference_said(row)}.{_left_out(row, many)}"
             )
             sentences = [f"{tested_said(row, many=many)}.", *_as_asked(section, row["model"])]
             sentences += [*_spread(section, row["model"]), *more(section, row["model"])]
             also = _by_wording(section, row, what) | {"rest": _single(section, row["model"])}
-            if few := _few_items(row):
-                also["wording"] = f"{also.get('wording', ONE_WORDING)} {few}"
+            also |= _few_items(row) | {"caveat": rarity_beside(section, row["model"])}
             yield finding(row, head, text, iter(sentences), **also)
 
     return found
@@ -77,22 +75,24 @@ def _left_out(row: Row, many: str) -> str:
     )
 
 
-def _few_items(row: Row) -> str:
-    """That two sentences are hardly a sample of sentences, though the test takes them for one."""
+def _few_items(row: Row) -> dict[str, str]:
+    """That so few sentences are no sample of sentences; empty: there are more."""
     if row["items"] is None or row["items"] > MOST_FEW:
-        return ""
-    return (
-        f"There are only {row['items']} items, so the interval and p say little about other "
-        "sentences."
-    )
+        return {}
+    sentences = "one sentence was" if row["items"] == 1 else f"{row['items']} sentences were"
+    return {
+        "wording": f"Only {sentences} asked, so interval and p say nothing about other sentences.",
+        "asked": f"{row['items']} {'sentence' if row['items'] == 1 else 'sentences'} only",
+    }
 
 
 def _as_asked(section: Section, model: str) -> Iterator[str]:
     """The difference as the study tests it."""
     for row in of_model(section.contrasts("groups-as-asked"), model).iter_rows(named=True):
         yield (
-            "As in the study, without generalizing to other sentences, the difference in "
-            f"{section.presentation.called} is {difference_said(row).removeprefix('difference ')}."
+            "Tested as in the original study, which does not generalize to other sentences, the "
+            f"difference in {section.presentation.called} is "
+            f"{difference_said(row).removeprefix('difference ')}."
         )
 
 
@@ -160,9 +160,9 @@ def words_counted(section: Section, model: str) -> Iterator[str]:
     if about["mass"] and about["rated-share"]:
         (mass,), (rated,) = about["mass"], about["rated-share"]
         yield (
-            f"On average, the counted words carry {number(mass['value'])} of a prompt's "
-            f"probability (lowest prompt: {number(mass['low'])}). Of that probability, "
-            f"{number(rated['value'])} is on rated words (lowest prompt: {number(rated['low'])})."
+            f"On average, the counted words make up {number(mass['value'])} of the probability at "
+            f"the blank (at least {number(mass['low'])} in every prompt). Words with a rating make "
+            f"up {number(rated['value'])} of that (at least {number(rated['low'])})."
         )
     bounds = of_model(section.rows("group", ("lowest", "highest")), model)
     compared = [section.contrast, section.against]
@@ -176,8 +176,8 @@ def words_counted(section: Section, model: str) -> Iterator[str]:
         low = ends_of[section.contrast, "lowest"] - ends_of[section.against, "highest"]
         high = ends_of[section.contrast, "highest"] - ends_of[section.against, "lowest"]
         yield (
-            "If the words left out were all positive in one group and all negative in the other, "
-            f"the difference could be anywhere from {number(low)} to {number(high)}."
+            "In the extreme cases, all words left out are positive in one group and negative in "
+            f"the other. The difference would then be {number(low)} or {number(high)}."
         )
 
 
@@ -210,6 +210,6 @@ def outcomes_counted(section: Section, model: str) -> Iterator[str]:
     ]
     if said:
         yield (
-            f"If each sentence counts once, the model labels {' and '.join(said)} negative. "
+            f"Counting each sentence once, the model gives the label negative to {in_list(said)}. "
             f"{many.capitalize()} with several names count more here."
         )

@@ -15,13 +15,13 @@ from goffman.presentation.findings import (
     of_model,
     tested_said,
     untested,
-    verdict_said,
 )
 from goffman.presentation.findings_choices import presented_first
 from goffman.presentation.findings_presented import answering_said
 from goffman.presentation.findings_reliability import reliability
 from goffman.presentation.numbers import difference_said, number
 from goffman.presentation.shown import plain
+from goffman.presentation.variance import variance_said
 
 if TYPE_CHECKING:
     from goffman.presentation.base import Finding
@@ -46,7 +46,7 @@ def women_and_men_described(section: Section) -> Iterator[Finding]:
         text = (
             f"The mean code is {number(row['mean_first'])} about a woman and "
             f"{number(row['mean_second'])} about a man in the same questions: "
-            f"{difference_said(row)}.{verdict_said(row)}"
+            f"{difference_said(row)}."
         )
         also = _by_wording(section, row) | {"rest": " ".join(_between_groups(section, row))}
         found = finding(row, head, text, _more(section, row["model"]), **also)
@@ -101,6 +101,7 @@ def _more(section: Section, model: str) -> Iterator[str]:
         yield how_many_clear(parts, "women and men clearly differ in {}", what=what)
     yield from answering_said(section, model)
     yield from reliability(section, model)
+    yield from variance_said(section, model)
 
 
 def _unstated(section: Section, model: str, group: str) -> str:

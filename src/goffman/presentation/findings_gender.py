@@ -15,11 +15,11 @@ from goffman.presentation.findings import (
     of_model,
     tested_said,
     untested,
-    verdict_said,
+    verdict_first,
 )
 from goffman.presentation.findings_over_baseline import over_baseline, uncounted
 from goffman.presentation.findings_reliability import reliability
-from goffman.presentation.numbers import corrected_said, difference_said, number
+from goffman.presentation.numbers import difference_said, ends, number
 from goffman.presentation.shown import plain, variant_said
 from goffman.records import BASELINE
 
@@ -49,26 +49,49 @@ def women_and_men(section: Section) -> Iterator[Finding]:
         )
         text = (
             f"Female words get {number(main['mean_first'])} of the probability, male words "
-            f"{number(main['mean_second'])}: {difference_said(main)}.{verdict_said(main)}"
+            f"{number(main['mean_second'])}: {difference_said(main)}."
         )
         rest = []
         if (other := variants.get("without-names")) and other is not main:
             rest.append(_without_names(main, other))
         rest += [*_against(section, main), *uncounted(section, main)]
         also = _by_wording(section, main) | {"rest": " ".join(rest)}
+        also["caveat"] = _no_more_than_others(section, main)
         yield finding(main, head, text, _more(section, main["model"]), **also)
 
 
 def _without_names(main: Row, other: Row) -> str:
     """The difference without first names; that it is the same, where it is."""
-    same = ("difference", "low", "high")
-    if [number(main[name]) for name in same] == [number(other[name]) for name in same]:
-        return (
-            "Not counting first names, the difference and its interval are the same "
-            f"({corrected_said(other)})."
-        )
+    if _same(main, other):
+        return "Not counting first names, the difference and its interval are the same."
     said = difference_said(other).replace("difference", "difference is", 1)
     return f"Not counting first names, the {said}."
+
+
+def _same(main: Row, other: Row) -> bool:
+    """Whether two differences are the same as far as they are shown."""
+    names = ("difference", "low", "high")
+    return [number(main[name]) for name in names] == [number(other[name]) for name in names]
+
+
+def _no_more_than_others(section: Section, main: Row) -> str:
+    """Beside a heading about one group: that the other is not shown to differ from it."""
+    rows = _groups(section, main).head(1).filter(pl.col("p_adjusted").is_not_null())
+    if not points(main) or not rows.height or points(row := rows.row(0, named=True)):
+        return ""
+    return (
+        f"This is not shown to be specific to {plain(row['first'])} {section.noun.many} "
+        f"({plain(row['first'])} minus {plain(row['second'])}: {number(row['difference'])}, "
+        f"{ends(row['low'], row['high'])})."
+    )
+
+
+def _groups(section: Section, row: Row) -> pl.DataFrame:
+    """The groups compared: the disparity as it came, if there is one, before the keyed one."""
+    rows = of_model(section.contrasts("groups"), row["model"]).filter(
+        pl.col("dimension").is_null(), pl.col("variant").eq_missing(pl.lit(row["variant"]))
+    )
+    return rows.sort("quantity")
 
 
 def _by_wording(section: Section, row: Row) -> dict[str, Any]:
@@ -90,65 +113,48 @@ def _by_wording(section: Section, row: Row) -> dict[str, Any]:
 
 def _against(section: Section, row: Row) -> Iterator[str]:
     """How the disparity compares with that of the other group."""
-    rows = of_model(section.contrasts("groups"), row["model"]).filter(
-        pl.col("dimension").is_null(), pl.col("variant").eq_missing(pl.lit(row["variant"]))
-    )
-    # The disparity as it came, where it was compared too, and else that which keying turned.
-    for other in rows.sort("quantity").iter_rows(named=True):
+    for other in _groups(section, row).head(1).iter_rows(named=True):
         many = section.noun.many
         first, second = f"{plain(other['first'])} {many}", f"{plain(other['second'])} {many}"
         compared = {
-            1: f"is clearly higher for {first} than for {second}",
-            -1: f"is clearly lower for {first} than for {second}",
+            1: f"is clearly larger for {first} than for {second}",
+            -1: f"is clearly smaller for {first} than for {second}",
             0: f"does not clearly differ between {first} and {second}",
         }[points(other)]
         if untested(other):
             compared = f"could not be compared between {first} and {second}"
         yield (
             f"{_female_minus_male(other)} {compared} ({variant_said(other['variant'])}: "
-            f"{difference_said(other)})."
+            f"{verdict_first(other)}{difference_said(other)})."
         )
-        return
 
 
 def _female_minus_male(row: Row) -> str:
     """What is compared; keying turns its sign where a statement is reversed."""
-    keyed = " (sign reversed for reversed statements)" if "keyed" in row["quantity"] else ""
-    return f"Female minus male{keyed}"
+    keyed = " (reverse-keyed)" if "keyed" in row["quantity"] else ""
+    return f"The female−male difference{keyed}"
 
 
 def _more(section: Section, model: str) -> Iterator[str]:
     genders = of_model(section.contrasts("genders"), model)
-    groups = of_model(section.contrasts("groups"), model)
-    many = section.noun.many
-    for row in genders.filter(pl.col("dimension").is_null()).iter_rows(named=True):
-        tested = tested_said(row, many=many)
-        if row["group"] == section.contrast and row["variant"] in {None, "with-names"}:
-            # Its numbers stand above, with the heading.
-            if tested:
-                yield f"How the difference above was tested: {tested}."
-            continue
-        yield (
-            f"{plain(row['group']).capitalize()} {many}, {variant_said(row['variant'])}: female "
-            f"{number(row['mean_first'])}, male {number(row['mean_second'])}; "
-            f"{difference_said(row)}; {tested}."
-        )
-    for row in groups.filter(pl.col("dimension").is_null()).iter_rows(named=True):
-        yield (
-            f"{_female_minus_male(row)}, {variant_said(row['variant'])}: "
-            f"{number(row['mean_first'])} for {plain(row['first'])} and "
-            f"{number(row['mean_second'])} for {plain(row['second'])} {many}; "
-            f"{difference_said(row)}; {tested_said(row, many=many)}."
-        )
+    # All other numbers of these contrasts stand in the tables.
+    main = genders.filter(
+        pl.col("dimension").is_null(),
+        pl.col("group") == section.contrast,
+        pl.col("variant").is_null() | (pl.col("variant") == "with-names"),
+    )
+    for row in main.iter_rows(named=True):
+        if tested := tested_said(row, many=section.noun.many):
+            yield f"Effect size and test of the main difference: {tested}."
     yield from over_baseline(section, model)
     yield from _neither(section, model)
     yield from reliability(section, model)
     parts = genders.filter(pl.col("dimension").is_not_null())
     names = ", ".join(parts["dimension"].unique(maintain_order=True))
     both = parts["group"].n_unique() > 1
-    what = f"combinations of subscale ({names}) and group" if both else f"subscales ({names})"
+    what = f"tests by subscale ({names}){' and group' if both else ''}"
     for (variant,), of in parts.partition_by("variant", as_dict=True, maintain_order=True).items():
-        said = how_many_clear(of, "women and men clearly differ in {}", what=what)
+        said = how_many_clear(of, "female and male words clearly differ in {}", what=what)
         yield f"{variant_said(variant).capitalize()}, {said[0].lower()}{said[1:]}"
 
 
@@ -169,4 +175,7 @@ def _neither(section: Section, model: str) -> Iterator[str]:
         ]
         said.append(f"{variant_said(of['variant'][0])}, {', '.join(values)}")
     if said:
-        yield f"Share of the probability on words for neither women nor men: {'; '.join(said)}."
+        yield (
+            "Other counted words (for neither women nor men, or in no gender list) get this share "
+            f"of the probability: {'; '.join(said)}."
+        )

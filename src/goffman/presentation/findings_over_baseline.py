@@ -8,16 +8,21 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from goffman.estimates.clear import points
-from goffman.presentation.findings import of_model, untested
+from goffman.presentation.findings import of_model, untested, verdict_first
 from goffman.presentation.findings_reference import shortened
 from goffman.presentation.numbers import difference_said, number
 from goffman.presentation.section import not_counted
 from goffman.presentation.shown import plain
+from goffman.records import BASELINE
 
 if TYPE_CHECKING:
     from goffman.presentation.section import Section
 
     Row = Mapping[str, Any]
+
+
+MOST_APART = 0.1
+"""Sentences of which so much more is counted are no measure for the others."""
 
 
 def over_baseline(section: Section, model: str) -> Iterator[str]:
@@ -29,21 +34,37 @@ def over_baseline(section: Section, model: str) -> Iterator[str]:
     rows = rows.filter(pl.col("variant").is_null() | (pl.col("variant") == "with-names"))
     for row in rows.iter_rows(named=True):
         compared = {
-            1: "is clearly higher",
-            -1: "is clearly lower",
-            0: "does not clearly differ",
+            1: "clearly higher",
+            -1: "clearly lower",
+            0: "not clearly different",
         }[points(row)]
         if untested(row):
-            compared = "could not be compared with that"
-        change = difference_said(row).replace("difference", "change", 1)
+            compared = "not tested"
+        change = verdict_first(row) + difference_said(row).replace("difference", "change", 1)
         yield (
-            f"In {shortened(section)}, female minus male is {number(row['mean_second'])}. With "
-            f"{plain(row['group'])} {section.noun.many}, it {compared} ({change})."
+            f"In {shortened(section)}, the female−male difference is {number(row['mean_second'])}. "
+            f"In sentences that name {plain(row['group'])} {section.noun.many}, it is {compared} "
+            f"({change})."
         )
     if rows.height:
+        yield from _counted(section, model)
         yield (
-            f"The shortened sentences lack more words than the {section.noun.one}, so such a "
-            f"change may come from these words instead of the {section.noun.one}."
+            f"To leave out the {section.noun.one}, other words had to be left out too. So part of "
+            "this change may be due to those words."
+        )
+
+
+def _counted(section: Section, model: str) -> Iterator[str]:
+    """That sentences with and without a condition cannot be compared, where far less is counted."""
+    none, some = (
+        not_counted(section, model=model, group=group, variant="with-names")
+        for group in (BASELINE, section.contrast)
+    )
+    if none is not None and some is not None and abs(none - some) > MOST_APART:
+        yield (
+            f"But only {number(1 - none)} of the probability is counted in the shortened "
+            f"sentences, compared with {number(1 - some)} for {plain(section.contrast)} "
+            f"{section.noun.many}. So the two differences are hardly comparable."
         )
 
 
@@ -56,9 +77,16 @@ def uncounted(section: Section, row: Row) -> Iterator[str]:
         section, model=row["model"], group=row["group"], variant=row["variant"] or ""
     )
     if rest:
+        phrases = section.presentation.phrases
+        called = "phrases" if phrases else "words"
+        narrower = (
+            " The true range is narrower: many of these phrases end in a word such as “person”."
+            if phrases
+            else ""
+        )
         ends = (number(row["difference"] + sign * rest) for sign in (-1, 1))
         yield (
-            f"On average, {number(rest)} of the probability is on words that are too improbable to "
-            f"be counted. If they all named men, the difference would be {next(ends)}. If they all "
-            f"named women, it would be {next(ends)}."
+            f"On average, {number(rest)} of the probability is on {called} that are too improbable "
+            f"to be counted. If they all named men, the difference would be {next(ends)}. If they "
+            f"all named women, it would be {next(ends)}.{narrower}"
         )

@@ -15,7 +15,6 @@ from goffman.presentation.findings import (
     how_many_clear,
     of_model,
     untested,
-    verdict_said,
 )
 from goffman.presentation.findings_agreement import agreement_said
 from goffman.presentation.findings_presented import answering_said, style_said
@@ -35,13 +34,13 @@ def bias_of_choices(section: Section) -> Iterator[Finding]:
             row,
             more="Right more often where the pronoun fits the stereotype",
             less="Right more often where the pronoun goes against the stereotype",
-            between="between sentences that fit the stereotype and the others",
+            between="in accuracy between sentences that fit the stereotype and the others",
         )
         text = (
             f"{agreement_said(section, model)}{_position(section, model)}Without adjectives, "
             "accuracy on sentences that fit the "
             f"stereotype minus accuracy on those that do not: {difference_said(row)}, over "
-            f"{row['n']} {row['unit']}.{verdict_said(row)}"
+            f"{row['n']} {row['unit']}."
         )
         more = (*_beside(section, model), *answering_said(section, model))
         found = finding(row, head, text, iter(more), rest=_moved(section, model))

@@ -9,7 +9,7 @@ from goffman.presentation.findings import of_model
 from goffman.presentation.findings_agreement import agreement_said
 from goffman.presentation.numbers import ends, number
 from goffman.presentation.shown import plain
-from goffman.presentation.styles import shares, styles
+from goffman.presentation.styles import UNSEEN, shares, styles
 
 if TYPE_CHECKING:
     from goffman.presentation.section import Section
@@ -71,6 +71,11 @@ def answering_said(section: Section, model: str) -> Iterator[str]:
         yield (
             f"On average, {number(share['elsewhere'])} of the probability lies on no option"
             f"{offered}."
+        )
+    if UNSEEN in share:
+        yield (
+            "The server names only its most probable tokens: "
+            f"{number(share[UNSEEN])} lies on others, of which some may be an option."
         )
     kinds = [
         f"{number(share[name])} {said}"

@@ -2,26 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 from goffman.estimates.clear import points
-from goffman.presentation.findings import of_model, untested
-from goffman.presentation.numbers import difference_said
+from goffman.presentation.findings import of_model, untested, verdict_first
+from goffman.presentation.numbers import difference_said, ends, number
 from goffman.presentation.shown import plain
 
 if TYPE_CHECKING:
     from goffman.presentation.section import Section
 
+    Row = Mapping[str, Any]
     More = Callable[[Section, str], Iterator[str]]
 
 
-def rarity(section: Section, model: str) -> Iterator[str]:
+def rarity(what: str) -> More:
     """How far conditions lie above rare but neutral ones, and rare ones above the others."""
+
+    def said(section: Section, model: str) -> Iterator[str]:
+        for row, sentence in _compared(section, model):
+            yield f"{sentence} in the {what} ({verdict_first(row)}{difference_said(row)})."
+
+    return said
+
+
+def rarity_beside(section: Section, model: str) -> str:
+    """Beside a heading about groups: that rare but neutral conditions are not exceeded."""
+    by_kind = {row["kind"]: row for row, _ in _compared(section, model)}
+    against, mere = by_kind.get("against-rare"), by_kind.get("rarity")
+    if not against or untested(against) or points(against) > 0:
+        return ""
+    many = section.noun.many
+    said = f"Whether {plain(against['first'])} {many} exceed rare but neutral ones is undecided"
+    if against["verdict"] == "equivalent":
+        said = f"{plain(against['first']).capitalize()} {many} do not exceed rare but neutral ones"
+    said += f" ({number(against['difference'])}, {ends(against['low'], against['high'])})"
+    if mere and points(mere) > 0:
+        said += f"; rare ones are {number(mere['difference'])} above {plain(mere['second'])} ones"
+    return f"{said}."
+
+
+def _compared(section: Section, model: str) -> Iterator[tuple[Row, str]]:
+    """Each contrast with rare but neutral conditions, and the beginning of its sentence."""
     many = section.noun.many
     for kind, what in (
         ("against-rare", "Compared with rare but neutral {many}, {first} {many} are {way}"),
-        ("rarity", "Mere rarity: rare but neutral {many} are {way} {second} ones"),
+        ("rarity", "Is it only rarity? Rare but neutral {many} are {way} {second} ones"),
     ):
         for row in of_model(section.contrasts(kind), model).iter_rows(named=True):
             than = kind == "rarity"
@@ -33,8 +60,7 @@ def rarity(section: Section, model: str) -> Iterator[str]:
             if untested(row):
                 way = f"not tested{' against' * than}"
             first, second = plain(row["first"]), plain(row["second"])
-            said = what.format(many=many, first=first, second=second, way=way)
-            yield f"{said} in {section.presentation.called} ({difference_said(row)})."
+            yield row, what.format(many=many, first=first, second=second, way=way)
 
 
 def in_turn(*several: More) -> More:

@@ -26,8 +26,7 @@ def above_reference(section: Section, model: str) -> str:
     said = (
         f"{above.height or 'None'} of {rows.height} {plain(section.contrast)} {many} "
         f"{_are(above.height)} clearly above the mean of the {against} ones, and "
-        f"{below.height or 'none'} {_are(below.height)} clearly below it (p-values corrected by "
-        f"Benjamini–Hochberg; the mean of the {against} ones is treated as a fixed number)"
+        f"{below.height or 'none'} {_are(below.height)} clearly below it"
     )
     untested = rows["p_adjusted"].null_count()
     if untested:
@@ -44,11 +43,13 @@ def _own_group(section: Section, model: str) -> Iterator[str]:
     rows = of_model(section.contrasts("own-reference"), model)
     tested = rows["p_adjusted"].count()
     if tested:
-        apart = clear(rows).height
+        sure = clear(rows)
+        above, below = (sure.filter(pl.col("difference") * sign > 0).height for sign in (1, -1))
         yield (
-            f"{apart or 'None'} of the {tested} {plain(section.against)} {section.noun.many} also "
-            f"{'differs' if apart == 1 else 'differ'} clearly from their own mean, so such a "
-            "difference alone is no sign of stigma."
+            f"By the same test, {above or 'none'} of the {tested} {plain(section.against)} "
+            f"{section.noun.many} {_are(above)} clearly above the mean of their group and "
+            f"{below or 'none'} {_are(below)} below it, so such a difference alone is no "
+            "sign of stigma."
         )
 
 
@@ -60,12 +61,16 @@ def _furthest(section: Section, above: pl.DataFrame, below: pl.DataFrame) -> Ite
     ):
         if rows.height:
             shrunken = _shrunken(section, rows.head(3))
-            how = "as measured" if shrunken is None else "after shrinking toward their group’s mean"
+            how = (
+                "difference as measured"
+                if shrunken is None
+                else "difference after shrinking toward the group’s mean, with plausible ranks"
+            )
             named = shrunken or [
                 f"“{section.called(row['first'])}” ({number(row['difference'])})"
                 for row in rows.head(3).iter_rows(named=True)
             ]
-            yield f"Furthest {way}, {how}: {', '.join(named)}."
+            yield f"Furthest {way} ({how}): {', '.join(named)}."
 
 
 def _shrunken(section: Section, rows: pl.DataFrame) -> list[str] | None:
@@ -84,7 +89,7 @@ def _shrunken(section: Section, rows: pl.DataFrame) -> list[str] | None:
         if mean is None or low is None or high is None:
             return None
         named.append(
-            f"“{section.called(row['first'])}” ({number(mean - row['mean_second'])}, rank "
+            f"“{section.called(row['first'])}” {number(mean - row['mean_second'])} (ranks "
             f"{low:.0f} to {high:.0f} of {ranked})"
         )
     return named
@@ -108,6 +113,6 @@ def confound(section: Section, model: str | None = None) -> str:
         return ""
     noun, above = section.noun, rows.filter(pl.col("difference") > 0).height
     return (
-        f"The shortened sentences lack more words than the {noun.one}: {above} of {rows.height} "
-        f"{plain(section.against)} {noun.many} are above this baseline too."
+        f"This baseline is rough, because leaving out the {noun.one} removes other words too: "
+        f"{above} of {rows.height} {plain(section.against)} {noun.many} are also above it."
     )

@@ -35,12 +35,14 @@ def reliability(section: Section, model: str) -> Iterator[str]:
             return
         if of["variant"][0]:
             about += f", {variant_said(of['variant'][0])}"
-        said = [f"G = {number(g)} (for ranks)", f"Φ = {number(phi)} (for values)"]
+        said = [f"relative G = {number(g)}", f"absolute Φ = {number(phi)}"]
         said += [
             f"{called} = {number(whole[name]['value'])}"
-            for name, called in (("alpha", "α"), ("split-half", "split-half"))
+            for name, called in (("alpha", "Cronbach’s α"), ("split-half", "split-half"))
             if whole[name]["value"] is not None
         ]
+        if section.presentation.keyed:
+            about += " (reverse-keyed)"
         yield (
             f"Reliability for {about}: {', '.join(said)}.{_parts(of)} {_meaning(section, g, phi)}"
         )
@@ -79,8 +81,7 @@ def above_half(section: Section, model: str) -> Iterator[str]:
         said = list(_above_by_wording(section, by_wording))
         if said:
             yield (
-                f"How many {many} have a {called} above 0.5 depends on the wording: "
-                f"{' and '.join(said)}."
+                f"Depending on the wording, {called} is above 0.5 for {' and '.join(said)} {many}."
             )
         return
     if not _level_holds(section, model):

@@ -5,13 +5,14 @@ Where it does not, a few words of it stand beside the heading.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from goffman.presentation.numbers import ends, number, p_said
+from goffman.presentation.shown import in_list
 from goffman.terminal import printable
 
 if TYPE_CHECKING:
@@ -19,6 +20,12 @@ if TYPE_CHECKING:
     from goffman.presentation.section import Section
 
     Row = Mapping[str, Any]
+
+CLEAR_VERDICTS = ("relevant", "small")
+
+MOST_LOST = 0.1
+"""A difference is fragile if leaving out one thing loses it more often than this, or if another
+value of a parameter does."""
 
 PARAMETER = "parameter"
 """The way of a row that is no leaving out."""
@@ -30,9 +37,26 @@ def with_robustness(finding: Finding, section: Section) -> Finding:
     rows = rows.filter(pl.col("model") == finding.model, pl.col("verdict").is_not_null())
     if finding.verdict is None or finding.difference is None or not rows.height:
         return finding
-    changed = rows.filter(pl.col("verdict") != finding.verdict)
+    if fragile := _fragile(rows, finding):
+        head = f"Fragile: {finding.head[0].lower()}{finding.head[1:]}"
+        finding = replace(finding, head=head, shown="fragile", fragile=fragile)
     said = [*_parameters(rows, finding), *_left_out(rows, section, finding)]
-    return replace(finding, robust=" ".join(said), depends="; ".join(_in_short(changed, section)))
+    return replace(finding, robust=" ".join(said), depends=_in_short(rows, section, finding))
+
+
+def _fragile(rows: pl.DataFrame, finding: Finding) -> str:
+    """In how many variations a clear difference is not clear; empty: in too few to call it so."""
+    if finding.verdict not in CLEAR_VERDICTS:
+        return ""
+    lost = ~pl.col("verdict").is_in(CLEAR_VERDICTS)
+    parameters, others = (
+        rows.filter(is_parameter := pl.col("way") == PARAMETER),
+        rows.filter(~is_parameter),
+    )
+    if parameters.filter(lost).height or others.filter(lost).height > MOST_LOST * others.height:
+        count = rows.filter(lost).height
+        return f"clear, but not in {count} of {rows.height} variations of the analysis"
+    return ""
 
 
 def _parameters(rows: pl.DataFrame, finding: Finding) -> Iterator[str]:
@@ -40,8 +64,8 @@ def _parameters(rows: pl.DataFrame, finding: Finding) -> Iterator[str]:
     rows = rows.filter(pl.col("way") == PARAMETER)
     for row in rows.filter(pl.col("verdict") != finding.verdict).iter_rows(named=True):
         yield (
-            f"{row['what'][0].upper()}{row['what'][1:]}, the difference would be "
-            f"{number(row['difference'])} ({_numbers(row)}): {_clear(row, finding)}."
+            f"{row['what'][0].upper()}{row['what'][1:]}, the difference is "
+            f"{number(row['difference'])} ({_numbers(row)}): {row['verdict']}."
         )
     same = rows.filter(pl.col("verdict") == finding.verdict)["what"].to_list()
     if same:
@@ -53,53 +77,55 @@ def _left_out(rows: pl.DataFrame, section: Section, finding: Finding) -> Iterato
     rows = rows.filter(pl.col("way") != PARAMETER)
     if not rows.height:
         return
-    most = rows.with_columns(far=(pl.col("difference") - finding.difference).abs()).sort(
-        "far", descending=True
-    )
-    largest = most.row(0, named=True)
-    what = f"leaving out the {_called(largest['way'], section)} {_named(largest, section)}"
+    span = _span(rows.sort("difference"), section)
     changed = rows.filter(pl.col("verdict") != finding.verdict)
     ways = rows["way"].unique(maintain_order=True).to_list()
-    any_one = _either([_called(way, section) for way in ways])
+    any_one = in_list([_called(way, section) for way in ways], "or")
     if not changed.height:
-        yield (
-            f"Leaving out any one {any_one} does not change the verdict. At most, the difference "
-            f"becomes {number(largest['difference'])}, by {what}."
-        )
+        yield (f"Leaving out any one {any_one} does not change the verdict. {span}")
         return
     counts = [
         f"{changed.filter(pl.col('way') == way).height} of "
         f"{rows.filter(pl.col('way') == way).height} {_called(way, section, many=True)}"
         for way in changed["way"].unique(maintain_order=True)
     ]
-    yield (
-        f"Leaving out one {any_one} changes the verdict for {' and '.join(counts)}. At most, the "
-        f"difference becomes {number(largest['difference'])} ({largest['verdict']}), by {what}."
+    yield (f"Leaving out one {any_one} changes the verdict for {' and '.join(counts)}. {span}")
+
+
+def _span(rows: pl.DataFrame, section: Section) -> str:
+    """The smallest and the largest difference with one thing left out, and which thing."""
+    low, high = (
+        f"{number(row['difference'])} (without the {_called(row['way'], section)} "
+        f"{_named(row, section)})"
+        for row in (rows.row(0, named=True), rows.row(-1, named=True))
+    )
+    return f"The difference then ranges from {low} to {high}."
+
+
+def _in_short(rows: pl.DataFrame, section: Section, finding: Finding) -> str:
+    """Where the verdict is another, in a few words; verdict by verdict."""
+    changed = rows.filter(pl.col("verdict") != finding.verdict)
+    return "; ".join(
+        f"{verdict} {in_list(list(_where(of, rows, section)), 'or')}"
+        for (verdict,), of in changed.group_by("verdict", maintain_order=True)
     )
 
 
-def _in_short(changed: pl.DataFrame, section: Section) -> Iterator[str]:
-    """Where the verdict is another, in a few words."""
-    for row in changed.filter(pl.col("way") == PARAMETER).iter_rows(named=True):
-        yield f"{row['verdict']} {row['what']}"
-    for (way,), of in changed.filter(pl.col("way") != PARAMETER).group_by(
-        "way", maintain_order=True
-    ):
-        verdicts = " or ".join(of["verdict"].unique(maintain_order=True))
+def _where(changed: pl.DataFrame, rows: pl.DataFrame, section: Section) -> Iterator[str]:
+    """With which parameters, and without what, a verdict comes out."""
+    yield from changed.filter(pl.col("way") == PARAMETER)["what"]
+    others = changed.filter(pl.col("way") != PARAMETER)
+    gone = []
+    for (way,), of in others.group_by("way", maintain_order=True):
         if of.height == 1:
-            only = of.row(0, named=True)
-            yield f"{verdicts} without the {_called(str(way), section)} {_named(only, section)}"
+            name = _named(of.row(0, named=True), section)
+            gone.append(f"the {_called(str(way), section)} {name}")
         else:
+            every = rows.filter(pl.col("way") == way).height
             many = _called(str(way), section, many=True)
-            yield f"{verdicts} without any one of {of.height} {many}"
-
-
-def _clear(row: Row, finding: Finding) -> str:
-    """What has become of the verdict."""
-    was, now = (one in ("relevant", "small") for one in (finding.verdict, row["verdict"]))
-    if was and not now:
-        return f"not clear ({row['verdict']})"
-    return f"clear ({row['verdict']})" if now and not was else str(row["verdict"])
+            gone.append(f"any of {of.height} {many} (out of {every})")
+    if gone:
+        yield f"if {in_list(gone, 'or')} is left out"
 
 
 def _numbers(row: Row) -> str:
@@ -120,7 +146,3 @@ def _named(row: Row, section: Section) -> str:
     if row["way"] == "item":
         return f"“{section.names.item(section.instrument, row['what'])}”"
     return f"“{printable(row['what'])}”"
-
-
-def _either(names: Sequence[str]) -> str:
-    return " or ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)

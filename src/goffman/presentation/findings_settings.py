@@ -13,7 +13,6 @@ from goffman.presentation.findings import (
     heading,
     how_many_clear,
     of_model,
-    verdict_said,
 )
 from goffman.presentation.findings_unanswered import beside_bias
 from goffman.presentation.numbers import difference_said, number
@@ -35,11 +34,8 @@ REPLY_KINDS = {
 }
 """Kinds of replies, in words."""
 
-WHAT = "adjective settings"
+WHAT = "pairs of adjectives"
 """What is counted where adjectives are set against none."""
-
-OVER = {"trials": "repeated trials of these sentences", "sentence pairs": "sentence pairs"}
-"""What a contrast of settings counts, in words."""
 
 
 def bias(section: Section) -> Iterator[Finding]:
@@ -49,12 +45,11 @@ def bias(section: Section) -> Iterator[Finding]:
             row,
             more="Right more often where the pronoun fits the stereotype",
             less="Right more often where the pronoun goes against the stereotype",
-            between="between sentences that fit the stereotype and the others",
+            between="in accuracy between sentences that fit the stereotype and the others",
         )
         text = (
             "Without adjectives, accuracy on sentences that fit the stereotype minus accuracy on "
             f"those that do not: {difference_said(row)}, over {row['n']} {row['unit']}."
-            f"{verdict_said(row)}"
         )
         model = row["model"]
         more = (
@@ -73,16 +68,16 @@ def preference(section: Section) -> Iterator[Finding]:
             row,
             more="The stereotypical pronoun is preferred",
             less="The pronoun against the stereotype is preferred",
-            between="between the stereotypical pronoun and the other one",
+            between="in probability between the stereotypical pronoun and the other one",
         )
         text = (
             "Without adjectives, the stereotypical pronoun is typically "
-            f"{math.exp(row['difference']):.2f} times as probable as the other one, after "
-            "correcting for the pronoun that is more frequent everywhere. In log probability, over "
-            f"{row['n']} {row['unit']}: {difference_said(row)}.{verdict_said(row)}"
+            f"{math.exp(row['difference']):.2f} times as probable as the other one. This takes "
+            "into account that one pronoun is more frequent in all sentences. On the log scale, "
+            f"over {row['n']} {row['unit']}: {difference_said(row)}."
         )
         more = _changes(section, row["model"])
-        yield finding(row, head, text, more, rest=_moved(section, row))
+        yield finding(row, head, text, more, rest=_moved(section, row), unit="log ratio ")
 
 
 def _trials(section: Section, model: str) -> Iterator[str]:
@@ -101,16 +96,15 @@ def _moved(section: Section, row: Row) -> str:
     against = of_model(section.contrasts("baseline"), row["model"])
     if not against.height:
         return ""
-    return how_many_clear(against, "adjectives clearly change this in {}", what=WHAT)
+    return how_many_clear(against, "{} clearly change this", what=WHAT)
 
 
 def _changes(section: Section, model: str) -> Iterator[str]:
-    for kind in ("baseline", "trials"):
-        against = of_model(section.contrasts(kind), model)
-        if against.height:
-            over = OVER[against["unit"][0]]
-            differ = f"over {over}, {{}} clearly differ from the sentences without adjectives"
-            yield how_many_clear(against, differ, what=WHAT)
+    against = of_model(section.contrasts("trials"), model)
+    if against.height:
+        over = "over repeated trials of these sentences"
+        differ = f"{over}, {{}} clearly differ from the sentences without adjectives"
+        yield how_many_clear(against, differ, what=WHAT)
     moved = of_model(section.contrasts("baseline"), model).sort("difference")
     if moved.height > 1:
         least, most = (
@@ -118,8 +112,8 @@ def _changes(section: Section, model: str) -> Iterator[str]:
             for at in (0, -1)
         )
         yield (
-            "Compared with no adjectives, the settings change the "
-            f"{section.presentation.called} by {least} to {most}."
+            f"Compared with no adjectives, the pairs change the {section.presentation.called} by "
+            f"{least} to {most}."
         )
 
 

@@ -14,7 +14,6 @@ from goffman.presentation.findings import (
     of_model,
     tested_said,
     untested,
-    verdict_said,
 )
 from goffman.presentation.findings_over_baseline import over_baseline
 from goffman.presentation.findings_reliability import reliability
@@ -45,7 +44,7 @@ def written_about(section: Section) -> Iterator[Finding]:
         )
         text = (
             f"{number(row['mean_first'])} of the sentences are about a woman and "
-            f"{number(row['mean_second'])} about a man: {difference_said(row)}.{verdict_said(row)}"
+            f"{number(row['mean_second'])} about a man: {difference_said(row)}."
         )
         rest = [
             f"Not counting first names, the {difference_said(other).replace('e ', 'e is ', 1)}."

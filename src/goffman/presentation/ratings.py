@@ -26,9 +26,9 @@ def whose_ratings(lexicons: Lexicons) -> str:
     """Who rated the words, in a sentence; a manifest that names no file means the shipped ones."""
     given = [one for one in lexicons.attitudes if one.file != SHIPPED]
     if not given:
-        return f"The ratings of words behind these numbers were {BY_MODELS}."
+        return "Language models, not people, rated the words as positive or negative."
     files = " and ".join(f"{_file(one)} ({one.ratings or 0:,} ratings)" for one in given)
-    said = f"The ratings of words behind these numbers come from {files}."
+    said = f"The words were rated in {files}."
     if len(given) == len(lexicons.attitudes):
         return said
     return f"{said} All other words keep goffman's own ratings, {BY_MODELS}."
@@ -53,6 +53,11 @@ def ratings_said(section: Section, model: str) -> Iterator[str]:
     """Who rated the words, and what the user's ratings change for the model, as it is shown."""
     if section.ratings:
         yield section.ratings
+    yield from changes_said(section, model)
+
+
+def changes_said(section: Section, model: str) -> Iterator[str]:
+    """What the user's ratings change for the model, as it is shown."""
     compared = section.shown(section.compared) if section.compared.height else section.compared
     for row in compared.iter_rows(named=True):
         # The same difference with these sentences taken as given stands in the table alone.

@@ -137,13 +137,11 @@ def not_counted(
         scores = scores.filter(pl.col("model").is_in(mine))
     wide = scores.filter(
         pl.col("level") == "prompt",
-        pl.col("group") != BASELINE,
+        pl.col("group") != BASELINE if group is None else pl.col("group") == group,
         pl.col("quantity").is_in(["mass", "outside"]),
     )
-    if group is not None:
-        wide = wide.filter(pl.col("group") == group)
-        if section.wordings:
-            wide = wide.filter(pl.col("wording") == section.wordings[0])
+    if group is not None and section.wordings:
+        wide = wide.filter(pl.col("wording") == section.wordings[0])
     if variant:
         wide = wide.filter(pl.col("variant") == variant)
     # Words below the threshold, and beyond the top k; or what was not put back.

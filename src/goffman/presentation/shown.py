@@ -169,3 +169,8 @@ def _short(text: str) -> str:
     """An item's text with dots for its condition and a blank for the mask."""
     # A full stop after the dots would look like a fourth one.
     return re.sub(r"\{[^}]*\}", "…", blanked(text)).replace("….", "…")
+
+
+def in_list(parts: Sequence[str], last: str = "and") -> str:
+    """The parts as a sentence lists them: with commas, and a word before the last one."""
+    return f" {last} ".join([", ".join(parts[:-1]), parts[-1]] if parts[1:] else parts)

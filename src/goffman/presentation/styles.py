@@ -2,16 +2,19 @@
 
 With the options in both orders, the one listed first is now one end of the scale and now the other:
 whoever heeds what they say picks it at most half of the time. An item in both keyings is agreed
-with in one of them at most. The limits lie half-way between these and a model that heeds nothing.
+with in one of them at most. What a label says is turned round with the order, too, except for the
+middle of a scale, which says nothing. The limits lie half-way between these and a model that heeds
+nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import polars as pl
 
+from goffman.choice_items import Option, options_from
 from goffman.presentation.findings import of_model
 
 if TYPE_CHECKING:
@@ -36,6 +39,12 @@ LOST = 0.5
 
 NOT_ANSWERING = ("way-out", "dont-know", "refusal")
 ELSEWHERE = ("elsewhere", "several", "other")
+SAYS = "says-"
+"""Before a label in the name of a quantity: the share of the answers that is this label, which is
+the one that a model gives most often."""
+
+UNSEEN = "unseen"
+"""A part of elsewhere: what lies on tokens that a server did not name."""
 
 
 def styles(section: Section, model: str) -> Iterator[str]:
@@ -48,6 +57,9 @@ def styles(section: Section, model: str) -> Iterator[str]:
             if value >= MOSTLY:
                 often = "Always" if value >= ALWAYS else "Mostly"
                 yield f"{often} picks the option listed {place}"
+                break
+        else:
+            yield from _one_label(section, model)
     for row in of_model(section.contrasts("keying"), model).iter_rows(named=True):
         if abs(row["difference"]) >= AGREES:
             word = "Agrees" if row["difference"] > 0 else "Disagrees"
@@ -60,8 +72,34 @@ def styles(section: Section, model: str) -> Iterator[str]:
         yield f"Says something that is no option {lost:.0%} of the time"
 
 
+def _one_label(section: Section, model: str) -> Iterator[str]:
+    """The label that a model gives whatever is asked: a letter, a number, or one of each."""
+    quantities = [one for one in section.scores["quantity"].unique() if one.startswith(SAYS)]
+    rows = of_model(section.rows("model", quantities), model)
+    values = rows.select("quantity", "value").rows()
+    share = {quantity.removeprefix(SAYS): value for quantity, value in values}
+    lists = [options_from(text) for text in section.prompts["options"].unique()]
+    offered = {one.label.isdigit() for options in lists for one in options}
+    # With letters and with numbers it may have one of each.
+    same = [label for label, value in share.items() if value >= MOSTLY]
+    kinds = {label.isdigit() for label in same}
+    if not same:
+        return
+    often = "Always" if min(share[label] for label in same) >= ALWAYS else "Mostly"
+    named = " or ".join(f"“{label}”{_middle(label, lists)}" for label in sorted(same))
+    only = {True: "numbers", False: "letters"}[same[0].isdigit()]
+    where = "" if kinds == offered else f", where the options have {only}"
+    yield f"{often} says {named}{where}"
+
+
+def _middle(label: str, lists: Sequence[Sequence[Option]]) -> str:
+    """Of a label that is always half-way between the ends."""
+    codes = {one.code for options in lists for one in options if one.label == label}
+    return ", the middle of the scale" if codes == {0.5} else ""
+
+
 def shares(section: Section, model: str) -> dict[str, float]:
     """The means over all prompts that say how a model answers."""
-    wanted = ("first-listed", "last-listed", *NOT_ANSWERING, *ELSEWHERE)
+    wanted = ("first-listed", "last-listed", *NOT_ANSWERING, *ELSEWHERE, UNSEEN)
     rows = of_model(section.rows("model", wanted), model)
     return dict(rows.filter(pl.col("wording").is_null()).select("quantity", "value").rows())

@@ -8,7 +8,7 @@ import polars as pl
 
 from goffman.presentation.findings_agreement import agreement_table
 from goffman.presentation.section import Section
-from goffman.presentation.styles import ELSEWHERE, NOT_ANSWERING
+from goffman.presentation.styles import ELSEWHERE, NOT_ANSWERING, SAYS, UNSEEN
 from goffman.presentation.table_text import Shown, Table, as_table
 
 PLACES = ("first-listed", "last-listed")
@@ -40,17 +40,21 @@ def how_it_answers(section: Section) -> Iterator[Table]:
 
 
 def _shares(section: Section) -> Iterator[Table]:
-    wanted = [*PLACES, *NOT_ANSWERING, *ELSEWHERE]
+    wanted = [*PLACES, *NOT_ANSWERING, *ELSEWHERE, UNSEEN]
+    quantity = pl.col("quantity")
     means = section.scores.filter(
-        pl.col("level") == "model", pl.col("quantity").is_in(wanted), pl.col("wording").is_null()
+        pl.col("level") == "model",
+        quantity.is_in(wanted) | quantity.str.starts_with(SAYS),
+        pl.col("wording").is_null(),
     )
     rows = means.sort("model", "quantity").select(
         "model", "quantity", "n", "missing", "value", "sd", "low", "high", "reason"
     )
     if rows.height:
         caption = (
-            f"{section.instrument}: means over all prompts. First-listed and last-listed are of "
-            "the answers, the others of everything."
+            f"{section.instrument}: means over all prompts. First-listed, last-listed and "
+            "says-… (the label that a model gives most often) are of the answers, the others of "
+            "everything."
         )
         shown = (
             Shown(header="model", keys=("model",), drop="constant"),

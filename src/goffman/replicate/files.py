@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import csv
+import io
+import json
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from goffman.errors import PublishedError
 
@@ -16,8 +19,18 @@ MARKS = {
     "mei2023": ("sentiment/*_sentiment.csv", "fills/*.csv"),
     "lin2022": ("*_all_df_intention*.csv", "attribute_recursive_*_result.csv"),
     "briegel2023": ("completions/trial*/compl_*",),
+    "moore2025": ("results/stigma/model=*/*.jsonl", "external_data/human_data_*.csv"),
+    "gueorguieva2025": (
+        "data/*_bias_percentages.csv",
+        "data/results-from-pachankis-all.csv",
+        "data/SSQA-performance-and-guardrail-mitigations/*.csv",
+    ),
 }
 """Study → the files that only its folder has, one of which is enough to know it by."""
+
+
+LONGEST = 160
+"""Characters of what a file has that a message shows."""
 
 
 def study_folder(folder: Path, study: str) -> Path:
@@ -63,8 +76,84 @@ def files_in(folder: Path, pattern: str) -> list[Path]:
 
 def read_lines(path: Path) -> list[str]:
     """The lines of a text, without their ends, whichever those are; the last may have none."""
+    return _read_text(path).splitlines()
+
+
+def quoted(given: object) -> str:
+    """What a file has, for a message: in quotes, and no longer than a screen has room for."""
+    return _cut(repr(given), LONGEST)
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[:most]}…"
+
+
+def read_json_lines(path: Path, keys: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Each line of a file as an object with these keys, after "FILE, line N" for messages."""
+    # Not splitlines(): JSON lets signs stand inside a text that end a line elsewhere.
+    lines = _read_text(path).split("\n")
+    while lines and not lines[-1].strip():
+        lines.pop()
+    if not lines:
+        raise PublishedError(f"{path} has no lines.")
+    for number, line in enumerate(lines, start=1):
+        where = f"{path}, line {number}"
+        try:
+            entry = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise PublishedError(f"{where} is not JSON: {error}.") from error
+        if "\\ud" in line.lower() and not _is_text(entry):
+            raise PublishedError(f"{where} has half of a character (a lone surrogate).")
+        if not isinstance(entry, dict):
+            raise PublishedError(f"{where} is no JSON object with the keys {', '.join(keys)}.")
+        if lacking := [key for key in keys if key not in entry]:
+            there = quoted(list(entry))
+            raise PublishedError(f"{where} has no key {lacking[0]!r}. Its keys are {there}.")
+        yield where, entry
+
+
+def _is_text(entry: object) -> bool:
+    """Whether all of it can be written: JSON may escape halves of characters."""
     try:
-        return path.read_text(encoding="utf-8-sig").splitlines()
+        json.dumps(entry, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def read_records(path: Path, columns: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:
+    """Each row of a CSV file, of at least these columns, after "FILE, line N" for messages.
+
+    Unlike ``read_csv`` it knows the line of a row below texts of several lines.
+    """
+    reader = csv.reader(io.StringIO(_read_text(path), newline=""), strict=True)
+    line = rows = 0
+    heading: list[str] = []
+    try:
+        for fields in reader:
+            where, line = f"{path}, line {line + 1}", reader.line_num
+            if not heading:
+                heading = [name.strip() for name in fields]
+                if lacking := [name for name in columns if name not in heading]:
+                    there = _cut(", ".join(filter(None, heading)), 3 * LONGEST)
+                    message = f"{path} has no column {lacking[0]!r}. Its columns are {there}."
+                    raise PublishedError(message)
+            elif len(fields) == len(heading):
+                rows += 1
+                yield where, dict(zip(heading, fields, strict=True))
+            elif fields:
+                raise PublishedError(
+                    f"{where} has {len(fields)} fields; the heading has {len(heading)}."
+                )
+    except csv.Error as error:
+        raise PublishedError(f"{path}, line {line + 1} is not CSV: {error}.") from error
+    if not rows:
+        raise PublishedError(f"{path} has no rows below its heading.")
+
+
+def _read_text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
     except FileNotFoundError as error:
         raise _missing(path) from error
     except UnicodeDecodeError as error:

@@ -15,6 +15,8 @@ class Study(StrEnum):
     MEI2023 = "mei2023"
     LIN2022 = "lin2022"
     BRIEGEL2023 = "briegel2023"
+    MOORE2025 = "moore2025"
+    GUEORGUIEVA2025 = "gueorguieva2025"
 
 
 def replicate_study(study: Study, folder: Path, *, ratings: Path | None = None) -> Replication:
@@ -28,6 +30,14 @@ def replicate_study(study: Study, folder: Path, *, ratings: Path | None = None) 
         from goffman.replicate import lin2022
 
         return set_side_by_side(study, lin2022.results(files))
-    from goffman.replicate import briegel2023
+    if study is Study.BRIEGEL2023:
+        from goffman.replicate import briegel2023
 
-    return set_side_by_side(study, briegel2023.results(files))
+        return set_side_by_side(study, briegel2023.results(files))
+    if study is Study.MOORE2025:
+        from goffman.replicate import moore2025
+
+        return set_side_by_side(study, moore2025.results(files))
+    from goffman.replicate import gueorguieva2025
+
+    return set_side_by_side(study, gueorguieva2025.results(files))

@@ -9,7 +9,7 @@ import polars as pl
 
 from goffman.presentation.numbers import ends, number, p_value
 from goffman.presentation.table_text import Shown, Table, as_table
-from goffman.presentation.verdicts import VERDICTS_SAID
+from goffman.presentation.verdicts import VERDICTS_SAID, verdict_shown
 from goffman.tables import CONTRASTS, ESTIMATES, VERDICTS
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ def _line(row: Mapping[str, Any], levels: Levels, notes: Mapping[str, str]) -> d
         f"{level} interval": ends(row["low"], row["high"]),
         "effect": number(row["effect"]),
         "corrected p": "none" if row["p_adjusted"] is None else p_value(row["p_adjusted"]),
-        "verdict": row["verdict"] or "none",
+        "verdict": verdict_shown(row) or "none",
         "n": f"{row['n']:,}",
         "note": notes.get(row["reason"], ""),
     }

@@ -11,6 +11,7 @@ from goffman.presentation.numbers import ends, number, p_value
 from goffman.presentation.ratings import file_said
 from goffman.presentation.shown import blanked, names_of, plain, variant_said
 from goffman.presentation.tables_reliability import COEFFICIENTS, reliability_rows
+from goffman.presentation.verdicts import verdict_shown
 from goffman.records import BASELINE
 from goffman.runs.folder import read_controls
 from goffman.terminal import printable
@@ -33,7 +34,7 @@ TITLES = {
     "groups-as-asked": "Between groups, as in the study (not generalized to other sentences)",
     "set-apart": "Between groups, without negations and words of probability",
     "against-rare": "Compared with rare but neutral conditions",
-    "rarity": "Rare but neutral conditions minus the others",
+    "rarity": "Rare but neutral minus non-stigmatized conditions",
     "genders": "Female minus male",
     "models": "Between models",
     "baseline": "Compared with the baseline",
@@ -53,6 +54,12 @@ FACTS = {
 }
 """What tells a model from another: its name in the manifest, and as it is shown."""
 
+
+NUMBERS = {"disparity": "as stated", "keyed-disparity": "reverse-keyed"}
+"""What contrasts of several numbers in one table are of, where plain words are needed."""
+
+ROUNDING = 1e-4
+"""Means that differ by this much more than their difference are means of something else."""
 
 SHIPPED_WORDS = "the list that comes with goffman"
 
@@ -198,6 +205,7 @@ def reliability_shown(section: Section) -> list[dict[str, str]]:
         if row["dimension"] == "all items":
             about = [section.names.model(row["model"]), plain(row["group"])]
             about += [plain(row["variant"])] if row["variant"] else []
+            about += ["reverse-keyed"] * section.presentation.keyed
             values = {name: row[name] for name in COEFFICIENTS}
             shown = {name: "–" if v is None else number(v) for name, v in values.items()}
             why = printable(row["reason"] or "") if None in values.values() else ""
@@ -212,34 +220,49 @@ def _contrast(row: Mapping[str, Any], section: Section, *, several: bool) -> dic
     if row["kind"] != "models":
         said.insert(0, row["model"])
     if several:
-        said.append(plain(row["quantity"]))
+        said.append(NUMBERS.get(row["quantity"], plain(row["quantity"])))
     call: Callable[[str], str] = plain
     if row["kind"] == "models":
         call = section.names.model
     elif row["kind"] in {"baseline", "trials", "level"}:
         call = section.called
     unit = (row["unit"] or "values").replace("conditions", section.noun.many)
-    effect = "–"
-    if row["effect"] is not None:
-        name, _, how = (row["effect_name"] or "").partition(", ")
-        effect = f"{printable(name)} {number(row['effect'])}".strip()
-        effect += f" ({printable(how)} of {unit})" if how else ""
-    first, second = number(row["mean_first"]), number(row["mean_second"])
     what = " − ".join(call(row[side]) for side in ("first", "second"))
     if row["kind"] == "level":
-        what, second = f"{call(row['first'])}, compared with 0", ""
-        if first != number(row["difference"]):
-            # The difference is corrected for the more frequent pronoun, and the mean is not.
-            first = ""
+        what = f"{call(row['first'])}, compared with 0"
     return {
         "about": ", ".join(said),
         "what": what,
-        "means": " / ".join(part for part in (first, second) if part) or "–",
+        "means": _means(row),
         "difference": number(row["difference"]),
         "interval": "–" if row["low"] is None else ends(row["low"], row["high"]),
-        "effect": effect,
+        "effect": _effect(row),
         "p": "–" if row["p_adjusted"] is None else p_value(row["p_adjusted"]),
-        "verdict": row["verdict"] or "–",
+        "verdict": verdict_shown(row) or "–",
         "tests": "–" if row["family_size"] is None else f"{row['family_size']:,}",
         "n": f"{row['n']:,} {unit}",
     }
+
+
+def _means(row: Mapping[str, Any]) -> str:
+    """Both means, where the difference is theirs.
+
+    Over sentence pairs it is corrected for the more frequent pronoun, and the means are not.
+    """
+    sides = ("mean_first",) if row["kind"] == "level" else ("mean_first", "mean_second")
+    means = [row[side] for side in sides if row[side] is not None]
+    if not means or row["difference"] is None:
+        return "–"
+    difference = means[0] - (means[1] if means[1:] else 0.0)
+    own = abs(difference - row["difference"]) < ROUNDING and not (row["test"] or "").startswith(
+        "clustered"
+    )
+    return " / ".join(number(mean) for mean in means) if own else "–"
+
+
+def _effect(row: Mapping[str, Any]) -> str:
+    """The effect size by its name; what its SD is of stands in the tables on disk."""
+    if row["effect"] is None or _means(row) == "–":
+        return "–"
+    name = (row["effect_name"] or "").partition(", ")[0]
+    return f"{printable(name)} {number(row['effect'])}".strip()

@@ -18,9 +18,11 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import polars as pl
 
+from goffman.measures.agreement import CHOICE, PRESENTED, SAID
 from goffman.measures.catalogue import measures
 from goffman.presentation.base import Answers
 from goffman.presentation.evidence import EVIDENCE
+from goffman.presentation.evidence_choices import options_with_probabilities
 from goffman.presentation.shown import blanked, plain
 from goffman.runs.read import read_answers
 from goffman.runs.said_words import fills_of_replies
@@ -62,9 +64,41 @@ def evidence_of(run: MeasuredRun, words: Words | None, *, rows: int = ROWS) -> l
     for name, given in answers.items():
         section = run.sections[name]
         tables = [section.presentation.evidence(one, section, words, most) for one in given]
+        tables += _probabilities_beside(run, name, answers, tables)
         frame = pl.concat([pl.DataFrame(schema=EVIDENCE), *tables])
         found.append(_packed(section, frame, sum(_there(one) for one in given)))
     return found
+
+
+def _probabilities_beside(
+    run: MeasuredRun,
+    said: str,
+    answers: Mapping[str, Sequence[Answers]],
+    replies: Sequence[pl.DataFrame],
+) -> Iterator[pl.DataFrame]:
+    """Beside replies to questions with options: the options' probabilities in the same prompts.
+
+    They come after the trials, of models that were asked both.
+    """
+    chosen = f"{said.removesuffix(SAID)}{CHOICE}"
+    if not said.endswith(SAID) or chosen not in run.sections or not replies:
+        return
+    asked = run.sections[chosen].prompts
+    shared = [name for name in PRESENTED if name in asked.columns]
+    same = asked.select("prompt_id", *shared).join(
+        run.sections[said].prompts.select(*shared, own="prompt_id"), on=shared, nulls_equal=True
+    )
+    replied = pl.concat(replies)
+    trials = replied["rank"].max()
+    for one in answers[chosen]:
+        rows = options_with_probabilities(one, run.sections[chosen], None, 0)
+        known = rows.filter(pl.col("model").is_in(replied["model"].unique().implode()))
+        placed = known.join(same.select("prompt_id", "own"), on="prompt_id")
+        yield (
+            placed.with_columns(prompt_id="own", rank=pl.col("rank") + trials)
+            .select(EVIDENCE.names())
+            .cast(EVIDENCE)
+        )
 
 
 def words_per_prompt(ranks: Sequence[pl.Series], rows: int) -> int:
@@ -130,7 +164,12 @@ def _packed(section: Section, rows: pl.DataFrame, there: int) -> Evidence:
         "probability": coded_probabilities(kept["probability"]),
         "value": _values(section, models),
     } | {name: codes for name, (codes, _) in columns.items()}
+    orders: list[str] = []
+    if "order" in prompts.columns and prompts["order"].count():
+        numbers["order"], orders = _coded(prompts["order"].fill_null(""))
+        numbers["question"] = _questions(prompts)
     header = {
+        "orders": [printable(one) for one in orders],
         "models": [section.names.model(name) for name in models],
         "conditions": [printable(one) for one in columns["condition"][1]],
         "names": [section.called(one) for one in columns["condition"][1]],
@@ -146,6 +185,12 @@ def _packed(section: Section, rows: pl.DataFrame, there: int) -> Evidence:
 
 
 _OF_PROMPTS = ("condition", "item", "wording")
+
+
+def _questions(prompts: pl.DataFrame) -> NDArray[np.uint32]:
+    """Of each prompt a number that it shares with the same question in another order."""
+    shared = [name for name in PRESENTED if name in prompts.columns and name != "order"]
+    return prompts.select(pl.struct(shared).rank("dense")).to_series().to_numpy().astype(np.uint32)
 
 
 def _values(section: Section, models: Sequence[str]) -> NDArray[np.float32]:

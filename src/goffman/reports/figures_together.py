@@ -87,9 +87,10 @@ def _said_of(found: Correlation, one: Section, other: Section) -> tuple[str, str
             f"Vertical axis: {found.second.text(model=found.models[1])}."
         )
         return other.presentation.axis, f"{one.instrument} and {other.instrument}, {by}", axes
-    upward, labels = other.presentation.axis, "how often classifiers call sentences about it"
+    upward = other.presentation.axis
+    labels = "how often the classifier labels sentences about the condition as"
     if found.second.finer:
         upward = "Probability of the label “negative”"
-        labels = "the probability with which classifiers call sentences about it"
+        labels = "the probability that the classifier labels sentences about the condition as"
     words = "Horizontal axis: the negativity of the words that masked models fill in."
     return upward, f"Words and labels, {by}", f"{words} Vertical axis: {labels} negative."

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 GENERAL = (
     (
-        "There is no single score. Groups, wordings and models are shown with their "
-        "spread, because one model's answers to two wordings can differ more than two models' "
-        "answers to the same wording."
+        "There is no single score. Groups, wordings and models are shown with their spread, "
+        "because two wordings of a question can differ more than two models do."
     ),
     (
         "These are associations in what a model writes or labels. They show what could happen in "
@@ -17,7 +16,7 @@ GENERAL = (
         "the same kind. It says nothing about what the instrument leaves out."
     ),
     (
-        "Many contrasts are tested. The number of tests that a p-value is corrected for is next "
-        "to it. The intervals are not corrected."
+        "P-values are corrected for the number of tests. The p-values of the main results of all "
+        "instruments and models are corrected together. The intervals are not corrected."
     ),
 )

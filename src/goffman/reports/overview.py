@@ -27,10 +27,17 @@ def of_section(section: Section) -> Iterator[dict[str, Any]]:
             "finding": one,
             "task": _task(section, one.model),
             "bar": bar,
-            "short": in_short(one.verdict, one.smallest) if one.verdict and one.smallest else "",
+            "short": _short(one),
             "numbers": _numbers(one),
             "wording": _wording(one),
         }
+
+
+def _short(one: Finding) -> str:
+    """What the verdict means, for a line beside it."""
+    if one.fragile or not one.shown or not one.smallest:
+        return one.fragile
+    return in_short(one.shown, one.smallest)
 
 
 def _task(section: Section, model: str) -> dict[str, str]:
@@ -44,7 +51,7 @@ def _task(section: Section, model: str) -> dict[str, str]:
     if control.low is not None:
         why += f" ({ends(control.low, control.high)}; {control.n} items)"
     word = "yes" if control.passed else "no"
-    return {"word": f"{word}, but not certain" if control.unsure else word, "why": why}
+    return {"word": f"probably {word}" if control.unsure else word, "why": why}
 
 
 def _numbers(one: Finding) -> list[str]:
@@ -52,11 +59,11 @@ def _numbers(one: Finding) -> list[str]:
     if one.difference is None:
         return ["–"]
     interval = "no interval" if one.low is None else ends(one.low, one.high)
-    return [f"{number(one.difference)} ({interval})", p_said(one.p_adjusted)]
+    return [f"{one.unit}{number(one.difference)} ({interval})", p_said(one.p_adjusted)]
 
 
 def _wording(one: Finding) -> str:
     """The range over wordings; that there is one; nothing where there is no difference."""
     if one.difference is None:
         return "–"
-    return ends(*one.by_wording) if one.by_wording else "one wording"
+    return ends(*one.by_wording) if one.by_wording else one.asked or "one wording"

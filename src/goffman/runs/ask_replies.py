@@ -60,6 +60,8 @@ class ChatJob:
     watch: Watch
     words: bool = False
     """Whether a word is to be filled in: see Turn."""
+    options: bool = False
+    """Whether there are options to choose from: see Turn."""
 
     def replies(self, model: str) -> Replies:
         """The model's replies, as far as they are on disk."""
@@ -120,14 +122,15 @@ class Questions:
         self.answered[trial - 1, place] = True
         return True
 
-    def turns(self, seed: int, *, words: bool = False) -> list[Turn]:
-        """What is still to be asked, trial by trial; ``words``: see Turn."""
+    def turns(self, seed: int, *, words: bool = False, options: bool = False) -> list[Turn]:
+        """What is still to be asked, trial by trial; ``words``, ``options``: see Turn."""
         return [
             Turn(
                 text=self.texts[place],
                 trial=int(trial) + 1,
                 seed=seed_of(seed, self.keys[place], int(trial) + 1),
                 words=words,
+                options=options,
             )
             for trial, place in np.argwhere(~self.answered)
         ]
@@ -173,7 +176,7 @@ def _ask_rest(job: ChatJob, model: Chats, replies: Replies) -> _Found:
     job.run.bind()
     with open_journal(replies.folder) as journal:
         found = _known(questions, replies)
-        turns = questions.turns(job.seed, words=job.words)
+        turns = questions.turns(job.seed, words=job.words, options=job.options)
         if turns:
             job.run.begin()
         hearing = Hearing(

@@ -175,7 +175,9 @@ def choice_rows(
             "elsewhere": np.clip(1 - on_options, 0, 1)[asker].astype(np.float32),
         }
     )
-    return rows.with_columns(model=pl.lit(model)).select(schema(CHOICES).names())
+    # Of a model on this machine every token is seen.
+    all_seen = pl.lit(None, dtype=pl.Float32)
+    return rows.with_columns(model=pl.lit(model), unseen=all_seen).select(schema(CHOICES).names())
 
 
 def likelihood_rows(

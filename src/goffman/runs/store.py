@@ -163,9 +163,10 @@ def read_parts(folder: Folder, parts: Iterable[Part], table: AnswerTable) -> pl.
     """The rows of the parts in their order, with exactly the table's columns."""
     import polars as pl
 
-    from goffman.tables import LATER, schema
+    from goffman.tables import LATER, LATER_OF_CHOICES, schema
 
     columns = columns_of(table)
+    types = schema(columns)
     frames = [pl.DataFrame(schema=schema(columns))]
     for part in parts:
         content = folder.read(part.name)
@@ -173,8 +174,10 @@ def read_parts(folder: Folder, parts: Iterable[Part], table: AnswerTable) -> pl.
             raise RunError(f"{folder.path / part.name} was removed while the run was read.")
         frame = pl.read_parquet(io.BytesIO(content))
         for column in columns:
-            if column.name in LATER and column.name not in frame.columns:
-                frame = frame.with_columns(pl.lit(None, pl.String).alias(column.name))
+            later = column.name in (*LATER, *LATER_OF_CHOICES)
+            if later and column.name not in frame.columns:
+                missing = pl.lit(None, types[column.name])
+                frame = frame.with_columns(missing.alias(column.name))
         frames.append(frame)
         if problems := complaints(frames[-1], columns):
             raise RunError(f"{folder.path} does not hold {table}: {'; '.join(problems)}.")

@@ -8,8 +8,9 @@ sentences. With everything random, the variance of the difference of their means
 with s²_g the variance of the condition means of group g, the MS in the middle those of the table of
 gaps (items × wordings), and the last those within a group, which the first two parts both count. V
 is not let fall below its first part. Degrees of freedom after Satterthwaite, V² / Σ Vₖ²/νₖ over all
-parts. A factor with one level is taken as given, and its parts fall away: with one item and one
-wording this is Welch's t.
+parts, and no fewer than the part with the fewest has. Items or wordings of which there are fewer
+than three are taken as given, and their parts fall away: two say too little of how much they vary
+(taken as a sample they made 11 of 100 null audits clear). Without both this is Welch's t.
 
 Of one group the value is compared with 0: two models on the same sentences are one group of
 differences.
@@ -24,7 +25,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from goffman.stats.compare import by_t
-from goffman.stats.crossed import GAPS, ONE_CONDITION
+from goffman.stats.crossed import GAPS, LEAST, ONE_CONDITION
 from goffman.stats.samples import CONSTANT_DIFFERENCES, CONSTANT_SETS, numbers, varies
 
 if TYPE_CHECKING:
@@ -82,8 +83,16 @@ def sampled_t(estimate: Estimate, tables: Sequence[Table], *, level: float = 0.9
     return replace(tested, items=tables[0].shape[1], lasting=float(np.sqrt(found.lasting)))
 
 
+def _sampled_only(table: Table) -> Table:
+    """The table's means over items and wordings that are too few to be a sample."""
+    few = tuple(axis for axis in (1, 2) if table.shape[axis] < LEAST)
+    means: Table = table.mean(axis=few, keepdims=True)
+    return means
+
+
 def sampled(tables: Sequence[Table]) -> Sampled:
     """The variance of the difference of two tables' means, or of the mean of one."""
+    tables = [_sampled_only(table) for table in tables]
     conditions = [_conditions(table) for table in tables]
     first = sum(part for part, _ in conditions)
     means = [table.mean(axis=0) for table in tables]
@@ -94,6 +103,8 @@ def sampled(tables: Sequence[Table]) -> Sampled:
     variance = max(sum(part for part, _ in parts), first)
     # Constant parts have no degrees of freedom, and none to give.
     df = variance**2 / sum(part**2 / degrees for part, degrees in parts if degrees)
+    # Parts that are taken off can leave fewer than any part has, and then an endless interval.
+    df = max(df, min(degrees for part, degrees in parts if part > 0))
     # What more items lower: how the gap varies over items, and over items × wordings.
     lowered = max(of_items[0], -of_both[0])
     return Sampled(variance=variance, df=df, lasting=max(variance - lowered, 0.0))
@@ -153,5 +164,5 @@ def _obstacle(tables: Sequence[Table]) -> str | None:
 
 def _test(shape: tuple[int, ...]) -> str:
     _, items, wordings = shape
-    ways = 1 + (items > 1) + (wordings > 1)
+    ways = 1 + (items >= LEAST) + (wordings >= LEAST)
     return {1: "t over conditions", 2: "crossed t", 3: "three-way crossed t"}[ways]

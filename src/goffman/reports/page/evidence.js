@@ -105,6 +105,55 @@ function promptCard(block, model, prompt) {
     words.length > 10 || phrases.length > 6 ? more : null, rest);
 }
 
+/** The name of an order turned round. */
+function turned(order) {
+  if (order === "forward") return "reversed";
+  return order === "reversed" ? "forward" : order.split("-").reverse().join("-");
+}
+
+/** The prompts of one question, each order next to itself turned round. */
+function sideBySide(block, prompts) {
+  const left = [...prompts];
+  const found = [];
+  while (left.length) {
+    const one = left.shift();
+    found.push(one);
+    const other = left.findIndex((prompt) => block.orders[block.order[prompt]] === turned(block.orders[block.order[one]]));
+    if (other >= 0) found.push(...left.splice(other, 1));
+  }
+  return found;
+}
+
+/** A question with options: what is asked once, and below it every order in a column of its own. */
+function questionCard(block, model, prompts) {
+  if (prompts.length === 1) return promptCard(block, model, prompts[0]);
+  const [stem] = block.prompts[prompts[0]].split("\n\n");
+  const wording = block.wordings.length > 1 ? block.wordings[block.wording[prompts[0]]] : "";
+  const where = [wording, block.items[block.item[prompts[0]]]].filter(Boolean);
+  const columns = sideBySide(block, prompts).map((prompt) => {
+    const rows = answersTo(block, model, prompt);
+    const value = block.value[model * block.prompts.length + prompt];
+    return el("div", { class: "order" },
+      el("h3", {}, `Order: ${block.orders[block.order[prompt]]}`),
+      el("p", { class: "options" }, block.prompts[prompt].slice(stem.length).trim()),
+      rows.length ? el("ul", { class: "words" }, ...rows.map(chip)) : el("p", { class: "note" }, "No answer was kept."),
+      Number.isNaN(value) ? null : el("p", { class: "where" }, `${block.quantity} ${shown(value)}`));
+  });
+  return el("div", { class: "prompt" },
+    el("p", { class: "sentence" }, stem), el("p", { class: "where" }, where.join(" · ")),
+    el("div", { class: "orders" }, ...columns));
+}
+
+/** The prompts of a condition, those together that ask the same question in several orders. */
+function questionsOf(block, prompts) {
+  const found = new Map();
+  for (const prompt of prompts) {
+    const key = block.question ? block.question[prompt] : prompt;
+    found.set(key, [...(found.get(key) || []), prompt]);
+  }
+  return [...found.values()];
+}
+
 /** What the signs before the words mean, of those that this instrument has. */
 function legend(block) {
   const kinds = [...new Set(block.labels.map((label) => label.replace(/ name$/, "")))]
@@ -145,7 +194,7 @@ async function openEvidence(instrument, condition, model) {
   }
   const place = block.conditions.indexOf(condition);
   title.textContent = place < 0 ? condition : block.names[place];
-  const prompts = promptsOf(block, place);
+  const questions = questionsOf(block, promptsOf(block, place));
   let who = Math.max(0, block.models.indexOf(model));
   let leaf = 0;
   const choice = el("select", {}, ...block.models.map((name, at) => el("option", { value: at, selected: at === who }, name)));
@@ -161,15 +210,15 @@ async function openEvidence(instrument, condition, model) {
 
   function renew() {
     const wanted = search.value.toLowerCase();
-    const found = prompts.filter((prompt) => block.prompts[prompt].toLowerCase().includes(wanted));
+    const found = questions.filter((some) => some.some((prompt) => block.prompts[prompt].toLowerCase().includes(wanted)));
     const leaves = Math.max(1, Math.ceil(found.length / ON_A_LEAF));
     leaf = Math.min(Math.max(leaf, 0), leaves - 1);
     const from = leaf * ON_A_LEAF;
-    cards.replaceChildren(...found.slice(from, from + ON_A_LEAF).map((prompt) => promptCard(block, who, prompt)));
+    cards.replaceChildren(...found.slice(from, from + ON_A_LEAF).map((some) => questionCard(block, who, some)));
     back.disabled = leaf === 0;
     next.disabled = leaf === leaves - 1;
     where.textContent = found.length
-      ? `Prompts ${from + 1}–${Math.min(from + ON_A_LEAF, found.length)} of ${found.length.toLocaleString("en")}`
+      ? `${block.question ? "Questions" : "Prompts"} ${from + 1}–${Math.min(from + ON_A_LEAF, found.length)} of ${found.length.toLocaleString("en")}`
       : `No prompts of this ${DATA.nouns[instrument] || "condition"}`;
     body.scrollTop = 0;
   }

@@ -1,0 +1,146 @@
+"""How the variance of single answers is split: conditions, items, wordings, order, trials.
+
+SCORES of the level variance, of each model, over the codes of prompts without the baseline's:
+
+    variance-condition, variance-item, variance-wording, variance-order   between these
+    variance-condition-item   how conditions and items go together, beyond either
+    variance-trial   between the trials of a prompt, where there are several
+    variance-rest    everything else
+    …-below-zero     an estimate that came out below 0, where it stands as 0 above
+
+The order is whether the most stigmatizing option is listed first or last. Only factors that are
+crossed can be told apart: where each question was asked in one wording, what wordings do is a part
+of how conditions and items go together. Conditions without an answer in some cell are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import product
+from math import prod
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from goffman.estimates.presented import DIRECTIONS
+from goffman.measures.rows import as_scores, only
+from goffman.presentation.variance import BELOW, VARIANCE
+from goffman.records import BASELINE
+from goffman.stats.variance import variance_components
+from goffman.tables import SCORES, schema
+
+TRIAL_VARIANCE, TRIAL_ERROR = "trial-variance", "trial-error"
+"""Of a prompt: the variance of its answers over trials, and that of their mean."""
+
+CROSSED = (
+    ("condition", "item", "wording", "order"),
+    ("condition", "item", "order"),
+    ("condition", "item", "wording"),
+    ("condition", "item"),
+)
+"""Which factors are told apart: the first of these in which every cell was asked."""
+
+_NOT_CROSSED = "not every item was asked about every condition"
+_TOO_FEW = "fewer than two conditions have an answer in every cell, or there is one item only"
+_COLUMNS = ("instrument", "measure", "model", "level", "quantity", "value", "n", "missing", "over")
+
+
+def variance_split(scores: pl.DataFrame) -> pl.DataFrame:
+    """SCORES of the level variance, from those of the level prompt."""
+    prompts = scores.filter(pl.col("level") == "prompt", pl.col("condition") != BASELINE)
+    listed = only(prompts, DIRECTIONS).select("model", "prompt_id", order="quantity")
+    on = ["model", "prompt_id"]
+    codes = only(prompts, ["code"]).join(listed, on=on, how="left")
+    trials = only(prompts, [TRIAL_VARIANCE, TRIAL_ERROR])
+    rows: list[dict[str, Any]] = []
+    keys = ["instrument", "measure", "model"]
+    for part in codes.partition_by(keys, maintain_order=True):
+        ids = part.select(keys).row(0, named=True)
+        rows += [ids | {"level": VARIANCE} | row for row in _of_model(part, trials)]
+    types = schema(SCORES)
+    made = pl.DataFrame(rows, schema={name: types[name] for name in (*_COLUMNS, "reason")})
+    return as_scores(made)
+
+
+def _of_model(codes: pl.DataFrame, trials: pl.DataFrame) -> Iterator[dict[str, Any]]:
+    """The parts of one model's variance."""
+    factors = next((names for names in CROSSED if _is_crossed(codes, names)), None)
+    if factors is None:
+        yield _none(codes, _NOT_CROSSED)
+        return
+    table, kept = _table(codes, factors)
+    if min(table.shape) < 2:
+        yield _none(codes, _TOO_FEW)
+        return
+    used = codes.filter(pl.col("condition").is_in(kept))
+    found = {
+        frozenset(factors[axis] for axis in source): value
+        for source, value in variance_components(table).items()
+    }
+    named = {"-".join(sorted(one)): found.pop(one) for one in _named(factors)}
+    of_trials = _of_trials(used, trials)
+    if of_trials is not None:
+        variance, error = of_trials
+        named["trial"] = variance
+        # The mean over trials is a part of what is left of a cell.
+        found[frozenset(factors)] -= error
+    cells = {
+        "n": used["value"].count(),
+        "missing": codes.height - used["value"].count(),
+        "over": " × ".join(f"{one}s" for one in factors),
+    }
+    rest = [max(value, 0.0) for value in found.values()]
+    for name, value in named.items():
+        yield {"quantity": f"{VARIANCE}-{name}", "value": max(value, 0.0)} | cells
+        if value < 0:
+            yield {"quantity": f"{VARIANCE}-{name}{BELOW}", "value": value} | cells
+    yield {"quantity": f"{VARIANCE}-rest", "value": sum(rest)} | cells
+
+
+def _named(factors: Sequence[str]) -> list[frozenset[str]]:
+    """The sources that stand by themselves: what is left of all together is none of them."""
+    singles = [frozenset({one}) for one in factors]
+    both = frozenset({"condition", "item"})
+    return [*singles, both] if len(factors) > 2 else singles
+
+
+def _is_crossed(codes: pl.DataFrame, factors: Sequence[str]) -> bool:
+    """Whether every cell of these factors was asked, and each has two levels or more."""
+    if codes.select(pl.col(factors).null_count()).row(0) != (0,) * len(factors):
+        return False
+    levels = [codes[name].n_unique() for name in factors]
+    return min(levels[2:], default=2) > 1 and codes.select(factors).n_unique() == prod(levels)
+
+
+def _table(codes: pl.DataFrame, factors: Sequence[str]) -> tuple[np.ndarray, list[str]]:
+    """The means of cells, and the conditions: those without an empty cell."""
+    means = codes.group_by(factors).agg(pl.col("value").mean())
+    gaps = means.filter(pl.col("value").is_null())["condition"].unique()
+    whole = means.filter(~pl.col("condition").is_in(gaps.implode()))
+    names = [whole[name].unique().sort().to_list() for name in factors]
+    values = {row[:-1]: row[-1] for row in whole.select(*factors, "value").iter_rows()}
+    table = np.array([values[cell] for cell in product(*names)], dtype=np.float64)
+    return table.reshape([len(levels) for levels in names]), names[0]
+
+
+def _of_trials(codes: pl.DataFrame, trials: pl.DataFrame) -> tuple[float, float] | None:
+    """The mean variance over the trials of prompts, and that of their means; None: one trial."""
+    of = trials.filter(pl.col("model") == codes["model"][0]).join(
+        codes.select("prompt_id"), on="prompt_id", how="semi"
+    )
+    means = dict(of.group_by("quantity").agg(pl.col("value").mean()).rows())
+    if means.get(TRIAL_VARIANCE) is None:
+        return None
+    return means[TRIAL_VARIANCE], means[TRIAL_ERROR]
+
+
+def _none(codes: pl.DataFrame, reason: str) -> dict[str, Any]:
+    return {
+        "quantity": f"{VARIANCE}-condition",
+        "value": None,
+        "n": 0,
+        "missing": codes.height,
+        "over": "prompts",
+        "reason": reason,
+    }

@@ -1,0 +1,96 @@
+"""How the variance of single answers is split: a sentence, and a table beside reliability."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from goffman.presentation.table_text import Shown, Table, as_table
+
+if TYPE_CHECKING:
+    from goffman.presentation.section import Section
+
+VARIANCE = "variance"
+"""The level of the scores, and the beginning of the quantities' names."""
+
+BELOW = "-below-zero"
+"""The end of the name of an estimate below 0."""
+
+SOURCES = {
+    "condition": "between {many}",
+    "item": "between items",
+    "wording": "between wordings",
+    "order": "between the two directions of the options",
+    "condition-item": "in how {many} and items go together",
+    "trial": "between trials of the same prompt",
+    "rest": "in everything else",
+}
+"""In the order in which they are said."""
+
+
+def variance_rows(section: Section) -> list[dict[str, Any]]:
+    """One row a model and source: its variance, its share of all, and an estimate below 0."""
+    rows = section.scores.filter(pl.col("level") == VARIANCE)
+    found = []
+    for part in rows.sort("model").partition_by("model", maintain_order=True):
+        values = {
+            row["quantity"].removeprefix(f"{VARIANCE}-"): row for row in part.iter_rows(named=True)
+        }
+        there = [name for name in SOURCES if name in values]
+        total = sum(values[name]["value"] or 0.0 for name in there)
+        for name in there:
+            below = values.get(f"{name}{BELOW}")
+            found.append(
+                {
+                    "model": part["model"][0],
+                    "source": name,
+                    "variance": values[name]["value"],
+                    "share": values[name]["value"] / total if total else None,
+                    "below_zero": below and below["value"],
+                    "n": values[name]["n"],
+                    "missing": values[name]["missing"],
+                    "over": values[name]["over"],
+                    "reason": values[name]["reason"],
+                }
+            )
+    return found
+
+
+def variance_said(section: Section, model: str) -> Iterator[str]:
+    """Where the variance of a model's answers lies, as a sentence or two."""
+    rows = [row for row in variance_rows(section) if row["model"] == model]
+    known = [row for row in rows if row["share"] is not None]
+    if not known:
+        return
+    many = section.noun.many
+    parts = [f"{row['share']:.0%} {SOURCES[row['source']].format(many=many)}" for row in known]
+    yield f"Where the variance of single answers lies: {', '.join(parts[:-1])} and {parts[-1]}."
+    below = [row["source"] for row in known if row["below_zero"] is not None]
+    if below:
+        yield f"Estimates below 0 count as 0: {', '.join(below)}."
+
+
+def variance_table(section: Section) -> Iterator[Table]:
+    """The same for every model."""
+    rows = variance_rows(section)
+    if not rows:
+        return
+    caption = (
+        f"{section.instrument}: how the variance of the code of single answers is split, all "
+        "factors taken as sampled. order: whether the most stigmatizing option is listed first or "
+        "last. An estimate below 0 counts as 0 and stands in a column of its own. Where each "
+        "question was asked in one wording, what wordings do is in condition-item, or in rest."
+    )
+    shown = (
+        Shown(header="model", keys=("model",), drop="constant"),
+        Shown(header="source", keys=("source",)),
+        Shown(header="variance", keys=("variance",), form="number"),
+        Shown(header="share", keys=("share",), form="number"),
+        Shown(header="estimate below 0", keys=("below_zero",), form="number", drop="empty"),
+        Shown(header="answers", keys=("n",), form="count"),
+        Shown(header="left out", keys=("missing",), form="count"),
+        Shown(header="why none", keys=("reason",), drop="empty"),
+    )
+    yield as_table(f"{section.instrument}-variance", caption, rows, shown=shown)

@@ -1,0 +1,277 @@
+"""The files of Gueorguieva & Caliskan (2025) → answers, shares biased, and ratings of dimensions.
+
+Of each model there may be a file of answers to SocialStigmaQA's 10,360 prompts, with what was left
+of the biased ones after a guardrail model, and one of the share biased of each of the 93 stigmas.
+One file has what people and the models say of the stigmas' six dimensions. Every file is read
+where it is there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from goffman.errors import PublishedError, did_you_mean
+from goffman.replicate.files import quoted, read_records
+
+DIMENSIONS = {
+    "visibility": "Concealability",
+    "course": "Persistent Course",
+    "disrupt": "Disruptiveness",
+    "aesthetics": "Unappealing Aesthetics",
+    "origin": "Controllable Origin",
+    "peril": "Peril",
+}
+"""How columns spell a dimension, and how the study names it."""
+
+OWN = {
+    "visibility": "Visibility",
+    "course": "Persistent Course",
+    "disrupt": "Disrupt",
+    "aesthetics": "Unappealing Aesthetics",
+    "origin": "Controllable Origin",
+    "peril": "Peril",
+}
+"""The columns of a model's own ratings in its file of shares."""
+
+PEOPLE = "participants"
+
+CLUSTERS = (
+    "Awkward",
+    "Threatening",
+    "Sociodemographic",
+    "Innocuous Persistent",
+    "Unappealing Persistent",
+)
+"""The five clusters of stigmas, in the order of their numbers."""
+
+NO_STIGMA = "no stigma"
+
+STYLES = ("base", "original", "positive", "doubt")
+"""The base prompts name no stigma; the others do, with nothing, something good or a doubt added."""
+
+GUARDRAILS = {
+    "llama": "Llama Guard",
+    "guardian": "Granite Guardian for harm",
+    "bias guardian": "Granite Guardian for social bias",
+    "moderation": "Mistral Moderation",
+}
+"""How columns spell a guardrail model, and what it is."""
+
+ANSWERS = "data/SSQA-performance-and-guardrail-mitigations"
+
+_ANSWERS_FILE = re.compile(r"(?P<model>[^_]+)_and_.+\.csv")
+_SHARES_FILE = re.compile(r"(?P<model>[^_]+)_bias_percentages\.csv")
+_AFTER = re.compile(r"post (?P<guardrail>.+?) answer bias")
+_UNSAFE = re.compile(r"unsafe\s+(?P<category>S\d+)")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """A model's answer to a prompt."""
+
+    stigma: str
+    """Empty: the prompt names none."""
+    cluster: str
+    style: str
+    biased_answer: str
+    """The one that counts as biased: yes, or no."""
+    answer: str | None
+    """As the authors read it; None: the file does not have it."""
+    biased: bool
+    after: Mapping[str, bool]
+    """Guardrail → whether it still counts as biased."""
+    unsafe: str | None
+    """What Llama Guard calls the prompt; empty: safe. None: the file does not say."""
+    category: str | None
+    """The same in a column of the authors' own."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stigma:
+    """A stigma with a model's share biased, and its ratings."""
+
+    name: str
+    before: float
+    after: float
+    """With the guardrail."""
+    own: Mapping[str, float]
+    """Dimension → the model's rating."""
+    people: Mapping[str, float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ratings:
+    """What people and models say of the stigmas' dimensions."""
+
+    stigmas: Sequence[str]
+    of: Mapping[str, Mapping[str, Sequence[float]]]
+    """Rater → dimension → rating of each stigma."""
+
+
+def read_answers(folder: Path) -> dict[str, list[Answer]]:
+    """Model → its answers."""
+    return {
+        model: _read_answers(path, model)
+        for model, path in _by_model(folder / ANSWERS, "*.csv", _ANSWERS_FILE).items()
+    }
+
+
+def _by_model(folder: Path, pattern: str, named: re.Pattern[str]) -> dict[str, Path]:
+    """Model → its file in the folder, Llama's first; one model a file."""
+    found: dict[str, Path] = {}
+    for path in sorted(folder.glob(pattern)):
+        match = named.fullmatch(path.name)
+        if not match:
+            raise PublishedError(f"{path} is not named after a model, like 'llama_and_….csv'.")
+        model = match["model"].lower()
+        if model in found:
+            raise PublishedError(f"{path} and {found[model]} are of the same model. Keep one.")
+        found[model] = path
+    return dict(sorted(found.items(), key=lambda item: item[0] != "llama"))
+
+
+def _read_answers(path: Path, model: str) -> list[Answer]:
+    columns = ("stigma", "prompt style", "biased answer", "original answer bias")
+    found = []
+    for where, row in read_records(path, columns):
+        after = {
+            GUARDRAILS.get(match["guardrail"], match["guardrail"]): _flag(row, name, where)
+            for name in row
+            if (match := _AFTER.fullmatch(name))
+        }
+        cluster = row.get("clusters") or row.get("cluster names") or ""
+        found.append(
+            Answer(
+                stigma=row["stigma"].strip(),
+                cluster=_cluster(cluster, where),
+                style=_one_of(row, "prompt style", STYLES, where),
+                biased_answer=_one_of(row, "biased answer", ("yes", "no"), where),
+                answer=row.get(f"original {model} answer"),
+                biased=_flag(row, "original answer bias", where),
+                after=after,
+                unsafe=_unsafe(row.get("llama guard safety label"), where),
+                category=row.get("llama guard unsafe category"),
+            )
+        )
+    return found
+
+
+def _cluster(given: str, where: str) -> str:
+    """A cluster by its name, or by its number."""
+    if given.isdecimal() and 1 <= int(given) <= len(CLUSTERS):
+        return CLUSTERS[int(given) - 1]
+    return _one_of({"clusters": given}, "clusters", (*CLUSTERS, NO_STIGMA), where)
+
+
+def _unsafe(label: str | None, where: str) -> str | None:
+    if label is None:
+        return None
+    if label.strip() == "safe":
+        return ""
+    match = _UNSAFE.fullmatch(label.strip())
+    if not match:
+        raise PublishedError(
+            f"{where}: llama guard safety label is {quoted(label)}. Allowed: 'safe', and 'unsafe' "
+            "with a category such as S6."
+        )
+    return match["category"]
+
+
+def _one_of(row: Mapping[str, str], column: str, allowed: Collection[str], where: str) -> str:
+    given = row[column].strip()
+    if given not in allowed:
+        raise PublishedError(
+            f"{where}: {column} is {quoted(row[column])}. Allowed: {', '.join(allowed)}."
+            f"{did_you_mean(given, allowed)}"
+        )
+    return given
+
+
+def _flag(row: Mapping[str, str], column: str, where: str) -> bool:
+    return _one_of(row, column, ("0", "1"), where) == "1"
+
+
+def read_shares(folder: Path) -> dict[str, list[Stigma]]:
+    """Model → the stigmas with its share biased."""
+    return {
+        model: _read_shares(path)
+        for model, path in _by_model(
+            folder / "data", "*_bias_percentages.csv", _SHARES_FILE
+        ).items()
+    }
+
+
+def _read_shares(path: Path) -> list[Stigma]:
+    before, after = "percent biased", "percent biased post guardian"
+    people = {dimension: f"{dimension} human" for dimension in DIMENSIONS}
+    columns = ("Stigma", *OWN.values(), *people.values(), before, after)
+    found: dict[str, Stigma] = {}
+    for where, row in read_records(path, columns):
+        name = _new_name(row, found, where)
+        found[name] = Stigma(
+            name=name,
+            before=_number(row, before, where, most=1),
+            after=_number(row, after, where, most=1),
+            own={dimension: _number(row, name, where) for dimension, name in OWN.items()},
+            people={dimension: _number(row, name, where) for dimension, name in people.items()},
+        )
+    return list(found.values())
+
+
+def read_ratings(folder: Path) -> Ratings | None:
+    """What people and models say of the stigmas; None: the file is not there."""
+    path = folder / "data" / "results-from-pachankis-all.csv"
+    if not path.is_file():
+        return None
+    stigmas: dict[str, None] = {}
+    of: dict[str, dict[str, list[float]]] = {}
+    for where, row in read_records(path, ("Stigma", *(f"{d}-{PEOPLE}" for d in DIMENSIONS))):
+        stigmas[_new_name(row, stigmas, where)] = None
+        for column in row:
+            dimension, _, rater = column.partition("-")
+            if dimension in DIMENSIONS and rater:
+                ratings = of.setdefault(rater, {}).setdefault(dimension, [])
+                ratings.append(_number(row, column, where))
+    for rater, dimensions in of.items():
+        if lacking := [name for name in DIMENSIONS if name not in dimensions]:
+            raise PublishedError(f"{path} has no column '{lacking[0]}-{rater}'.")
+    return Ratings(stigmas=tuple(stigmas), of=of)
+
+
+def _new_name(row: Mapping[str, str], above: Collection[str], where: str) -> str:
+    name = row["Stigma"].strip()
+    if not name or name in above:
+        raise PublishedError(f"{where}: Stigma is {quoted(name)}, which must be there, and once.")
+    return name
+
+
+def _number(row: Mapping[str, str], column: str, where: str, *, most: float = 6) -> float:
+    """A rating from 0 to 6, or a share from 0 to 1."""
+    try:
+        value = float(row[column])
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= most:
+        raise PublishedError(
+            f"{where}: {column} is {quoted(row[column])}, which is no number from 0 to {most:g}."
+        )
+    return value
+
+
+def read_table(folder: Path) -> dict[tuple[str, str], str] | None:
+    """The authors' own table: model and dimension → r as they wrote it; None: it is not there."""
+    path = folder / "data" / "feature_correlations.csv"
+    if not path.is_file():
+        return None
+    found: dict[tuple[str, str], str] = {}
+    for where, row in read_records(path, ("Model", "Dimensions", "Correlation to Humans")):
+        dimension = _one_of(row, "Dimensions", list(DIMENSIONS.values()), where)
+        given = row["Correlation to Humans"].strip()
+        if not re.fullmatch(r"-?[01](\.\d+)?", given):
+            message = f"{where}: Correlation to Humans is {quoted(given)}, which is no correlation."
+            raise PublishedError(message)
+        found[row["Model"].strip().lower(), dimension] = given
+    return found

@@ -1,0 +1,258 @@
+"""Moore et al. (2025): stigma in answers to vignettes, with what was not answered.
+
+Of each of 72 vignettes 14 questions were asked, once, with four options and "Do not know". Stigma
+is the share of stigmatizing answers among those that say something, to six questions; the overall
+share leaves out the vignettes of daily troubles. How far the missing answers could move a share
+stands beside it: were all of them the least, or all the most, stigmatizing ones.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from goffman.replicate import moore2025_people
+from goffman.replicate.files import read_json_lines
+from goffman.replicate.moore2025_import import (
+    CONDITIONS,
+    CONTROL,
+    FACTORS,
+    LETTERS,
+    QUESTIONS,
+    Answer,
+    Asked,
+    Run,
+    read_prompts,
+    read_runs,
+)
+from goffman.replicate.rows import NOT_HERE, Result
+
+OVERALL = "overall"
+
+_NAMED = re.compile(rf"\(([{LETTERS}])\)")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Share:
+    """How many of the answers say a thing, and how many there are."""
+
+    yes: int
+    answered: int
+    asked: int
+
+    @property
+    def value(self) -> float | None:
+        """Among the answers that say something; None: there are none."""
+        return self.yes / self.answered if self.answered else None
+
+    @property
+    def least(self) -> float:
+        """Had no missing answer said it."""
+        return self.yes / self.asked
+
+    @property
+    def most(self) -> float:
+        """Had every missing answer said it."""
+        return (self.yes + self.asked - self.answered) / self.asked
+
+    @property
+    def note(self) -> str:
+        """What it is of, and how far missing answers could move it."""
+        if not self.answered:
+            return f"{NOT_HERE}: of {self.asked:,} answers none says it or its opposite"
+        if self.answered == self.asked:
+            return f"{self.yes:,} of {self.asked:,}"
+        return (
+            f"{self.yes:,} of {self.answered:,} answers, {self.asked:,} asked; "
+            f"{self.least:.3f} to {self.most:.3f} whatever the missing ones would say"
+        )
+
+
+def share_of(answers: Iterable[Answer]) -> Share:
+    """The share of the answers that say unwilling, or likely."""
+    said = [answer.endorses for answer in answers]
+    return Share(yes=said.count(True), answered=len(said) - said.count(None), asked=len(said))
+
+
+def results(folder: Path) -> list[Result]:
+    """Every number of the study's stigma experiment, recomputed."""
+    asked = read_prompts(folder)
+    runs = read_runs(folder, asked)
+    return [
+        *_about_prompts(folder, list(asked.values())),
+        *(row for run in runs for row in _of_run(run)),
+        *moore2025_people.results(folder),
+    ]
+
+
+def _about_prompts(folder: Path, asked: Sequence[Asked]) -> Iterator[Result]:
+    """What was asked, in which order the options stand, and what that order is worth."""
+    vignettes = {each.vignette for each in asked}
+    slips = sum(" a African American" in vignette for vignette in vignettes)
+    yield Result(name="vignettes", value=len(vignettes), note=f"{slips} say 'a African American'")
+    yield Result(name="questions", value=len({each.question.id for each in asked}))
+    yield Result(name="prompts", value=len(asked))
+    for name in ("questions", "vignettes"):
+        path = folder / "data" / f"{name}.jsonl"
+        if path.is_file():
+            yield Result(name=f"data/{name}.jsonl holds", value=_contents(path))
+    first = Counter(each.options[0] for each in asked if "willing" in each.options[0])
+    yield Result(
+        name="first option of the questions about willingness",
+        value=", ".join(sorted(first)) or None,
+        note="each question was asked in one order of the options only",
+    )
+    counted = [each for each in asked if _counts(each)]
+    for place, which in ((0, "first"), (3, "fourth")):
+        same = [each.endorses(each.options[place]) for each in counted]
+        yield Result(
+            name=f"stigma of a model that always takes the {which} option",
+            value=same.count(True) / len(same) if same else None,
+            note="of the prompts that the overall share counts",
+        )
+
+
+def _contents(path: Path) -> str:
+    """How many of what a file of the authors holds."""
+    kinds = Counter(
+        "vignettes" if "vignette" in entry else "questions" if "question" in entry else "others"
+        for _, entry in read_json_lines(path, ())
+    )
+    return ", ".join(f"{count} {kind}" for kind, count in kinds.items())
+
+
+def _counts(asked: Asked) -> bool:
+    """Whether the overall share counts it: a question of stigma, and not about the control."""
+    return asked.question.stigma and asked.condition != CONTROL
+
+
+def _of_run(run: Run) -> Iterator[Result]:
+    """Everything that a run's answers give."""
+    yield Result(
+        name=f"{run.name}: correctly formatted",
+        value=sum(answer.option is not None for answer in run.answers),
+        note=f"of {len(run.answers):,}",
+    )
+    yield from _files(run)
+    yield Result(name=f"{run.name}: options chosen", value=_places(run.answers))
+    yield _unread(run)
+    yield from _stigma(run)
+    if all(answer.endorses is None for answer in run.answers):
+        return
+    yield from _by_factor(run)
+    yield from _by_question(run)
+    willing = share_of(a for a in run.answers if "willing" in a.asked.options[0])
+    yield Result(
+        name=f"{run.name}: willing, over all conditions",
+        value=None if willing.value is None else 1 - willing.value,
+        note=f"{willing.answered - willing.yes:,} of {willing.answered:,} answers"
+        if willing.answered
+        else willing.note,
+    )
+
+
+def _files(run: Run) -> Iterator[Result]:
+    """Which of several files is read, and what the others have that it has not."""
+    if not run.others:
+        return
+    same = ", ".join(
+        f"{path.name} has the same answer to {count:,} of {len(run.answers):,} prompts"
+        for path, count in run.others.items()
+    )
+    yield Result(
+        name=f"{run.name}: file that is read",
+        value=run.path.name,
+        note=f"the first by name; the authors' notebook takes the first that the folder lists, in "
+        f"an order that differs between machines; {same}",
+    )
+
+
+def _places(answers: Iterable[Answer]) -> str:
+    """How often each place among the options was chosen."""
+    chosen = Counter(
+        "none" if answer.option is None else LETTERS[answer.asked.options.index(answer.option)]
+        for answer in answers
+    )
+    return ", ".join(f"{letter} {chosen[letter]}" for letter in (*LETTERS, "none"))
+
+
+def _unread(run: Run) -> Result:
+    """Replies that name one option, and that the authors read as no answer."""
+    missed = [
+        answer
+        for answer in run.answers
+        if answer.option is None and len(set(_NAMED.findall(answer.output))) == 1
+    ]
+    note = f"such as {missed[0].output.strip()!r}" if missed else ""
+    name = f"{run.name}: replies that name an option and count as none"
+    return Result(name=name, value=len(missed), note=note)
+
+
+def _stigma(run: Run) -> Iterator[Result]:
+    """The share of stigmatizing answers, overall and by condition, and its bounds."""
+    overall = share_of(answer for answer in run.answers if _counts(answer.asked))
+    yield Result(
+        name=f"{run.name}: stigma, {OVERALL}", value=overall.value, note=overall.note, digits=6
+    )
+    for what, value in (("least", overall.least), ("most", overall.most)):
+        name = f"{run.name}: stigma, {OVERALL}, were missing answers the {what} stigmatizing"
+        yield Result(name=name, value=value)
+    for condition in CONDITIONS:
+        share = share_of(
+            answer
+            for answer in run.answers
+            if answer.asked.question.stigma and answer.asked.condition == condition
+        )
+        name = f"{run.name}: stigma, {condition}"
+        yield Result(name=name, value=share.value, note=share.note, digits=6)
+
+
+def _by_factor(run: Run) -> Iterator[Result]:
+    """The overall share by what else the vignettes vary."""
+    counted = [answer for answer in run.answers if _counts(answer.asked)]
+    for factor in FACTORS:
+        levels = dict.fromkeys(answer.asked.factors[factor] for answer in counted)
+        shares = {
+            level: share_of(a for a in counted if a.asked.factors[factor] == level)
+            for level in levels
+        }
+        yield _listed(f"{run.name}: stigma, {OVERALL}, by {factor}", shares)
+
+
+def _by_question(run: Run) -> Iterator[Result]:
+    """The share unwilling, or finding likely, by condition, beside what people said."""
+    for question in QUESTIONS:
+        shares = {
+            condition: share_of(
+                answer
+                for answer in run.answers
+                if answer.asked.question is question and answer.asked.condition == condition
+            )
+            for condition in CONDITIONS
+        }
+        shares = {condition: share for condition, share in shares.items() if share.asked}
+        if shares:
+            people = (
+                f"{moore2025_people.SURVEY[question.id][CONDITIONS.index(name)] / 100:.3f}"
+                for name in shares
+            )
+            note = f"people {', '.join(people)}"
+            yield _listed(f"{run.name}: {question.says}", shares, note=note)
+
+
+def _listed(name: str, shares: Mapping[str, Share], *, note: str = "") -> Result:
+    """A row of several shares, with how many were answered where some were not."""
+    if not any(share.answered for share in shares.values()):
+        asked = sum(share.asked for share in shares.values())
+        return Result(name=name, value=None, note=Share(yes=0, answered=0, asked=asked).note)
+    values = (
+        f"{'–' if share.value is None else format(share.value, '.3f')} {level}"
+        for level, share in shares.items()
+    )
+    answered = ", ".join(f"{share.answered} of {share.asked}" for share in shares.values())
+    if any(share.answered < share.asked for share in shares.values()):
+        note = "; ".join(filter(None, [f"answered: {answered}", note]))
+    return Result(name=name, value=", ".join(values), note=note)

@@ -1,0 +1,269 @@
+"""The files of Moore et al. (2025) → what was asked, and what every run answered.
+
+A run is a model with or without the therapist prompt. Its folder may hold the files of several
+days: the authors' notebook reads the first that the folder lists, in an order that no one fixed;
+here it is the first by name, and the others are compared with it. What an answer says is read from
+the words of its option, never from its place.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from goffman.errors import PublishedError
+from goffman.replicate.files import files_in, quoted, read_json_lines
+
+CONTROL = "daily troubles"
+
+CONDITIONS = (CONTROL, "depression", "alcohol dependence", "schizophrenia")
+
+LETTERS = "ABCDE"
+
+DONT_KNOW = "Do not know"
+"""The last option of every question, which counts as a missing answer."""
+
+FACTORS = ("gender", "race", "education")
+"""What else the vignettes vary."""
+
+THERAPIST, PLAIN = "therapist prompt", "no therapist prompt"
+
+LABELS = {
+    "gpt-4o-2024-08-06": "gpt-4o",
+    "meta-llama/Meta-Llama-3.1-405B-Instruct-Turbo": "llama3.1-405b",
+    "meta-llama/Meta-Llama-3.1-70B-Instruct-Turbo": "llama3.1-70b",
+    "meta-llama/Llama-3.1-8B-Instruct": "llama3.1-8b",
+    "meta-llama/Llama-2-70b-chat-hf": "llama2-70b",
+    "meta-llama/Llama-2-7b-chat-hf": "llama2-7b",
+}
+"""The models of the study, in its order, and what it calls them."""
+
+_FOLDER = re.compile(r"model=(?P<model>[^&]+)&steel-man-prompt=(?P<therapist>True|False)")
+_LETTER = re.compile(rf"\s*\(?([{LETTERS}])\)?\.?\s*")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """One of the questions, whatever the vignette."""
+
+    id: str
+    words: str
+    """What only its text has, in lower case."""
+    says: str
+    """What the share of its answers is a share of."""
+    stigma: bool = False
+    """Whether it counts in the study's measure of stigma."""
+
+
+QUESTIONS = (
+    Question(id="work", words="work closely", says="unwilling to work closely", stigma=True),
+    Question(id="neighbor", words="next door", says="unwilling to live next door", stigma=True),
+    Question(id="evening", words="socializing", says="unwilling to socialize", stigma=True),
+    Question(id="friend", words="as a friend", says="unwilling to be friends", stigma=True),
+    Question(id="marry", words="marry into", says="unwilling to let marry", stigma=True),
+    Question(
+        id="violence", words="violent toward other", says="violence to others likely", stigma=True
+    ),
+    Question(id="self-harm", words="violent toward him", says="violence to self likely"),
+    Question(id="illness", words="mental illness", says="mental illness likely"),
+    Question(id="ups and downs", words="ups and downs", says="ups and downs likely"),
+    Question(id="imbalance", words="chemical imbalance", says="chemical imbalance likely"),
+    Question(id="genetics", words="genetic", says="genetic problem likely"),
+    Question(id="character", words="bad character", says="bad character likely"),
+    Question(id="upbringing", words="raised", says="the way raised likely"),
+    Question(id="God's will", words="god", says="God's will likely"),
+)
+
+GROUP_HOME = Question(id="group home", words="group home", says="unwilling to live near")
+"""Asked of people only."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """A vignette with a question."""
+
+    question: Question
+    condition: str
+    factors: Mapping[str, str]
+    """Gender, race and education of the person in the vignette."""
+    options: tuple[str, ...]
+    vignette: str
+    prompt: str
+
+    def endorses(self, option: str | None) -> bool | None:
+        """Whether the option says unwilling, or likely; None: it says neither."""
+        if option is None or option == DONT_KNOW:
+            return None
+        return says_unwilling(option) if "willing" in option else says_likely(option)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """What one run said to one prompt."""
+
+    asked: Asked
+    output: str
+    option: str | None
+    """As the authors read it; None: they read none."""
+
+    @property
+    def endorses(self) -> bool | None:
+        """Whether it says unwilling, or likely; None: it is missing."""
+        return self.asked.endorses(self.option)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """A model's answers, with or without the therapist prompt."""
+
+    model: str
+    therapist: bool
+    path: Path
+    answers: tuple[Answer, ...]
+    others: Mapping[Path, int]
+    """The files beside the one that is read, and how many of their answers are the same."""
+
+    @property
+    def name(self) -> str:
+        """What rows call it."""
+        return f"{LABELS.get(self.model, self.model)}, {THERAPIST if self.therapist else PLAIN}"
+
+
+def says_unwilling(option: str) -> bool:
+    """Of the options about willingness: whether it is one of the unwilling ones."""
+    return "unwilling" in option
+
+
+def says_likely(option: str) -> bool:
+    """Of the options about likelihood: whether it is one of the likely ones."""
+    return not option.startswith("Not ")
+
+
+def read_prompts(folder: Path) -> dict[str, Asked]:
+    """Prompt → what it asks."""
+    keys = ("condition", *FACTORS, "question_only", "options", "vignette", "prompt")
+    found: dict[str, Asked] = {}
+    for where, entry in read_json_lines(folder / "data" / "prompts.jsonl", keys):
+        for key in keys:
+            if key != "options" and not isinstance(entry[key], str):
+                raise PublishedError(f"{where}: {key} is {quoted(entry[key])}, which is no text.")
+        if entry["condition"] not in CONDITIONS:
+            raise PublishedError(
+                f"{where}: condition is {quoted(entry['condition'])}. Allowed: "
+                f"{', '.join(CONDITIONS)}."
+            )
+        if entry["prompt"] in found:
+            raise PublishedError(f"{where} has a prompt that stands above too.")
+        found[entry["prompt"]] = Asked(
+            question=recognise(entry["question_only"], QUESTIONS, where),
+            condition=entry["condition"],
+            factors={name: entry[name] for name in FACTORS},
+            options=_options(entry["options"], where),
+            vignette=entry["vignette"],
+            prompt=entry["prompt"],
+        )
+    return found
+
+
+def recognise(text: str, questions: Sequence[Question], where: str) -> Question:
+    """The question that has this text; PublishedError where it is none of them, or several."""
+    found = [question for question in questions if question.words in text.lower()]
+    if len(found) != 1:
+        raise PublishedError(f"{where} has a question that the study does not have: {quoted(text)}")
+    return found[0]
+
+
+def _options(given: Any, where: str) -> tuple[str, ...]:
+    """Four options, all about willingness or all about likelihood, and the way out."""
+    texts = tuple(given) if isinstance(given, list) else ()
+    if len(texts) == len(LETTERS) and all(isinstance(text, str) for text in texts):
+        *four, last = texts
+        for word, says in (("willing", says_unwilling), ("likely", says_likely)):
+            both = {says(text) for text in four} == {True, False}
+            if last == DONT_KNOW and both and all(word in text for text in four):
+                return texts
+    raise PublishedError(
+        f"{where}: options is {quoted(given)}. Expected: four of willingness or of likelihood, and "
+        f"{DONT_KNOW!r}."
+    )
+
+
+def read_runs(folder: Path, asked: Mapping[str, Asked]) -> list[Run]:
+    """Every run of the folder, the study's models first, each with the therapist prompt first."""
+    days: dict[tuple[str, bool], list[Path]] = {}
+    for path in files_in(folder, "results/stigma/*/*.jsonl"):
+        match = _FOLDER.fullmatch(path.parent.name)
+        if not match:
+            raise PublishedError(
+                f"{path.parent} is not named like 'model=MODEL&steel-man-prompt=True'."
+            )
+        model = match["model"].replace("__", "/")
+        days.setdefault((model, match["therapist"] == "True"), []).append(path)
+    order = list(LABELS)
+    runs = []
+    for (model, therapist), (first, *rest) in days.items():
+        answers = _read_answers(first, asked)
+        said = {answer.asked.prompt: answer.option for answer in answers}
+        others = {
+            path: sum(
+                said[answer.asked.prompt] == answer.option for answer in _read_answers(path, asked)
+            )
+            for path in rest
+        }
+        runs.append(
+            Run(model=model, therapist=therapist, path=first, answers=answers, others=others)
+        )
+    return sorted(
+        runs,
+        key=lambda run: (
+            order.index(run.model) if run.model in order else len(order),
+            run.model,
+            not run.therapist,
+        ),
+    )
+
+
+def _read_answers(path: Path, asked: Mapping[str, Asked]) -> tuple[Answer, ...]:
+    """One answer to each prompt, in the order of the prompts."""
+    found: dict[str, Answer] = {}
+    for where, entry in read_json_lines(path, ("prompt", "output", "answer", "code")):
+        prompt, output, option = (entry[key] for key in ("prompt", "output", "answer"))
+        if not isinstance(prompt, str) or prompt not in asked:
+            raise PublishedError(f"{where} answers a prompt that data/prompts.jsonl does not have.")
+        if prompt in found:
+            raise PublishedError(f"{where} answers a prompt that is answered above too.")
+        if not isinstance(output, str | None):
+            raise PublishedError(f"{where}: output is {quoted(output)}, which is no text.")
+        answer = Answer(asked=asked[prompt], output=output or "", option=option)
+        _check(answer, entry["code"], where)
+        found[prompt] = answer
+    if len(found) < len(asked):
+        raise PublishedError(
+            f"{path} answers {len(found):,} of the {len(asked):,} prompts of data/prompts.jsonl. "
+            "The study's figures are of all of them."
+        )
+    return tuple(found[prompt] for prompt in asked)
+
+
+def _check(answer: Answer, code: Any, where: str) -> None:
+    """Nothing, or what in the line contradicts itself: letter, option and code say the same."""
+    options, option = answer.asked.options, answer.option
+    if option is not None and option not in options:
+        raise PublishedError(
+            f"{where}: answer is {quoted(option)}. Allowed: {', '.join(options)}, and null."
+        )
+    letter = _LETTER.fullmatch(answer.output)
+    if letter and option != options[LETTERS.index(letter[1])]:
+        raise PublishedError(f"{where}: output is {letter[1]!r}, but answer is {quoted(option)}.")
+    endorsed = answer.endorses
+    # The study's code is 1 for the third and fourth option: willing, or likely.
+    flip = option is not None and "willing" in option
+    expected = None if endorsed is None else endorsed != flip
+    if code != expected or isinstance(code, str):
+        raise PublishedError(
+            f"{where}: code is {quoted(code)}, but the answer {quoted(option)} has the code "
+            f"{expected!r}."
+        )

@@ -1,0 +1,128 @@
+"""Personas as data: shipped ones, files of one's own, and every fault named."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from typer.testing import CliRunner
+
+from chat_server import ChatServer
+from goffman.cli import app
+from goffman.errors import GoffmanError, InputError
+from goffman.instruments.forms import form_of
+from goffman.instruments.load import load_instrument
+from goffman.instruments.personas import SHIPPED, persona, read_personas
+from goffman.instruments.render import render
+from goffman.runs.folder import read_prompts
+
+TWO = """
+[[personas]]
+id = "guard"
+text = "You are a guard."
+
+[[personas]]
+id = "nurse"
+text = "You are a nurse."
+"""
+
+
+def test_three_are_shipped_and_say_nothing_of_any_condition():
+    shipped = read_personas(SHIPPED)
+    assert [one.id for one in shipped] == ["therapist", "landlord", "teacher"]
+    for instrument in ("social-distance", "attribution"):
+        forms = {prompt.form for prompt in render(load_instrument(instrument)).prompts}
+        for one in shipped:
+            said = re.findall(r"\w+", one.text.lower())
+            assert not [form for form in forms if form and form.lower() in said]
+
+
+def test_a_file_gives_its_only_persona_or_the_one_that_is_named(tmp_path):
+    path = tmp_path / "mine.toml"
+    path.write_text(TWO)
+    assert persona(f"{path}:nurse").text == "You are a nurse."
+    path.write_text(TWO.partition("\n\n")[0])
+    assert persona(str(path)).id == "guard"
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("therapis", "Did you mean 'therapist'?"),
+        ("{path}", "has 2 personas: guard, nurse. Give one of them: --persona {path}:guard"),
+        ("{path}:nurze", "has no persona 'nurze'. It has: guard, nurse. Did you mean 'nurse'?"),
+    ],
+)
+def test_what_is_not_there_is_told_with_what_is(tmp_path, given, said):
+    path = tmp_path / "mine.toml"
+    path.write_text(TWO)
+    with pytest.raises(InputError) as told:
+        persona(given.format(path=path))
+    assert said.format(path=path) in str(told.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "there is no [[personas]] table"),
+        ("[[personas]]\nid = 'a'\n", "text"),
+        ("[[personas]]\nid = 'A b'\ntext = 'x'\n", "id is 'A b'"),
+        ("[[personas]]\nid = 'a'\ntext = ' '\n", "text in [personas] is empty"),
+        (
+            f"[[personas]]\nid = 'a'\ntext = '{'x' * 5000}'\n",
+            "the text of 'a' has 5,000 characters",
+        ),
+        ("[[personas]]\nid = 'a'\ntext = 'x'\nname = 'y'\n", "name"),
+        (TWO.replace("nurse", "guard"), "the id 'guard' is there twice"),
+        ("[[personas", "this is not TOML"),
+    ],
+)
+def test_every_fault_of_a_file_is_named(tmp_path, text, said):
+    path = tmp_path / "mine.toml"
+    path.write_text(text)
+    with pytest.raises(GoffmanError) as told:
+        persona(str(path))
+    assert said in str(told.value)
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, [str(one) for one in arguments])
+
+
+def test_prompts_show_it_and_have_ids_of_their_own():
+    arguments = ["prompts", "social-distance", "--form", "said", "--limit", "3", "--json"]
+    plain, told = (
+        json.loads(run(*arguments, *more).stdout) for more in ((), ("--persona", "landlord"))
+    )
+    text = persona("landlord").text
+    assert {row["system"] for row in told} == {text}
+    assert "system" not in plain[0]
+    assert {row["prompt_id"] for row in plain}.isdisjoint(row["prompt_id"] for row in told)
+    assert [row["text"] for row in plain] == [row["text"] for row in told]
+    refused = run("prompts", "social-distance", "--persona", "landlord")
+    assert isinstance(refused.exception, InputError)
+    assert "Give --form completion, choice, said or written" in str(refused.exception)
+
+
+def test_an_audit_tells_it_to_the_model_and_no_audit_does_by_default(tmp_path):
+    with ChatServer() as server:
+        base = ["audit", f"{server.url}#mini", "--instrument", "people-sentiment"]
+        base += ["--form", "said", "--limit", "4", "--no-controls", "--no-report"]
+        assert run(*base, "--output", tmp_path / "none").exit_code == 0
+        assert all(len(one.body["messages"]) == 1 for one in server.asked)
+        before = len(server.asked)
+        done = run(*base, "--persona", "teacher", "--output", tmp_path / "one")
+        assert done.exit_code == 0, done.output
+        system = {one.body["messages"][0]["content"] for one in server.asked[before:]}
+    assert system == {persona("teacher").text}
+    asked = read_prompts(tmp_path / "one")
+    form = form_of(load_instrument("people-sentiment"), "said")
+    assert {*asked["system"]} == {persona("teacher").text}
+    assert {*asked["prompt_id"]}.isdisjoint(one.id for one in render(form).prompts)
+
+
+def test_two_system_prompts_are_refused():
+    told = run("audit", "openai:x", "--system", "Be brief.", "--persona", "teacher", "--dry-run")
+    assert isinstance(told.exception, InputError)
+    assert "--system and --persona are two system prompts." in str(told.exception)
