@@ -265,8 +265,8 @@ def test_an_instrument_of_another_package_is_listed_printed_and_audited(tmp_path
     assert "social-distance, " in dry[2]
     assert "tea, " not in dry[2]
     assert unknown[2].endswith(
-        "Give the path of a folder or one of social-distance, people-sentiment, care-seeking, attribution, coreference, "
-        "tea. Did you mean 'tea'?\n"
+        "Give the path of a folder or one of social-distance, people-sentiment, care-seeking, "
+        "attribution, coreference, vignettes, decisions, tea. Did you mean 'tea'?\n"
     )
 
 

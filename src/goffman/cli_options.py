@@ -39,15 +39,17 @@ BROUGHT = "Questions of other studies"
 Vignettes = Annotated[
     Path | None,
     typer.Option(
-        help="vignettes only: ask the descriptions and questions in this file of Moore et al. "
-        "(2025), prompts.jsonl, as they are.",
+        metavar="FILE|FOLDER",
+        help="vignettes only: ask the prompts of Moore et al. (2025), prompts.jsonl, instead of "
+        "the built-in ones.",
         rich_help_panel=BROUGHT,
     ),
 ]
 Questions = Annotated[
     Path | None,
     typer.Option(
-        help="decisions only: ask the questions in this CSV file of SocialStigmaQA, as they are.",
+        help="decisions only: ask the questions of SocialStigmaQA, a CSV file, instead of the "
+        "built-in ones.",
         rich_help_panel=BROUGHT,
     ),
 ]

@@ -151,7 +151,7 @@ def test_the_same_line_twice_and_a_file_that_is_none_are_refused(tmp_path: Path)
     path = written(tmp_path / "mine.jsonl", line(), line())
     with pytest.raises(InputError, match="the same question is there twice"):
         vignettes(path)
-    with pytest.raises(InputError, match="none.jsonl: not found in"):
+    with pytest.raises(InputError, match=r"none\.jsonl: not found in"):
         vignettes(tmp_path / "none.jsonl")
     path.write_text("", encoding="utf-8")
     with pytest.raises(InputError, match="the file is empty"):
