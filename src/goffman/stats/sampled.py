@@ -67,7 +67,7 @@ def sampled_t(estimate: Estimate, tables: Sequence[Table], *, level: float = 0.9
     ``tables``: whole ones, conditions × items × wordings.
     """
     estimate = replace(estimate, test=_test(tables[0].shape), alternative="two-sided", level=level)
-    if reason := estimate.reason or _obstacle(tables):
+    if reason := estimate.reason or _obstacle([_sampled_only(table) for table in tables]):
         return replace(estimate, reason=reason)
     found = sampled(tables)
     means = [float(table.mean()) for table in tables]
