@@ -22,6 +22,8 @@ FORMS = {
     "care-seeking": ["fill", "completion", "written"],
     "attribution": ["fill", "choice", "said"],
     "coreference": ["ask", "choice", "said", "pronouns"],
+    "vignettes": ["choice", "said"],
+    "decisions": ["choice", "said"],
 }
 """By instrument: what its forms are called."""
 
@@ -38,6 +40,10 @@ COUNTS = {
     ("attribution", "choice"): (27 * 23 * 3 * 2 * 5, 20 * 3 * 2),
     # 395 pairs × 2 sentences × (15 settings + baseline) × 2 orders
     ("coreference", "choice"): (395 * 2 * 16 * 2, 22 * 2),
+    # 15 questions × 5 descriptions × 2 people × 4 stems × 2 orders
+    ("vignettes", "choice"): (15 * 5 * 2 * 4 * 2, 20 * 4 * 2),
+    # 24 situations × (150 + 1) × 3 stems × 2 orders
+    ("decisions", "choice"): (24 * 151 * 3 * 2, 20 * 3 * 2),
 }
 
 
@@ -56,8 +62,11 @@ def test_every_instrument_has_its_forms_and_each_its_own_id(name: str) -> None:
     instrument = load_instrument(name)
     forms = forms_of(instrument)
     assert [form_name(form, instrument) for form in forms] == FORMS[name]
-    assert forms[0] == instrument
-    assert [form.id for form in forms[1:]] == [f"{name}-{ending}" for ending in FORMS[name][1:]]
+    # What has nothing but choices is no form itself.
+    derived = forms if instrument.kind == "choose" else forms[1:]
+    assert instrument.kind == "choose" or forms[0] == instrument
+    endings = FORMS[name][-len(derived) :]
+    assert [form.id for form in derived] == [f"{name}-{ending}" for ending in endings]
     assert len({form.title for form in forms}) == len(forms)
     assert {form.digest for form in forms} == {instrument.digest}
     for form in forms:
@@ -65,7 +74,8 @@ def test_every_instrument_has_its_forms_and_each_its_own_id(name: str) -> None:
 
 
 def test_measures_and_smallest_differences_of_forms() -> None:
-    forms = {form.id: form for name in FORMS for form in forms_of(load_instrument(name))[1:]}
+    forms = {form.id: form for name in FORMS for form in forms_of(load_instrument(name))}
+    forms = {name: form for name, form in forms.items() if name not in FORMS}
     assert {name: form.settings["measure"] for name, form in forms.items()} == {
         "social-distance-completion": "negative-attitude",
         "social-distance-choice": "mean-code",
@@ -79,6 +89,10 @@ def test_measures_and_smallest_differences_of_forms() -> None:
         "coreference-choice": "coreference-choice",
         "coreference-said": "coreference-said",
         "coreference-pronouns": "pronoun-preference",
+        "vignettes-choice": "vignette-code",
+        "vignettes-said": "said-vignette-code",
+        "decisions-choice": "mean-code",
+        "decisions-said": "said-code",
     }
     # A third of one of the eight steps from 1 to 9.
     assert forms["attribution-said"].settings["smallest"] == pytest.approx(1 / 24, abs=1e-4)
@@ -250,9 +264,7 @@ def test_without_a_way_out_every_option_counts() -> None:
             assert prompt.way_out is False
             assert None not in {one.code for one in prompt.options}
             assert "prefer not to say" not in prompt.text
-    with pytest.raises(
-        InputError, match="--no-way-out cannot be used with social-distance, because it has"
-    ):
+    with pytest.raises(InputError, match="--no-way-out works only with --form choice"):
         render(load_instrument("social-distance"), PromptOptions(way_out=False))
 
 

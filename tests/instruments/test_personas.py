@@ -65,7 +65,7 @@ def test_what_is_not_there_is_told_with_what_is(tmp_path, given, said):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "there is no [[personas]] table"),
+        ("", "[[personas]] is missing."),
         ("[[personas]]\nid = 'a'\n", "text"),
         ("[[personas]]\nid = 'A b'\ntext = 'x'\n", "id is 'A b'"),
         ("[[personas]]\nid = 'a'\ntext = ' '\n", "text in [personas] is empty"),
@@ -102,7 +102,7 @@ def test_prompts_show_it_and_have_ids_of_their_own():
     assert [row["text"] for row in plain] == [row["text"] for row in told]
     refused = run("prompts", "social-distance", "--persona", "landlord")
     assert isinstance(refused.exception, InputError)
-    assert "Give --form completion, choice, said or written" in str(refused.exception)
+    assert "Add --form completion, choice, said or written." in str(refused.exception)
 
 
 def test_an_audit_tells_it_to_the_model_and_no_audit_does_by_default(tmp_path):

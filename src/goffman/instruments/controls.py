@@ -150,7 +150,10 @@ def _faults_of_item(
             yield f"text has the unknown place '{{{place}}}'. Allowed: {allowed}."
     for wording in content.wordings if kind != "choose" else (Wording(id=""),):
         if content.slot.name in places(wording.frame):
-            yield f"wording '{wording.id}' names a condition in its frame, so no control fits it."
+            yield (
+                f"the frame of wording '{wording.id}' names a condition, so no control item fits "
+                "it."
+            )
         sentence = wording.frame.replace("{item}", text)
         masks = sentence.count(MASK)
         if kind == "fill" and masks != 1:
@@ -196,7 +199,8 @@ def _check_expected(rows: Sequence[Row], score: ControlScore, faults: Faults) ->
     expected = {row["expected"] for row in rows}
     if len(allowed) > 1 and len(expected) == 1:
         message = (
-            f"every control expects '{expected.pop()}', so a model that always says it would pass."
+            f"every control item expects '{expected.pop()}', so a model that always gives this "
+            "answer would pass."
         )
         faults.add(rows[0].file, None, message)
 
@@ -208,7 +212,7 @@ def _check_places(rows: Sequence[Row], faults: Faults) -> None:
     first = [one < two for one, two in places_of if one is not None and two is not None]
     if len(first) > 1 and len(set(first)) == 1:
         which = "first" if first[0] else "second"
-        message = f"the right answer is always mentioned {which}. Write some the other way around."
+        message = f"the right answer is always mentioned {which}. Change the order in some of them."
         faults.add(FILE, None, message)
     masked = [row["expected"] for row in rows if MASK in row["text"]]
     if len(masked) > 1 and len(set(masked)) == 1:

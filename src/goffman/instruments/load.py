@@ -74,7 +74,10 @@ def _plugged(name: str, thing: object, *, known: Sequence[str]) -> Instrument:
         raise InputError("there is already an instrument of this name.")
     instrument = _load_folder(_folder_of(thing))
     if instrument.id != name:
-        raise InputError(f"its id is '{instrument.id}'; give the entry point the same name.")
+        raise InputError(
+            f"its id is '{instrument.id}', but the entry point has another name. Use the same "
+            "name for both."
+        )
     return instrument
 
 
@@ -83,8 +86,8 @@ def _folder_of(thing: object) -> Path:
     given = thing() if callable(thing) else thing
     if not isinstance(given, str | os.PathLike):
         raise InputError(
-            f"it gives {type(given).__name__}; it must be the path of an instrument's folder, or a "
-            "function without arguments that gives it."
+            f"it returns {type(given).__name__}, but it must return the path of an instrument's "
+            "folder, or a function without arguments that returns it."
         )
     folder = Path(given)
     if not folder.is_dir():
@@ -109,7 +112,7 @@ def load_instrument(name_or_path: str | Path) -> Instrument:
     shown = given if len(given) <= 200 else f"{given[:200]}…"
     known = (*builtin_names(), *plugged_instruments())
     raise InputError(
-        f"There is no instrument '{shown}'. Give the path of a folder or one of "
+        f"There is no instrument '{shown}'. Give a folder, or one of these: "
         f"{', '.join(known)}.{did_you_mean(given, known)}"
     )
 

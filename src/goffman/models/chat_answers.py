@@ -67,7 +67,7 @@ def reply_of(text: str, hidden: Callable[[str], str], *, options: bool = False) 
     if not (isinstance(first, dict) and isinstance(message, dict) and _says(message)):
         error = body.get("error")
         words = words_of(error if isinstance(error, dict) else {"message": error}, "", hidden)
-        raise Failed(f"the server's answer holds no reply{words}.")
+        raise Failed(f"the server's answer contains no reply{words}.")
 
     def text_at(told: dict[str, Any], name: str) -> str | None:
         value = told.get(name)
