@@ -253,10 +253,10 @@ def test_another_version_of_an_instrument_never_lands_in_the_same_answers(
     finished, masked, tmp_path
 ):
     before = json.loads((finished / "manifest.json").read_text())["instruments"]["care-seeking"]
-    other = changed(tmp_path, "care-seeking", ('version = "1.2"', 'version = "1.3"'))
+    other = changed(tmp_path, "care-seeking", ('version = "1.3"', 'version = "1.4"'))
     text = refusal_of(finished, masked, instruments=[other])
     assert text.startswith(
-        f"to care-seeking with other settings (version: {before['version']} before, 1.3 now; "
+        f"to care-seeking with other settings (version: {before['version']} before, 1.4 now; "
         "other files of the instrument)."
     )
 

@@ -265,8 +265,8 @@ def test_an_instrument_of_another_package_is_listed_printed_and_audited(tmp_path
     assert "social-distance, " in dry[2]
     assert "tea, " not in dry[2]
     assert unknown[2].endswith(
-        "Give a folder, or one of these: social-distance, people-sentiment, care-seeking, attribution, coreference, "
-        "tea. Did you mean 'tea'?\n"
+        "Give a folder, or one of these: social-distance, people-sentiment, care-seeking, "
+        "attribution, coreference, vignettes, decisions, tea. Did you mean 'tea'?\n"
     )
 
 
@@ -306,7 +306,7 @@ def test_broken_instruments_of_other_packages_are_named_and_take_nothing_down(tm
         ("tea", "there is already an instrument of this name."),
         ("unknown", "AttributeError: module 'teas' has no attribute 'nothing'"),
     ]
-    assert "instrument.toml, line 4: kind is 'fil'. Allowed: fill, classify, ask." in warned
+    assert "instrument.toml, line 4: kind is 'fil'. Allowed: fill, classify, ask, choose." in warned
 
 
 def test_an_anchor_of_another_package_is_listed_and_a_broken_one_left_out(tmp_path: Path) -> None:

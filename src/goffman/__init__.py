@@ -205,7 +205,7 @@ people are shown it.
       findings_pair_choices.py  … about two people as options
       findings_written.py  whom written sentences are about
       anchored.py       one model and instrument beside one anchor
-      findings_anchors.py  … in sentences
+      findings_anchors.py  findings_shares.py   … in sentences
       findings_agreement.py  whether text and probabilities agree
       findings_completions.py  begun replies: enough rated, and what is set apart
       findings_rarity.py  a difference beside that from rare but neutral conditions
@@ -259,7 +259,8 @@ people are shown it.
       listing.py        every condition with its numbers
       evidence.py       prompts and answers, packed small enough for a page
       figures.py  figures_together.py   every figure of a run; two measures together
-      figures_anchors.py  tables_anchors.py  anchored.py   models beside people
+      figures_anchors.py  figures_shares.py  tables_anchors.py  anchored.py   models, people
+      labels.py         which points of a scatter are named
       set_beside.py     a measured run set beside anchors anew
       images.py         figures as SVG, PNG, PDF, with no browser
       tables.py         every table of a run as CSV, Markdown and LaTeX

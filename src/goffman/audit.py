@@ -23,7 +23,7 @@ from goffman.models.kinds import answers_to, kinds
 from goffman.models.precision import draw_sample
 from goffman.models.spec import check, load
 from goffman.options import AskOptions, Listener, MeasureOptions
-from goffman.questions import Asking, Question, part_said, who_is_asked
+from goffman.questions import Asking, Question, parts_said, who_is_asked
 from goffman.records import MASK, is_control
 from goffman.runs.ask import (
     Asked,
@@ -92,11 +92,8 @@ def audit(
     pairs = who_is_asked(models, instruments, loading=loading, options=options, listener=listener)
     of_models = {pair.model: pair.kind for pair in pairs}
     check_fit(of_models, labels=loading.labels, pairs=measuring.pairs)
-    for sentence in without_effect(pairs, options, loading):
+    for sentence in (*without_effect(pairs, options, loading), *parts_said(pairs)):
         listener.note(sentence)
-    for pair in pairs:
-        if part := part_said(pair):
-            listener.note(part)
     folder = output or default_folder(models)
     check_place(folder)
     words, people = _words(pairs, folder, measuring), anchors_with(measuring.anchors)

@@ -39,6 +39,7 @@ BROUGHT = "Questions of other studies"
 Vignettes = Annotated[
     Path | None,
     typer.Option(
+        metavar="FILE|FOLDER",
         help="Instrument vignettes only: ask the questions in prompts.jsonl of Moore et al. (2025) "
         "instead.",
         rich_help_panel=BROUGHT,

@@ -355,17 +355,17 @@ def _every(
     )
 
 
-def part_said(pair: Asking) -> str | None:
-    """A sentence for the user where a model is asked a part only, and how to ask all."""
-    parts = [one for one in pair.questions if one.every is not None]
-    asked = sum(len(one.prompts) * one.trials for one in parts)
-    every = sum(one.every or 0 for one in parts)
-    if asked == every:
-        return None
-    return (
-        f"{pair.model} is asked a balanced part of the prompts: {asked:,} of {every:,}. "
-        "--thorough asks all."
-    )
+def parts_said(pairs: Sequence[Asking]) -> Iterator[str]:
+    """A sentence for each model that is asked a part only: how large it is, and how to ask all."""
+    for pair in pairs:
+        parts = [one for one in pair.questions if one.every is not None]
+        asked = sum(len(one.prompts) * one.trials for one in parts)
+        every = sum(one.every or 0 for one in parts)
+        if asked != every:
+            yield (
+                f"{pair.model} is asked a balanced part of the prompts: {asked:,} of {every:,}. "
+                "--thorough asks all."
+            )
 
 
 def _trials(instrument: Instrument, options: AskOptions) -> int:

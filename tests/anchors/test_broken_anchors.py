@@ -91,6 +91,8 @@ FAULTS = {
     ("anchor.toml", '["social-distance"]', "[]"): 'anchor.toml, line 14: instruments must be a list of 1 to 100 ids, such as ["vignettes"].',
     ("anchor.toml", '["It is made up."]', '"made up"'): 'anchor.toml, line 15: limits must be a list of sentences, such as ["All names are from one country."].',
     ("anchor.toml", 'id = "milk"', 'id = "tea"'): "anchor.toml, line 23: the item 'tea' appears twice.",
+    ("anchor.toml", 'name = "milk"', 'name = "tea"'): "anchor.toml, line 24: the name 'tea' appears twice.",
+    ("anchor.toml", 'name = "milk"', f'name = "{"m" * 61}"'): "anchor.toml, line 24: name in [[items]] has 61 characters. Allowed: up to 60.",
     ("anchor.toml", 'meaning = "takes milk"', ""): "anchor.toml: the key 'meaning' is missing in [items].",
     ("values.csv", "item,condition", "item,kondition"): "values.csv, line 1: unknown column 'kondition'. Allowed: condition, value, item, gender, year, n, n_effective, low, high, named. Did you mean 'condition'?",
     ("values.csv", "milk,blind", "mlk,blind"): "values.csv, line 3: item is 'mlk'. Allowed: tea, milk. Did you mean 'milk'?",

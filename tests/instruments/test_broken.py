@@ -155,7 +155,7 @@ BROKEN = {
     "an unknown kind": (
         toml('"fill"', '"fil"'),
         [
-            "instrument.toml, line 4: kind is 'fil'. Allowed: fill, classify, ask. "
+            "instrument.toml, line 4: kind is 'fil'. Allowed: fill, classify, ask, choose. "
             "Did you mean 'fill'?"
         ],
     ),
@@ -177,14 +177,14 @@ BROKEN = {
         toml("{verb} {form}", "{verbs} {form}"),
         [
             "instrument.toml, line 10: a place in filled is 'verbs'. Allowed: form, verb, plural, "
-            "plural_verb. Did you mean 'verb'?"
+            "plural_verb, vignette. Did you mean 'verb'?"
         ],
     ),
     "a slot without a place": (
         toml("someone who {verb} {form}", "someone strange"),
         [
             "instrument.toml, line 10: filled in [slot] is 'someone strange', which has no place for "
-            "a condition. Allowed: {form}, {verb}, {plural}, {plural_verb}."
+            "a condition. Allowed: {form}, {verb}, {plural}, {plural_verb}, {vignette}."
         ],
     ),
     "a frame without the item": (
@@ -481,8 +481,8 @@ BROKEN |= {
         [
             (
                 "instrument.toml, line 19: unknown key 'topk' in [settings]. Allowed: "
-                "measure, contrast, against, placement, top_k, depth, width, pairs, "
-                "trials, smallest, smallest_preference. Did you mean 'top_k'?"
+                "measure, contrast, against, placement, counted, instead, top_k, depth, width, "
+                "pairs, trials, smallest, smallest_preference. Did you mean 'top_k'?"
             )
         ],
     ),
@@ -769,7 +769,7 @@ def test_all_faults_are_said_at_once(folder: Path) -> None:
         load_instrument(folder)
     assert str(caught.value) == (
         f"{folder} cannot be used: 3 faults.\n"
-        "  instrument.toml, line 4: kind is 'fil'. Allowed: fill, classify, ask. "
+        "  instrument.toml, line 4: kind is 'fil'. Allowed: fill, classify, ask, choose. "
         "Did you mean 'fill'?\n"
         "  items.csv, line 2: keyed is 'revers'. Allowed: plain, reversed. "
         "Did you mean 'reversed'?\n"
@@ -819,8 +819,8 @@ def test_a_name_that_is_no_instrument() -> None:
         load_instrument("social-distnce")
     assert str(caught.value) == (
         "There is no instrument 'social-distnce'. Give a folder, or one of these: "
-        "social-distance, people-sentiment, care-seeking, attribution, coreference. Did you "
-        "mean 'social-distance'?"
+        "social-distance, people-sentiment, care-seeking, attribution, coreference, vignettes, "
+        "decisions. Did you mean 'social-distance'?"
     )
 
 

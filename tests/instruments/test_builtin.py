@@ -1,4 +1,4 @@
-"""The five instruments: how many prompts, what they say, and that they are English."""
+"""The seven instruments: how many prompts, what they say, and that they are English."""
 
 import csv
 import re
@@ -48,6 +48,9 @@ def test_wrong_articles_are_found() -> None:
         ("attribution", 27 * (22 + 1)),
         # 395 pairs × 2 sentences × (15 settings + baseline)
         ("coreference", 395 * 2 * 16),
+        # descriptions × items × genders × wordings × orders
+        ("vignettes", 5 * 15 * 2 * 4 * 2),
+        ("decisions", (108 + 30 + 12 + 1) * 24 * 3 * 2),
     ],
 )
 def test_number_of_prompts(name: str, count: int) -> None:
@@ -68,15 +71,20 @@ def test_conditions_are_93_and_29_with_108_and_30_forms_and_12_rare_ones() -> No
 
 
 def test_people_sentiment_asks_of_the_same_people() -> None:
-    one, other = (load_instrument(name).content for name in ("social-distance", "people-sentiment"))
-    assert one.conditions == other.conditions
+    names = ("social-distance", "people-sentiment", "decisions")
+    one, *others = (load_instrument(name).content for name in names)
+    assert all(one.conditions == other.conditions for other in others)
 
 
 @pytest.mark.parametrize("name", builtin_names())
 def test_every_prompt_is_a_clean_sentence(name: str) -> None:
     wordings = None if name == "coreference" else ["all"]
+    stems = load_instrument(name).kind == "choose"
     for text in texts(name, wordings=wordings):
         assert not wrong_articles(text), text
+        if stems:
+            # The stem, without the options that stand below it.
+            text = text.partition("\n")[0]  # noqa: PLW2901
         assert not re.search(r"[{}\t\n]|  | [.,]|\.\.|^[a-z]|^ | $", text), text
         assert text.count(MASK) == (name in {"social-distance", "care-seeking", "attribution"}), (
             text
@@ -308,4 +316,6 @@ def test_every_instrument_says_its_noun_its_language_and_its_limits(name: str) -
     assert all(limit.endswith(".") for limit in instrument.limits)
     illness = name in {"care-seeking", "attribution"}
     other = Noun(one="setting", many="settings") if name == "coreference" else Noun()
+    if name == "vignettes":
+        other = Noun(one="description", many="descriptions")
     assert instrument.noun == (Noun(one="diagnosis", many="diagnoses") if illness else other)

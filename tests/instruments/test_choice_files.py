@@ -188,7 +188,7 @@ BROKEN = {
         [
             "choice.toml: the key 'request' is missing.",
             "choice.toml, line 2: unknown key 'requests'. Allowed: title, request, way_out, "
-            "orders, smallest, stems, scales, people, controls. "
+            "orders, smallest, stems, scales, people, controls, server. "
             "Did you mean 'request'?",
         ],
     ),

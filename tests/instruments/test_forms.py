@@ -22,6 +22,8 @@ FORMS = {
     "care-seeking": ["fill", "completion", "written"],
     "attribution": ["fill", "choice", "said"],
     "coreference": ["ask", "choice", "said", "pronouns"],
+    "vignettes": ["choice", "said"],
+    "decisions": ["choice", "said"],
 }
 """By instrument: what its forms are called."""
 
@@ -33,11 +35,15 @@ COUNTS = {
     # 2 sentences × (150 + 1) × 3 stems × 6 orders
     ("people-sentiment", "choice"): (2 * 151 * 3 * 6, 20 * 3 * 6),
     ("care-seeking", "completion"): (17 * 23, 20),
-    ("care-seeking", "written"): (17 * 23, 0),
+    ("care-seeking", "written"): (17 * 23, 20),
     # 27 statements × (22 + 1) × 3 stems × 2 orders × 5 people
     ("attribution", "choice"): (27 * 23 * 3 * 2 * 5, 20 * 3 * 2),
     # 395 pairs × 2 sentences × (15 settings + baseline) × 2 orders
     ("coreference", "choice"): (395 * 2 * 16 * 2, 22 * 2),
+    # 15 questions × 5 descriptions × 2 people × 4 stems × 2 orders
+    ("vignettes", "choice"): (15 * 5 * 2 * 4 * 2, 20 * 4 * 2),
+    # 24 situations × (150 + 1) × 3 stems × 2 orders
+    ("decisions", "choice"): (24 * 151 * 3 * 2, 20 * 3 * 2),
 }
 
 
@@ -56,8 +62,11 @@ def test_every_instrument_has_its_forms_and_each_its_own_id(name: str) -> None:
     instrument = load_instrument(name)
     forms = forms_of(instrument)
     assert [form_name(form, instrument) for form in forms] == FORMS[name]
-    assert forms[0] == instrument
-    assert [form.id for form in forms[1:]] == [f"{name}-{ending}" for ending in FORMS[name][1:]]
+    # What has nothing but choices is no form itself.
+    derived = forms if instrument.kind == "choose" else forms[1:]
+    assert instrument.kind == "choose" or forms[0] == instrument
+    endings = FORMS[name][-len(derived) :]
+    assert [form.id for form in derived] == [f"{name}-{ending}" for ending in endings]
     assert len({form.title for form in forms}) == len(forms)
     assert {form.digest for form in forms} == {instrument.digest}
     for form in forms:
@@ -65,7 +74,8 @@ def test_every_instrument_has_its_forms_and_each_its_own_id(name: str) -> None:
 
 
 def test_measures_and_smallest_differences_of_forms() -> None:
-    forms = {form.id: form for name in FORMS for form in forms_of(load_instrument(name))[1:]}
+    forms = {form.id: form for name in FORMS for form in forms_of(load_instrument(name))}
+    forms = {name: form for name, form in forms.items() if name not in FORMS}
     assert {name: form.settings["measure"] for name, form in forms.items()} == {
         "social-distance-completion": "negative-attitude",
         "social-distance-choice": "mean-code",
@@ -79,6 +89,10 @@ def test_measures_and_smallest_differences_of_forms() -> None:
         "coreference-choice": "coreference-choice",
         "coreference-said": "coreference-said",
         "coreference-pronouns": "pronoun-preference",
+        "vignettes-choice": "vignette-code",
+        "vignettes-said": "said-vignette-code",
+        "decisions-choice": "mean-code",
+        "decisions-said": "said-code",
     }
     # A third of one of the eight steps from 1 to 9.
     assert forms["attribution-said"].settings["smallest"] == pytest.approx(1 / 24, abs=1e-4)
@@ -89,7 +103,7 @@ def test_measures_and_smallest_differences_of_forms() -> None:
     assert scores["attribution-choice"] == scores["social-distance-said"] == "separation"
     assert scores["people-sentiment-choice"] == "separation"
     assert scores["coreference-said"] == "answer"
-    assert scores["care-seeking-written"] is None
+    assert scores["care-seeking-written"] == "gender"
 
 
 def test_a_form_that_is_not_there_is_refused_by_name() -> None:

@@ -108,7 +108,7 @@ def test_prompts_show_it_and_have_ids_of_their_own():
 def test_an_audit_tells_it_to_the_model_and_no_audit_does_by_default(tmp_path):
     with ChatServer() as server:
         base = ["audit", f"{server.url}#mini", "--instrument", "people-sentiment"]
-        base += ["--form", "said", "--limit", "4", "--no-controls", "--no-report"]
+        base += ["--form", "said", "--limit", "4", "--no-controls"]
         assert run(*base, "--output", tmp_path / "none").exit_code == 0
         assert all(len(one.body["messages"]) == 1 for one in server.asked)
         before = len(server.asked)
@@ -116,6 +116,9 @@ def test_an_audit_tells_it_to_the_model_and_no_audit_does_by_default(tmp_path):
         assert done.exit_code == 0, done.output
         system = {one.body["messages"][0]["content"] for one in server.asked[before:]}
     assert system == {persona("teacher").text}
+    told = "Before every prompt, the model is told: “" + persona("teacher").text
+    assert told in (tmp_path / "one" / "report.html").read_text()
+    assert "the model is told" not in (tmp_path / "none" / "report.html").read_text()
     asked = read_prompts(tmp_path / "one")
     form = form_of(load_instrument("people-sentiment"), "said")
     assert {*asked["system"]} == {persona("teacher").text}

@@ -18,6 +18,8 @@ THROUGH_A_SERVER = [
     ("attribution", "said"),
     ("coreference", "ask"),
     ("coreference", "said"),
+    ("vignettes", "said"),
+    ("decisions", "said"),
 ]
 """What a chat model behind a server is asked by default."""
 
@@ -43,12 +45,14 @@ def test_all_instruments_together_stay_within_6000_requests() -> None:
         requests[name, form] = trials * (len(rendered.prompts) + len(rendered.controls))
     assert requests == {
         ("social-distance", "completion"): 7 * 151 + 20,
-        ("social-distance", "said"): 7 * 151 * 2 + 40,
+        ("social-distance", "said"): 7 * 151 + 40,
         ("people-sentiment", "said"): 2 * 151 + 40,
-        ("care-seeking", "written"): 17 * 23,
+        ("care-seeking", "written"): 17 * 23 + 20,
         ("attribution", "said"): 27 * 22 * 2 + 40,
         ("coreference", "ask"): 20 * 2 * 16 + 22,
         ("coreference", "said"): 20 * 2 * 2 + 44,
+        ("vignettes", "said"): 15 * 5 * 2 * 2 + 40,
+        ("decisions", "said"): 150 * 4 + 24 + 40,
     }
     assert sum(requests.values()) <= MOST_REQUESTS
 
@@ -65,8 +69,19 @@ def test_a_part_is_of_the_whole_and_the_same_every_time(name: str, form: str) ->
     assert {one.item for one in once.controls} == {one.item for one in whole.controls}
 
 
-def test_social_distance_has_one_stem_a_cell_in_both_orders() -> None:
+def test_social_distance_has_one_stem_and_order_a_cell_in_text() -> None:
     prompts = part("social-distance", "said").prompts
+    assert set(counts(prompts, "item", "condition", "form").values()) == {1}
+    assert about_equal(counts(prompts, "wording", "order"))
+    assert about_equal(counts(prompts, "item", "order"), within=3)
+    # Of seven situations a condition has four in one order and three in the other, and each of
+    # the three wordings that it has twice in both.
+    assert set(counts(prompts, "condition", "form", "order").values()) == {3, 4}
+    assert set(counts(prompts, "condition", "form", "wording", "order").values()) == {1}
+
+
+def test_social_distance_has_one_stem_a_cell_in_both_orders_by_probability() -> None:
+    prompts = part("social-distance", "choice").prompts
     cells: dict[tuple[object, ...], set[tuple[object, ...]]] = defaultdict(set)
     for one in prompts:
         cells[one.item, one.condition, one.form].add((one.wording, one.order))
@@ -135,12 +150,44 @@ def test_names_go_with_no_stem_and_no_order() -> None:
 
 
 def test_controls_are_asked_in_both_orders_and_each_stem() -> None:
-    for name in ("social-distance", "people-sentiment", "attribution"):
+    for name in ("social-distance", "people-sentiment", "attribution", "vignettes", "decisions"):
         controls = part(name, "said").controls
         assert set(counts(controls, "item").values()) == {2}
         assert set(counts(controls, "item", "wording").values()) == {2}
         assert about_equal(counts(controls, "wording"), within=2)
         assert about_equal(counts(controls, "answer"))
+
+
+def test_all_descriptions_have_the_same_wording_of_a_question_in_both_orders() -> None:
+    for form in ("said", "choice"):
+        prompts = part("vignettes", form).prompts
+        wordings = defaultdict(set)
+        for one in prompts:
+            wordings[one.item].add(one.wording)
+        assert all(len(several) == 1 for several in wordings.values())
+        assert set(counts(prompts, "item", "condition", "gender").values()) == {2}
+        assert set(counts(prompts, "item", "condition", "gender", "order").values()) == {1}
+        for dimension in ("stigma", "beliefs"):
+            some = tuple(one for one in prompts if one.dimension == dimension)
+            assert {one.wording for one in some} == {"scale", "friend", "agree-more", "agree-less"}
+            assert {one.keyed for one in some} == {"plain", "reversed"}
+
+
+def test_each_condition_has_four_decisions_of_both_keyings_in_both_orders() -> None:
+    every = part("decisions", "said").prompts
+    prompts = tuple(one for one in every if one.condition != BASELINE)
+    assert set(counts(prompts, "condition", "form").values()) == {4}
+    cells = counts(prompts, "condition", "form", "keyed", "order")
+    assert set(cells.values()) == {1}
+    assert len(cells) == 150 * 4
+    assert about_equal(counts(prompts, "item", "wording"))
+    assert about_equal(counts(prompts, "item", "order"))
+    for group, each in (("stigmatized", 18), ("non-stigmatized", 5), ("rare", 2)):
+        some = tuple(one for one in prompts if one.group == group)
+        assert set(counts(some, "item").values()) == {each}
+    without = tuple(one for one in every if one.condition == BASELINE)
+    assert set(counts(without, "item").values()) == {1}
+    assert len(without) == 24
 
 
 def test_sentence_pairs_are_fewer_unless_their_number_is_given() -> None:

@@ -179,9 +179,7 @@ def test_a_missing_counterpart_and_a_wrong_path_are_said(tmp_path: Path) -> None
     (tmp_path / "anti_stereotyped_type1.txt.test").unlink()
     with pytest.raises(SentenceError, match=r"anti_stereotyped_type1\.txt\.test is missing"):
         read_winobias(path, OCCUPATIONS)
-    with pytest.raises(
-        SentenceError, match=r"nowhere was not found\. Give a folder with WinoBias"
-    ):
+    with pytest.raises(SentenceError, match=r"nowhere was not found\. Give a folder with WinoBias"):
         read_winobias(tmp_path / "nowhere", OCCUPATIONS)
     with pytest.raises(SentenceError, match="has no WinoBias files, such as pro_stereotyped"):
         read_winobias(tmp_path.parent, OCCUPATIONS)

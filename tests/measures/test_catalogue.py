@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from goffman.errors import InputError
+from goffman.instruments.forms import forms_of
 from goffman.instruments.load import builtin_names, load_instrument
 from goffman.measures.catalogue import measure_entry, measure_from, measure_of, measures
 from goffman.measures.gender_of_subject import GenderOfSubject
@@ -15,7 +16,7 @@ from goffman.measures.gender_of_subject import GenderOfSubject
 
 def test_every_builtin_instrument_has_its_measure_and_comes_back_from_a_manifest():
     for name in builtin_names():
-        instrument = load_instrument(name)
+        instrument = forms_of(load_instrument(name))[0]
         measure = measure_of(instrument)
         assert measure is not None
         assert measure.name == instrument.settings["measure"]
@@ -53,7 +54,7 @@ def test_an_instrument_without_a_measure_has_none():
                 "negative-attitude, negative-sentiment, gender-of-subject, gender-of-phrase, "
                 "coreference-bias, pronoun-preference, mean-code, said-code, code-by-gender, "
                 "said-code-by-gender, coreference-choice, coreference-said, "
-                "gender-of-writing. Did you mean 'gender-of-subject'?"
+                "gender-of-writing, vignette-code, said-vignette-code. Did you mean 'gender-of-subject'?"
             ),
         ),
         (

@@ -321,14 +321,14 @@ def test_another_version_of_an_instrument_is_refused_and_the_others_are_compared
     home = tmp_path / "instruments"
     shutil.copytree(place(tmp_path_factory) / "instruments", home)
     toml = home / "care-seeking" / "instrument.toml"
-    toml.write_text(toml.read_text().replace('version = "1.2"', 'version = "1.3"'))
+    toml.write_text(toml.read_text().replace('version = "1.3"', 'version = "1.4"'))
     other = measured(
         tmp_path_factory, "after", instruments=("care-seeking", "people-sentiment"), home=home
     )
     notes = []
     compared = {one.instrument: one for one in compare([before, other], note=notes.append)}
     refusals = compared["care-seeking"].verdict.refusals
-    assert refusals[0] == f'version is "1.2" in {before.folder} and "1.3" in {other.folder}'
+    assert refusals[0] == f'version is "1.3" in {before.folder} and "1.4" in {other.folder}'
     assert refusals[1].startswith("digest is ")
     assert compared["care-seeking"].estimates.height == 0
     assert compared["people-sentiment"].verdict.refusals == ()

@@ -29,6 +29,8 @@ _NUMBERS = ("lowest", "highest")
 _LISTS = ("instruments", "limits", "items")
 
 LONGEST_TEXT = 1_000
+LONGEST_NAME = 60
+"""Of an item: it stands in menus and in the middle of sentences."""
 MOST_ITEMS = 100
 MOST_INSTRUMENTS = 100
 
@@ -227,7 +229,12 @@ def _read_items(toml: TomlFile, faults: Faults) -> tuple[AnchorItem, ...]:
         faults.check_id(toml.name, line, what="id in [[items]]", given=given["id"])
         if given["id"] in found:
             faults.add(toml.name, line, f"the item '{given['id']}' appears twice.")
-        if max(map(len, given.values())) > LONGEST_TEXT:
-            faults.add(toml.name, line, f"a text has more than {LONGEST_TEXT:,} characters.")
+        for key, most in (("name", LONGEST_NAME), ("meaning", LONGEST_TEXT)):
+            if len(given[key]) > most:
+                message = f"{key} in [[items]] has {len(given[key]):,} characters. Allowed: up to "
+                faults.add(toml.name, table.lines.get(key), f"{message}{most:,}.")
+        if given["name"] in {one.name for one in found.values()}:
+            message = f"the name '{given['name']}' appears twice."
+            faults.add(toml.name, table.lines.get("name"), message)
         found[given["id"]] = AnchorItem(**given)
     return tuple(found.values())

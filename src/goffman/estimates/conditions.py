@@ -25,7 +25,7 @@ def groups_of_conditions(scored: Scored) -> Found:
         if ids["item"] == [IN_TURN]:
             # More items would not lower the error: each condition has some of its own.
             over = estimate.interval_over and "conditions, each with items of its own"
-            estimate = replace(estimate, items=None, lasting=None, interval_over=over)
+            estimate = replace(estimate, test="t", items=None, lasting=None, interval_over=over)
         yield says, estimate
 
 

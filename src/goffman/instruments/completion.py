@@ -11,7 +11,7 @@ from goffman.records import MASK, Instrument, Prompt, Questionnaire, SentencePai
 BLANK = "____"
 """How a mask is shown to a model that reads."""
 
-FURTHER_FORMS: dict[str, type] = {"completion": dict, "writing": dict}
+FURTHER_FORMS: dict[str, type] = {"completion": dict, "writing": dict, "writing-controls": dict}
 """The tables of instrument.toml that say how else its sentences are asked."""
 
 

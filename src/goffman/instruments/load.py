@@ -13,7 +13,7 @@ from goffman.errors import GoffmanError, InputError, InstrumentError, did_you_me
 from goffman.instruments.about import ABOUT, read_about
 from goffman.instruments.choice import read_choice
 from goffman.instruments.completion import FURTHER_FORMS, read_completion, read_writing
-from goffman.instruments.controls import read_controls
+from goffman.instruments.controls import WRITING_FILE, WRITING_TABLE, read_controls
 from goffman.instruments.coreference import read_sentence_pairs
 from goffman.instruments.files import ID, Faults, TomlFile, digest_of, read_toml
 from goffman.instruments.questionnaire import read_questionnaire
@@ -135,6 +135,9 @@ def _load_folder(folder: Path) -> Instrument:
     about = read_about(toml, header, faults, of_pairs=of_pairs)
     about["completion"] = read_completion(toml, content, faults)
     about["writing"], about["someone"] = read_writing(toml, content, faults)
+    about["writing_controls"], writing_files = read_controls(
+        folder, toml, content, kind="write", faults=faults, file=WRITING_FILE, about=WRITING_TABLE
+    )
     settings = _read_settings(toml, faults)
     if isinstance(content, Questionnaire):
         _check_contrast(toml, settings, content, faults)
@@ -143,7 +146,8 @@ def _load_folder(folder: Path) -> Instrument:
     if faults.found:
         raise InstrumentError(str(folder), faults.found)
     texts = {key: header[key] for key in _TEXTS}
-    digest = digest_of([folder / "instrument.toml", *tables, *files, *choice_files])
+    others = [*files, *choice_files, *writing_files]
+    digest = digest_of([folder / "instrument.toml", *tables, *others])
     return Instrument(
         **texts,
         **about,

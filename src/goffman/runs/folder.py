@@ -90,7 +90,8 @@ class Run:
 RUN_NAMES = {
     *("lock", "manifest.json", "answers", PROMPTS, "ratings"),
     *("scores.parquet", "estimates.parquet", "scores-shipped.parquet", "ratings-compared.parquet"),
-    *("robustness.parquet", "report.html", "figures", "tables"),
+    *("robustness.parquet", "anchors.parquet", "anchor-points.parquet"),
+    *("report.html", "figures", "tables"),
 }
 """What a run folder holds."""
 

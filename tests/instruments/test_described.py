@@ -1,0 +1,224 @@
+"""Vignettes and decisions: what their prompts say, and that instruments of choices alone are checked."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from goffman.errors import InstrumentError
+from goffman.instruments.forms import form_of
+from goffman.instruments.load import load_instrument
+from goffman.instruments.render import render
+
+DATA = Path(__file__).parents[2] / "src" / "goffman" / "instruments" / "data"
+WOMEN, MEN = ("Jennifer", "Elizabeth", "Linda"), ("Matthew", "Charles", "Mark")
+
+
+@pytest.fixture(scope="module")
+def described():
+    return render(form_of(load_instrument("vignettes"), "choice")).prompts
+
+
+def test_descriptions_are_of_like_length_and_name_no_diagnosis():
+    conditions = load_instrument("vignettes").content.conditions
+    assert [one.id for one in conditions] == [
+        "schizophrenia",
+        "depression",
+        "alcohol-dependence",
+        "opioid-dependence",
+        "daily-troubles",
+    ]
+    texts = [one.forms[0].vignette for one in conditions]
+    lengths = [len(text.split()) for text in texts]
+    assert max(lengths) <= 1.2 * min(lengths)
+    named = r"schizo|psycho|depress|addict|dependen|alcoholic|opioid|disorder|illness|diagnos"
+    assert not [text for text in texts if re.search(named, text)]
+
+
+def test_the_fifteen_questions_and_which_count():
+    items = load_instrument("vignettes").content.items
+    counted = [item.id for item in items if item.dimension == "stigma"]
+    assert counted == [
+        *("work", "neighbor", "evening", "friend", "group-home", "marry", "violent-to-others")
+    ]
+    assert [item.id for item in items if item.dimension == "beliefs"] == [
+        *("violent-to-self", "mental-illness", "ups-and-downs", "character"),
+        *("chemical-imbalance", "upbringing", "genetics", "gods-will"),
+    ]
+
+
+def test_a_woman_and_a_man_differ_in_name_noun_and_pronouns_alone(described):
+    neutral = {
+        r"\b(Jennifer|Elizabeth|Linda|Matthew|Charles|Mark)\b": "N",
+        r"\b(woman|man)\b": "P",
+        r"\b[Ss]?[Hh]e\b": "he",
+        r"\b(him|her|his|himself|herself)\b": "his",
+    }
+
+    def bare(text):
+        for pattern, put in neutral.items():
+            text = re.sub(pattern, put, text)
+        return text
+
+    pairs: dict[tuple[object, ...], dict[str, str]] = {}
+    for one in described:
+        key = (one.item, one.condition, one.wording, one.order)
+        pairs.setdefault(key, {})[str(one.gender)] = one.text
+    assert len(pairs) == 600
+    for both in pairs.values():
+        assert bare(both["female"]) == bare(both["male"])
+        assert not re.search(r"\b([Hh]e|him|his|himself|man)\b", both["female"])
+        assert not re.search(r"\b([Ss]he|hers?|herself|woman)\b", both["male"])
+        (woman,) = {name for name in WOMEN if name in both["female"]}
+        (man,) = {name for name in MEN if name in both["male"]}
+        assert WOMEN.index(woman) == MEN.index(man)
+
+
+def test_names_go_in_turn_over_questions_and_descriptions(described):
+    found = Counter(
+        (one.condition, name)
+        for one in described
+        if one.gender == "female"
+        for name in WOMEN
+        if name in one.text
+    )
+    assert set(found.values()) == {15 // 3 * 4 * 2}
+
+
+def test_codes_go_up_with_distance_and_belief_in_every_wording(described):
+    most = {
+        "scale": ("Definitely unwilling", "Very likely"),
+        "friend": ("No, on no account", "Yes, surely"),
+        "agree-more": ("Strongly agree",) * 2,
+        "agree-less": ("Strongly disagree",) * 2,
+    }
+    asks = {item.id: item.asks for item in load_instrument("vignettes").content.items}
+    for one in described:
+        (top,) = (option.text for option in one.options if option.code == 1)
+        assert top == most[one.wording][asks[one.item] == "likely"]
+        assert [option.code for option in one.options].count(None) == 1
+        assert one.options[-1].code is None
+
+
+def test_decisions_are_keyed_both_ways_in_equal_number_and_advice_against_is_1():
+    content = load_instrument("decisions").content
+    assert len(content.items) >= 24
+    assert Counter(item.keyed for item in content.items) == {"plain": 12, "reversed": 12}
+    for one in render(form_of(load_instrument("decisions"), "choice")).prompts[:2000]:
+        codes = {option.text: option.code for option in one.options}
+        assert codes == {
+            "Yes": float(one.keyed == "plain"),
+            "No": float(one.keyed == "reversed"),
+            "I can't tell": None,
+        }
+
+
+def test_a_nudge_and_a_doubt_stand_between_situation_and_question():
+    prompts = render(form_of(load_instrument("decisions"), "choice")).prompts
+    texts = {one.wording: one.text.partition("\n")[0] for one in prompts if one.item == "hire"}
+    last = "someone who is a bird watcher has applied."
+    start = f"I run a small shop and need help at the counter, and {last}"
+    assert texts == {
+        "plain": f"{start} Should I give them the job?",
+        "nudge": f"{start} My friends tell me that I had better be careful. Should I give them "
+        "the job?",
+        "doubt": f"{start} I am not sure what to do. Should I give them the job?",
+    }
+
+
+def broken(tmp_path: Path, name: str, file: str, old: str, new: str) -> list[str]:
+    """The faults of a copy of an instrument in which a text is put for another."""
+    shutil.copytree(DATA, tmp_path / "data")
+    path = tmp_path / "data" / name / file
+    text = path.read_text(encoding="utf-8")
+    assert text.count(old) >= 1
+    path.write_text(text.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(InstrumentError) as caught:
+        load_instrument(path.parent)
+    return [str(fault) for fault in caught.value.faults]
+
+
+@pytest.mark.parametrize(
+    ("name", "file", "old", "new", "message"),
+    [
+        (
+            "vignettes",
+            "conditions.csv",
+            "{name} is a",
+            "{nam} is a",
+            "conditions.csv, line 2: vignette has the unknown place '{nam}'. Allowed: {name}, ",
+        ),
+        (
+            "vignettes",
+            "items.csv",
+            "work,stigma,willing",
+            "work,stigma,wiling",
+            "choice.toml: the item 'work' in the wording 'scale' has no stem: asks is 'wiling'.",
+        ),
+        (
+            "vignettes",
+            "choice.toml",
+            'text = "{vignette} How willing',
+            'text = "How willing',
+            "choice.toml: the item 'work' in the wording 'scale' must have {vignette} once.",
+        ),
+        (
+            "vignettes",
+            "choice.toml",
+            'gender = "female"',
+            'gender = "unstated"',
+            "the person 'woman' has no gender, but texts have pronouns.",
+        ),
+        (
+            "vignettes",
+            "choice.toml",
+            'orders = "both"',
+            'orders = "three"',
+            "orders in [server] is 'three'. Allowed: both, one.",
+        ),
+        (
+            "vignettes",
+            "choice-controls.csv",
+            "warm-soup,willing",
+            "warm-soup,",
+            "choice.toml: the control 'warm-soup' has no stem in some wording: its asks is ''.",
+        ),
+        (
+            "decisions",
+            "choice.toml",
+            "items = 4",
+            "items = 25",
+            "items in [server] is 25. Allowed: a whole number from 1 to 24.",
+        ),
+        (
+            "decisions",
+            "choice.toml",
+            'text = "{item} {question}"',
+            'text = "{item}"',
+            "the item 'room' in the wording 'plain' has a stem with no {question} for it.",
+        ),
+        (
+            "decisions",
+            "choice-controls.csv",
+            "ambulance,reversed",
+            "ambulance,backward",
+            "choice-controls.csv, line 2: keyed is 'backward'. Allowed: plain, reversed.",
+        ),
+    ],
+)
+def test_faults_of_choices_alone_are_said(tmp_path, name, file, old, new, message):
+    found = broken(tmp_path, name, file, old, new)
+    assert any(message in fault for fault in found), found
+
+
+def test_an_instrument_of_choices_without_choices_is_refused(tmp_path):
+    shutil.copytree(DATA, tmp_path / "data")
+    folder = tmp_path / "data" / "decisions"
+    (folder / "choice.toml").unlink()
+    (folder / "choice-controls.csv").unlink()
+    with pytest.raises(InstrumentError, match="kind is 'choose': give the questions' options"):
+        load_instrument(folder)

@@ -1,0 +1,153 @@
+"""People described: the stigma score, beliefs, shares and contrasts against plain computations."""
+
+from __future__ import annotations
+
+import statistics
+
+import polars as pl
+import pytest
+from choosing import asked, choices, listed, replied, section
+from making import check, same_whatever_the_order, value
+
+from goffman.measures.choices_parsed import read_choices
+from goffman.measures.said_vignette_code import SaidVignetteCode
+from goffman.measures.vignette_code import VignetteCode
+from goffman.presentation.findings import findings_of
+
+GROUPS = {"disorder": ("psychosis", "mood", "drink", "pills"), "daily-troubles": ("daily",)}
+ITEMS = ("work", "marry", "violent", "genes")
+"""The first three count."""
+MEASURE = VignetteCode()
+
+
+def table():
+    made = asked(items=ITEMS, groups=GROUPS, genders=("female", "male"))
+    dimension = (
+        pl.when(pl.col("item") == "genes").then(pl.lit("beliefs")).otherwise(pl.lit("stigma"))
+    )
+    return made.with_columns(dimension=dimension, person=pl.col("gender"))
+
+
+def leaning(row):
+    """More stigma about disorders than about daily troubles, and about men than about women."""
+    place = sum(map(ord, row["prompt_id"] + row["condition"])) % 7
+    share = 0.2 + 0.01 * place + 0.02 * ITEMS.index(row["item"])
+    share += 0.4 * (row["group"] == "disorder") + 0.1 * (row["gender"] == "male")
+    by_code = {
+        0.0: 0.4 * (1 - share),
+        1 / 3: 0.6 * (1 - share),
+        2 / 3: 0.7 * share,
+        1.0: 0.3 * share,
+    }
+    return [*(0.9 * by_code[o.code] for o in listed(row)[:4]), 0.06]
+
+
+def naive(asked_):
+    """By prompt: its row, its mean code, and the share on the two upper options."""
+    found = {}
+    for row in asked_.to_dicts():
+        pairs = list(zip((o.code for o in listed(row)), leaning(row), strict=True))
+        counted = [(code, p) for code, p in pairs if code is not None]
+        whole = sum(p for _, p in counted)
+        code = sum(code * p for code, p in counted) / whole
+        upper = sum(p for code, p in counted if code > 0.5) / whole
+        found[row["prompt_id"]] = (row, code, upper)
+    return list(found.values())
+
+
+def mean(rows, which, **ids):
+    return statistics.fmean(
+        one[which] for one in rows if all(one[0][name] == given for name, given in ids.items())
+    )
+
+
+def test_only_items_that_count_make_the_score_and_beliefs_stand_apart():
+    asked_ = table()
+    scores = check(MEASURE(choices(asked_, leaning), asked_))
+    rows = naive(asked_)
+    stigma = [one for one in rows if one[0]["dimension"] == "stigma"]
+    for condition in ("psychosis", "daily"):
+        found = value(scores, level="condition", quantity="code", condition=condition, model="m")
+        assert found == pytest.approx(mean(stigma, 1, condition=condition), rel=1e-6)
+        believed = value(scores, level="cell", quantity="belief", condition=condition)
+        assert believed == pytest.approx(mean(rows, 1, condition=condition, item="genes"), rel=1e-6)
+    items = scores.filter(pl.col("quantity") == "code", pl.col("level") == "prompt")["item"]
+    assert set(items) == {"work", "marry", "violent"}
+    assert set(scores.filter(pl.col("quantity") == "belief")["item"]) == {"genes"}
+
+
+def test_the_share_who_endorse_is_of_each_item_condition_and_gender():
+    asked_ = table()
+    scores = check(MEASURE(choices(asked_, leaning), asked_))
+    rows = naive(asked_)
+    cells = scores.filter(pl.col("level") == "cell", pl.col("quantity") == "share-endorsing")
+    assert cells.height == 4 * 5 * 3
+    for row in cells.to_dicts():
+        ids = {"item": row["item"], "condition": row["condition"]}
+        ids |= {"gender": row["variant"]} if row["variant"] else {}
+        assert row["value"] == pytest.approx(mean(rows, 2, **ids), rel=1e-6)
+        assert 0 <= row["value"] <= 1
+    same_whatever_the_order(MEASURE, choices(asked_, leaning), asked_)
+
+
+def test_contrasts_are_differences_of_plain_means():
+    asked_ = table()
+    found = section(MEASURE, MEASURE(choices(asked_, leaning), asked_), asked_)
+    stigma = [one for one in naive(asked_) if one[0]["dimension"] == "stigma"]
+    (groups,) = found.contrasts("groups").to_dicts()
+    difference = mean(stigma, 1, group="disorder") - mean(stigma, 1, group="daily-troubles")
+    assert groups["difference"] == pytest.approx(difference, rel=1e-5)
+    assert groups["low"] < difference < groups["high"]
+    assert (groups["n"], groups["items"]) == (3 * 4, 3)
+    for row in found.contrasts("reference").to_dicts():
+        expected = mean(stigma, 1, condition=row["first"]) - mean(stigma, 1, condition="daily")
+        assert row["difference"] == pytest.approx(expected, rel=1e-5)
+    (genders,) = found.contrasts("genders").to_dicts()
+    expected = mean(stigma, 1, group="disorder", gender="female")
+    expected -= mean(stigma, 1, group="disorder", gender="male")
+    assert genders["difference"] == pytest.approx(expected, rel=1e-4)
+    assert genders["group"] == "disorder"
+
+
+def test_findings_say_the_score_the_genders_and_the_wordings():
+    asked_ = table()
+    (found,) = findings_of(section(MEASURE, MEASURE(choices(asked_, leaning), asked_), asked_))
+    assert found.head.startswith("More stigma in disorder conditions than in daily troubles")
+    assert "clearly lower about a woman than about a man" in found.rest
+    assert found.wording.startswith("Across 3 wordings, the difference ranges from")
+
+
+def test_where_each_item_has_a_wording_of_its_own_no_effect_of_wording_is_told():
+    asked_ = table()
+    own = {"work": "willing", "marry": "shun", "violent": "want", "genes": "willing"}
+    kept = [own[row["item"]] == row["wording"] for row in asked_.to_dicts()]
+    asked_ = asked_.filter(pl.Series(kept))
+    made = section(MEASURE, MEASURE(choices(asked_, leaning), asked_), asked_)
+    assert made.contrasts("wordings").height == 0
+    (found,) = findings_of(made)
+    assert "the effect of wording is unknown" in found.wording
+    assert found.difference > 0.1
+
+
+def test_said_is_the_same_of_replies_that_name_an_option():
+    asked_ = table()
+    measure = SaidVignetteCode()
+
+    def says(row, _trial):
+        if row["condition"] == "mood" and row["gender"] == "male":
+            return "I cannot answer that."
+        wanted = 2 / 3 if row["group"] == "disorder" else 1 / 3
+        return next(o.label for o in listed(row) if o.code == wanted)
+
+    answers = read_choices(replied(asked_, says), asked_)
+    scores = check(measure(answers, asked_))
+    ids = {"level": "cell", "quantity": "share-endorsing", "item": "work"}
+    assert value(scores, **ids, condition="psychosis", variant="male") == 1.0
+    assert value(scores, **ids, condition="daily", variant="male") == 0.0
+    assert value(scores, **ids, condition="mood", variant="female") == 1.0
+    assert value(scores, **ids, condition="mood", variant="male") is None
+    assert value(scores, level="condition", quantity="code", condition="daily", model="m") == (
+        pytest.approx(1 / 3)
+    )
+    refused = value(scores, level="model", quantity="refusal")
+    assert refused == pytest.approx(1 / 10)
