@@ -186,7 +186,7 @@ def test_the_same_line_twice_and_a_file_that_is_none_are_refused(tmp_path: Path)
         (
             "decisions",
             {"questions": Path("x"), "way_out": False},
-            "--no-way-out cannot be used with --questions: its questions are as they are.",
+            "--no-way-out cannot be used with --questions, which asks the questions of the file unchanged.",
         ),
     ],
 )
