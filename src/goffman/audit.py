@@ -23,7 +23,8 @@ from goffman.models.kinds import answers_to, kinds
 from goffman.models.precision import draw_sample
 from goffman.models.spec import check, load
 from goffman.options import AskOptions, Listener, MeasureOptions
-from goffman.questions import Asking, Question, parts_said, who_is_asked
+from goffman.prompts_asked import Question
+from goffman.questions import Asking, parts_said, who_is_asked
 from goffman.records import MASK, is_control
 from goffman.runs.ask import (
     Asked,

@@ -18,7 +18,7 @@ from goffman.score import measures_of
 if TYPE_CHECKING:
     from goffman.measures.base import Meaning
     from goffman.options import MeasureOptions
-    from goffman.questions import Question
+    from goffman.prompts_asked import Question
     from goffman.runs.manifest import Manifest
 
 NAMES = {
