@@ -164,14 +164,14 @@ def test_the_same_line_twice_and_a_file_that_is_none_are_refused(tmp_path: Path)
         (
             "vignettes",
             {"questions": Path("x")},
-            "--questions cannot be used with vignettes-said, because it has no questions of that "
+            "--questions cannot be used with vignettes-said, because its questions have another "
             "form.",
         ),
         (
             "social-distance",
             {"vignettes": Path("x")},
-            "--vignettes cannot be used with social-distance-said, because it has no questions of "
-            "that form.",
+            "--vignettes cannot be used with social-distance-said, because its questions have "
+            "another form.",
         ),
         (
             "coreference",
@@ -181,12 +181,14 @@ def test_the_same_line_twice_and_a_file_that_is_none_are_refused(tmp_path: Path)
         (
             "vignettes",
             {"vignettes": Path("x"), "wordings": ["scale"]},
-            "--wording cannot be used with --vignettes: its questions are as they are.",
+            "--wording cannot be used with --vignettes, which asks the questions of the file "
+            "unchanged.",
         ),
         (
             "decisions",
             {"questions": Path("x"), "way_out": False},
-            "--no-way-out cannot be used with --questions, which asks the questions of the file unchanged.",
+            "--no-way-out cannot be used with --questions, which asks the questions of the file "
+            "unchanged.",
         ),
     ],
 )
