@@ -120,7 +120,7 @@ class NextWord:
             if not found:
                 raise ModelError(
                     f"'{self._name}' has no token for the label '{label}' of an option, so that "
-                    "the option has no probability. Ask it for text: --form say."
+                    "the option has no probability. Ask it for text: --form said."
                 )
             self._spelled[label] = found
         return self._spelled[label]
