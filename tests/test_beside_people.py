@@ -11,6 +11,7 @@ import pytest
 
 from goffman.anchors.load import load_anchor
 from goffman.beside import ANCHORS_FILE, POINTS_FILE
+from goffman.runs.folder import RUN_NAMES
 from in_process import goffman
 
 MODEL = "bundled:mini-sentiment"
@@ -142,3 +143,8 @@ def test_two_runs_are_still_compared(run, tmp_path) -> None:
     done = goffman("compare", run, other)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("people-sentiment: ")
+
+
+def test_every_file_of_a_run_is_known_as_one(audited) -> None:
+    names = {path.name for path in audited[0].iterdir()}
+    assert names <= RUN_NAMES

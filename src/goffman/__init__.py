@@ -20,6 +20,7 @@ people are shown it.
     audit.py          audit(): the whole flow on one screen
     options.py        what an audit may be told
     questions.py      who is asked what, known before anyone is asked
+    prompts_asked.py  … which prompts of each instrument, and how often
     languages.py      whether answers are read in the language that they were asked in
     fit.py            whether what an audit is told fits the models that it asks
     chats.py          how an audit asks chat models, and what that will take
@@ -163,6 +164,7 @@ people are shown it.
       variance.py       how much of a table's variance lies in each of its factors
     estimates/        CONTRASTS that measures choose from
       contrast.py       one contrast: its test, effect and interval together
+      tabled.py         estimates as a table
       clear.py          what may be called clear
       verdict.py        whether a difference is relevant, small, absent or undecided
       sharing.py        what sentence pairs have in common
@@ -205,7 +207,7 @@ people are shown it.
       findings_pair_choices.py  … about two people as options
       findings_written.py  whom written sentences are about
       anchored.py       one model and instrument beside one anchor
-      findings_anchors.py  … in sentences
+      findings_anchors.py  findings_shares.py   … in sentences
       findings_agreement.py  whether text and probabilities agree
       findings_completions.py  begun replies: enough rated, and what is set apart
       findings_rarity.py  a difference beside that from rare but neutral conditions
@@ -259,7 +261,8 @@ people are shown it.
       listing.py        every condition with its numbers
       evidence.py       prompts and answers, packed small enough for a page
       figures.py  figures_together.py   every figure of a run; two measures together
-      figures_anchors.py  tables_anchors.py  anchored.py   models beside people
+      figures_anchors.py  figures_shares.py  tables_anchors.py  anchored.py   models, people
+      labels.py         which points of a scatter are named
       set_beside.py     a measured run set beside anchors anew
       images.py         figures as SVG, PNG, PDF, with no browser
       tables.py         every table of a run as CSV, Markdown and LaTeX

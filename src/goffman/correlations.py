@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from goffman.estimates.clear import points
-from goffman.estimates.together import Side, forms_together, sides
+from goffman.estimates.together import Side, advice_beside, forms_together, sides
 from goffman.presentation.numbers import corrected_said, ends, number
 from goffman.presentation.shown import plain
 
@@ -92,6 +92,7 @@ def _sides(sections: Mapping[str, Section], measures: Mapping[str, Measure]) -> 
     whose += [(model, model) for model in sorted(models)]
     known = {name: measures[name] for name in sections}
     pairs = [*sides(known, whose), *forms_together(known, whose)]
+    pairs += advice_beside(known, sorted(models))
     return {side.text(): side for pair in pairs for side in pair}
 
 
@@ -143,7 +144,18 @@ def _said(one: Correlation, *, briefly: bool) -> str:
     return (
         f"Across {row['n']} {one.noun.many}, {head}: r = {number(row['effect'])}{interval}, "
         f"{corrected_said(row)}."
-    ) + ("" if briefly else f"{_within(one)}{_covers(one)}")
+    ) + ("" if briefly else f"{_true_scores(row)}{_within(one)}{_covers(one)}")
+
+
+def _true_scores(row: Mapping[str, Any]) -> str:
+    """What r would be if both measured without error, where that is known and another number."""
+    value = row["second_effect"]
+    if value is None or number(value) == number(row["effect"]):
+        return ""
+    interval = ""
+    if row["second_effect_low"] is not None:
+        interval = f" ({ends(row['second_effect_low'], row['second_effect_high'])})"
+    return f" Without error of measurement on either side, r would be {number(value)}{interval}."
 
 
 def _covers(one: Correlation) -> str:

@@ -127,7 +127,7 @@ def test_each_question_is_set_against_people_s_and_gender_against_gender() -> No
             + 0.02 * (order == "reversed")
         )
 
-    found = against_people(*asked(value), {"vignettes-choice": Toy()}, [ANCHOR])
+    found, points = against_people(*asked(value), {"vignettes-choice": Toy()}, [ANCHOR])
     by = {(says.kind, says.dimension): estimate for says, estimate in found}
     assert set(by) == {
         ("anchor-difference", "work"),
@@ -149,11 +149,34 @@ def test_each_question_is_set_against_people_s_and_gender_against_gender() -> No
     assert gender.mean_first == pytest.approx(0.04)
     assert gender.mean_second == pytest.approx(theirs)
     assert work.family_size == 2
+    assert {(one["item"], one["value"], one["people"]) for one in points} == {
+        ("work", work.mean_first, people.value),
+        (
+            "genetics",
+            by["anchor-difference", "genetics"].mean_first,
+            SAID["genetics", "depression", "all"].value,
+        ),
+    }
     assert gender.family_size == 1
 
 
 def test_only_what_people_were_asked_is_compared() -> None:
     scores, prompts = asked(lambda *_: 0.5)
     other = scores.with_columns(condition=pl.lit("grief"))
-    assert against_people(other, prompts, {"vignettes-choice": Toy()}, [ANCHOR]) == []
-    assert against_people(scores, prompts, {"another": Toy()}, [ANCHOR]) == []
+    assert against_people(other, prompts, {"vignettes-choice": Toy()}, [ANCHOR]) == ([], [])
+    assert against_people(scores, prompts, {"another": Toy()}, [ANCHOR]) == ([], [])
+
+
+def test_each_question_in_a_wording_of_its_own_is_still_a_mean_and_a_gap_is_none() -> None:
+    """As a server is asked: no wording has both questions, which here both count."""
+    scores, prompts = asked(lambda item, *_: {"work": 0.2, "genetics": 0.6}[item])
+    own = (pl.col("item") == "work") == (pl.col("wording") == "w1")
+    both = {"vignettes-choice": Toy(counted="x")}
+    of_one = scores.filter(own).with_columns(dimension=pl.lit("x"))
+    found, _ = against_people(of_one, prompts, both, [ANCHOR])
+    (overall,) = [one for says, one in found if says.kind == "anchor-overall"]
+    assert overall.mean_first == pytest.approx(0.4)
+    assert overall.interval_over == GIVEN
+    gone = pl.when(pl.col("item") == "work").then(None).otherwise(pl.col("value"))
+    found, _ = against_people(of_one.with_columns(value=gone), prompts, both, [ANCHOR])
+    assert {says.kind for says, _ in found} == {"anchor-difference"}

@@ -95,7 +95,9 @@ def test_missing_values_are_left_out_and_too_few_say_nothing(tables) -> None:
     measures = {"social-distance": NegativeAttitude()}
     some = dict(list(tables.items())[:40])
     found, _ = beside_people(scores_of(some), NO_PROMPTS, measures, [ANCHOR])
-    assert set(found.filter(pl.col("kind") == "anchor")["n"]) == {40}
+    of_items = found.filter(pl.col("kind") == "anchor")
+    assert set(of_items["n"]) == {40}
+    assert set(of_items["left_out"]) == {53}
     few = dict(list(tables.items())[:9])
     found, points = beside_people(scores_of(few), NO_PROMPTS, measures, [ANCHOR])
     assert found.is_empty()

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from goffman.anchors.anchor import EVERYONE, error_of
+from goffman.estimates.clear import AGAINST_PEOPLE
 from goffman.estimates.contrast import Contrast
 from goffman.estimates.profiles import base_of
 from goffman.stats.correct import adjust
@@ -28,8 +29,10 @@ if TYPE_CHECKING:
 SHARE = "share-endorsing"
 """The quantity of a measure that is the share of answers which say what people's do."""
 
-DIFFERENCE, OVERALL, GENDER = "anchor-difference", "anchor-overall", "anchor-gender"
-"""Kinds: of one question; of the questions that count, together; of a man minus a woman."""
+DIFFERENCE, OVERALL, GENDER = AGAINST_PEOPLE
+
+MIXED = "mixed"
+"""In the place of a wording: each question in a wording of its own."""
 
 Found = list[tuple[Contrast, "Estimate"]]
 Said = Mapping[tuple[str, str, str], People]
@@ -65,17 +68,21 @@ class Shares:
     def by_wording(
         self, condition: str, items: Sequence[str], gender: str | None = None
     ) -> dict[str, float]:
-        """The model's mean over the items, by wording: only wordings that all of them have."""
+        """The model's mean over the items, by wording; none where an item has no value.
+
+        Where no wording was asked of all of them, one mean over whatever each was asked in.
+        """
         rows = self.rows.filter(pl.col("condition") == condition, pl.col("item").is_in(list(items)))
         if gender is not None:
             rows = rows.filter(pl.col("gender") == gender)
+        rows = rows.filter(pl.col("value").is_not_null())
         cells = rows.group_by("wording", "item").agg(pl.col("value").mean())
         means = cells.group_by("wording").agg(pl.col("value").mean(), n=pl.len()).sort("wording")
-        return {
-            wording: value
-            for wording, value, n in means.rows()
-            if n == len(items) and value is not None
-        }
+        found = {wording: value for wording, value, n in means.rows() if n == len(items)}
+        if found or rows["item"].n_unique() < len(items):
+            return found
+        of_items = rows.group_by("item").agg(pl.col("value").mean())
+        return {MIXED: float(of_items["value"].to_numpy().mean())}
 
 
 def against_people(
@@ -83,9 +90,13 @@ def against_people(
     prompts: pl.DataFrame,
     measures: Mapping[str, Measured],
     anchors: Sequence[Anchor],
-) -> Found:
-    """Every difference between a model's shares and people's, each kind a family, by Holm."""
+) -> tuple[Found, list[dict[str, Any]]]:
+    """Every difference between a model's shares and people's; and rows of ANCHOR_POINTS.
+
+    Each kind is a family, by Holm.
+    """
     found: Found = []
+    points: list[dict[str, Any]] = []
     for anchor in anchors:
         if anchor.compare != "difference":
             continue
@@ -98,7 +109,29 @@ def against_people(
                 family = f"{kind}: {one.instrument}, {one.measure}, {one.model}, {one.anchor}"
                 kept = adjust([estimate for _, estimate in rows], family=family, method="holm")
                 found += zip([says for says, _ in rows], kept, strict=True)
-    return found
+                points += _points(anchor, rows) if kind == DIFFERENCE else ()
+    return found, points
+
+
+def _points(anchor: Anchor, rows: Found) -> Iterator[dict[str, Any]]:
+    """Both sides of each question and condition."""
+    said = {(one.item, one.condition): one for one in anchor.latest() if one.gender == EVERYONE}
+    for says, estimate in rows:
+        people = said[str(says.dimension), str(says.group)]
+        yield {
+            "anchor": anchor.id,
+            "item": says.dimension,
+            "instrument": says.instrument,
+            "measure": says.measure,
+            "quantity": says.quantity,
+            "model": says.model,
+            "condition": says.group,
+            "value": estimate.mean_first,
+            "people": people.value,
+            "low": people.low,
+            "high": people.high,
+            "n": people.n,
+        }
 
 
 def _fitting(
@@ -121,7 +154,6 @@ def _fitting(
             pl.col("instrument") == instrument,
             pl.col("level") == "prompt",
             pl.col("quantity") == SHARE,
-            pl.col("value").is_not_null(),
         ).join(genders, on="prompt_id")
         rows = rows.with_columns(
             gender=pl.col("gender_of"),

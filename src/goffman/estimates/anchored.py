@@ -10,13 +10,15 @@ import numpy as np
 import polars as pl
 
 from goffman.anchors.anchor import EVERYONE, error_of
+from goffman.estimates.against_people import against_people
 from goffman.estimates.contrast import Contrast
 from goffman.estimates.profiles import base_of, by_condition, by_occupation
+from goffman.estimates.tabled import estimate_table
 from goffman.estimates.verdict import Verdict
 from goffman.stats.correct import adjust
 from goffman.stats.outlying import residuals
 from goffman.stats.profile import LEAST, Profile, related
-from goffman.tables import ANCHOR_POINTS, CONTRASTS, VERDICTS, estimate_table, schema
+from goffman.tables import ANCHOR_POINTS, CONTRASTS, VERDICTS, schema
 
 if TYPE_CHECKING:
     from goffman.anchors.anchor import Anchor, AnchorValue
@@ -76,7 +78,7 @@ def beside_people(
     measures: Mapping[str, Measured],
     anchors: Sequence[Anchor],
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """CONTRASTS + ESTIMATES + VERDICTS of correlations, and ANCHOR_POINTS, for all that fit.
+    """CONTRASTS + ESTIMATES + VERDICTS of correlations and shares, and ANCHOR_POINTS.
 
     ``measures`` are by instrument; ``scores`` without those of controls.
     """
@@ -86,6 +88,8 @@ def beside_people(
         for one in _fitting(scores, prompts, measures, anchor):
             found += correlated(one)
             points += _points(one)
+    shares, more = against_people(scores, prompts, measures, anchors)
+    found, points = [*found, *shares], [*points, *more]
     return anchor_table(found), pl.DataFrame(points, schema=schema(ANCHOR_POINTS))
 
 
@@ -123,6 +127,7 @@ def correlated(one: Beside) -> Found:
         for kind, coefficient in (("anchor", "pearson"), ("anchor-rank", "spearman")):
             says = one.contrast(kind, item)
             estimate = related(profile, coefficient, contrast=says.text)  # type: ignore[arg-type]
+            estimate = replace(estimate, left_out=len(one.people[item]) - len(places))
             found.setdefault(kind, []).append((says, estimate))
         if len({one.answers.categories[place] for place in places}) > 1:
             says = one.contrast("anchor-partial", item)
@@ -215,7 +220,7 @@ def _condition(of: Answers, place: int) -> dict[str, Any]:
 
 
 def anchor_table(found: Found) -> pl.DataFrame:
-    """CONTRASTS + ESTIMATES + VERDICTS; a correlation has no smallest size, so no verdict."""
+    """CONTRASTS + ESTIMATES + VERDICTS; no smallest difference is declared, so no verdict."""
     what = pl.DataFrame([asdict(one) for one, _ in found], schema=schema(CONTRASTS))
     none = pl.DataFrame([asdict(Verdict()) for _ in found], schema=schema(VERDICTS))
     return pl.concat([what, estimate_table([one for _, one in found]), none], how="horizontal")

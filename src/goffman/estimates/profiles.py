@@ -11,8 +11,8 @@ import polars as pl
 
 from goffman.estimates.contrast import cube, in_order
 from goffman.estimates.sharing import FEMALE
-from goffman.estimates.together import FORMS, MAIN_VARIANT
 from goffman.records import BASELINE
+from goffman.stats.profile import Profile
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,6 +20,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Values = NDArray[np.float64]
+
+MAIN_VARIANT = "with-names"
+
+FORMS = ("-completion", "-choice", "-said", "-written")
+"""How the ids of an instrument's forms end that measure one construct."""
 
 OF_OCCUPATIONS = {"preference": "she-over-he", "bias": "she-minus-he"}
 """A measure's main number → what it comes to for one occupation: log P(she) − log P(he), or the
@@ -57,6 +62,17 @@ class Answers:
     errors: Values | None = None
     """Standard errors of the values, where there is no table."""
 
+    def reliability(self, conditions: Sequence[str]) -> float | None:
+        """Of the values over these conditions; None: not known."""
+        places = [at for at, name in enumerate(self.conditions) if name in {*conditions}]
+        profile = Profile(
+            model=self.values[places],
+            people=self.values[places],
+            table=None if self.table is None else self.table[places],
+            model_error=None if self.errors is None else self.errors[places],
+        )
+        return profile.reliability()[0] if places else None
+
 
 def base_of(instrument: str) -> str:
     """The id of the instrument that a form belongs to."""
@@ -65,9 +81,14 @@ def base_of(instrument: str) -> str:
     return instrument
 
 
+def correlated_quantity(measure: Measured) -> str:
+    """The number that is correlated: a probability where the measure names one, not its labels."""
+    return str(getattr(measure, "correlated", measure.quantity))
+
+
 def by_condition(scores: pl.DataFrame, instrument: str, measure: Measured) -> Iterator[Answers]:
     """Of each model its numbers over the conditions; ``scores`` of any instruments."""
-    quantity = str(getattr(measure, "correlated", measure.quantity))
+    quantity = correlated_quantity(measure)
     rows = scores.filter(
         pl.col("instrument") == instrument,
         pl.col("quantity") == quantity,
@@ -80,6 +101,7 @@ def by_condition(scores: pl.DataFrame, instrument: str, measure: Measured) -> It
         of_model = of.unique("condition", keep="first", maintain_order=True).sort("condition")
         conditions = of_model["condition"].to_list()
         asked = rows.filter(pl.col("level") == "prompt", pl.col("model") == model)
+        table = _table(asked, conditions)
         yield Answers(
             instrument=instrument,
             measure=measure.name,
@@ -89,7 +111,8 @@ def by_condition(scores: pl.DataFrame, instrument: str, measure: Measured) -> It
             groups=of_model["group"].fill_null("").to_list(),
             categories=of_model["category"].fill_null("").to_list(),
             values=of_model["value"].to_numpy().astype(np.float64),
-            table=_table(asked, conditions),
+            table=table,
+            errors=_errors(asked, conditions) if table is None else None,
         )
 
 
@@ -108,6 +131,22 @@ def _table(prompts: pl.DataFrame, conditions: Sequence[str]) -> Values | None:
         return None
     sums = np.where(there, whole, 0.0).sum(axis=2, keepdims=True)
     return np.asarray(sums / there.sum(axis=2, keepdims=True), dtype=np.float64)
+
+
+def _errors(prompts: pl.DataFrame, conditions: Sequence[str]) -> Values | None:
+    """Standard errors over items, where each condition has some of its own; None: it has not.
+
+    Items that nearly all conditions share move all of them alike, which is no error of a profile.
+    """
+    cells = prompts.filter(pl.col("value").is_not_null()).group_by("condition", "item")
+    means = cells.agg(pl.col("value").mean())
+    if means.height > len(conditions) * means["item"].n_unique() / 2:
+        return None
+    each = means.group_by("condition").agg(error=pl.col("value").std() / pl.len().sqrt())
+    known = dict(each.rows())
+    errors = [known.get(condition) for condition in conditions]
+    found = [error for error in errors if error is not None]
+    return np.array(found, dtype=np.float64) if found and len(found) == len(errors) else None
 
 
 def by_occupation(

@@ -10,13 +10,21 @@ from typing import Protocol
 import polars as pl
 
 from goffman.estimates.contrast import Comparing, Contrast
+from goffman.estimates.profiles import (
+    FORMS,
+    MAIN_VARIANT,
+    Answers,
+    base_of,
+    by_condition,
+    correlated_quantity,
+)
 from goffman.estimates.scored import Found
 from goffman.records import BASELINE
+from goffman.stats.profile import of_true_scores
 
-MAIN_VARIANT = "with-names"
-
-FORMS = ("-completion", "-choice", "-said", "-written")
-"""How the ids of an instrument's forms end that measure one construct."""
+DECISIONS = "decisions"
+SAYS_OF_GROUPS = ("social-distance", "people-sentiment")
+"""What a model would advise, and the instruments of the same conditions that might predict it."""
 
 
 class Correlated(Protocol):
@@ -91,19 +99,15 @@ def sides(
                 Side(
                     instrument=instrument,
                     measure=measures[instrument].name,
-                    quantity=_correlated(measures[instrument]),
-                    finer=_correlated(measures[instrument]) != measures[instrument].quantity,
+                    quantity=correlated_quantity(measures[instrument]),
+                    finer=correlated_quantity(measures[instrument])
+                    != measures[instrument].quantity,
                     model=model,
                     only=len(of) == 1,
                 )
                 for instrument, model, of in zip(asked, whose, (firsts, seconds), strict=True)
             )
             yield one, other
-
-
-def _correlated(measure: Correlated) -> str:
-    """The number that is correlated: a probability where the measure names one, not its labels."""
-    return str(getattr(measure, "correlated", measure.quantity))
 
 
 def forms_together(
@@ -119,21 +123,32 @@ def forms_together(
         for ending in FORMS:
             base = base.removesuffix(ending)
         by_base.setdefault(base, []).append(instrument)
-    names = [measure.name for measure in measures.values()]
     pairs = [two for forms in by_base.values() for two in itertools.combinations(forms, 2)]
     for asked, whose in itertools.product(pairs, [one for one in models if None not in one]):
-        one, other = (
-            Side(
-                instrument=instrument,
-                measure=measures[instrument].name,
-                quantity=_correlated(measures[instrument]),
-                finer=_correlated(measures[instrument]) != measures[instrument].quantity,
-                model=model,
-                only=names.count(measures[instrument].name) == 1,
-            )
-            for instrument, model in zip(asked, whose, strict=True)
-        )
-        yield one, other
+        yield _side(measures, asked[0], whose[0]), _side(measures, asked[1], whose[1])
+
+
+def advice_beside(
+    measures: Mapping[str, Correlated], models: Iterable[str]
+) -> Iterator[tuple[Side, Side]]:
+    """What each model says of a group, and what it would advise about the same."""
+    says = [name for name in measures if base_of(name) in SAYS_OF_GROUPS]
+    advises = [name for name in measures if base_of(name) == DECISIONS]
+    for one, other, model in itertools.product(says, advises, models):
+        yield _side(measures, one, model), _side(measures, other, model)
+
+
+def _side(measures: Mapping[str, Correlated], instrument: str, model: str | None) -> Side:
+    measure = measures[instrument]
+    quantity = correlated_quantity(measure)
+    return Side(
+        instrument=instrument,
+        measure=measure.name,
+        quantity=quantity,
+        finer=quantity != measure.quantity,
+        model=model,
+        only=[one.name for one in measures.values()].count(measure.name) == 1,
+    )
 
 
 def measures_together(
@@ -148,6 +163,7 @@ def measures_together(
     conditions. Where one model answered each of the two, all models are that pair, tested once.
     """
     forms = _of_forms(scores, measures)
+    profiles = _profiles(scores, measures)
     for one, other in [*sides(measures, [(None, None), *pairs]), *forms]:
         if one.model is None and pairs and _alone(scores, one) and _alone(scores, other):
             continue
@@ -165,16 +181,43 @@ def measures_together(
                 second=other.text(),
             )
             of = both if group is None else both.filter(pl.col("group") == group)
-            yield says, compare.correlated(says, of["value"].to_list(), of["other"].to_list())
+            found = compare.correlated(says, of["value"].to_list(), of["other"].to_list())
+            reliable = [_reliability(profiles, side, of["condition"]) for side in (one, other)]
+            # Forms of one instrument share their sentences, and so their errors.
+            apart = base_of(one.instrument) != base_of(other.instrument)
+            yield says, of_true_scores(found, *reliable) if apart else found
+
+
+def _profiles(
+    scores: pl.DataFrame, measures: Mapping[str, Correlated]
+) -> dict[tuple[str, str | None], Answers]:
+    """By instrument and model: its numbers over conditions."""
+    return {
+        (name, answers.model): answers
+        for name, measure in measures.items()
+        for answers in by_condition(scores, name, measure)
+    }
+
+
+def _reliability(
+    profiles: Mapping[tuple[str, str | None], Answers], side: Side, conditions: pl.Series
+) -> float | None:
+    """Of a side over these conditions; None: not known, as over all models."""
+    answers = profiles.get((side.instrument, side.model))
+    return None if answers is None else answers.reliability(conditions.to_list())
 
 
 def _of_forms(
     scores: pl.DataFrame, measures: Mapping[str, Correlated]
 ) -> Iterator[tuple[Side, Side]]:
-    """Every two forms of an instrument, of each model that answered one with each of the other."""
+    """Every two forms of an instrument, of each model that answered; and what each would advise."""
     answered = {*scores.select("instrument", "model").drop_nulls().unique().rows()}
     models = sorted({model for _, model in answered})
-    for one, other in forms_together(measures, itertools.product(models, models)):
+    pairs = [
+        *forms_together(measures, list(itertools.product(models, models))),
+        *advice_beside(measures, models),
+    ]
+    for one, other in pairs:
         there = (one.instrument, one.model) in answered
         if there and (other.instrument, other.model) in answered:
             yield one, other

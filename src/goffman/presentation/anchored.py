@@ -72,6 +72,11 @@ class AnchoredModel:
         order = pl.col("effect").abs()
         return found.sort(order, descending=True, maintain_order=True).to_dicts()
 
+    def differences(self, kind: str) -> Sequence[Row]:
+        """The differences of a kind, in the order of the table."""
+        found = self.estimates.filter(pl.col("kind") == kind, pl.col("difference").is_not_null())
+        return found.to_dicts()
+
     def row(self, kind: str, item: str) -> Row | None:
         """The estimate of a kind for an item of the anchor, over all conditions."""
         return next((row for row in self.rows(kind) if row["dimension"] == item), None)

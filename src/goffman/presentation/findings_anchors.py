@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from goffman.estimates.clear import CLEAR, points
+from goffman.presentation.findings_shares import shares_said
 from goffman.presentation.numbers import corrected_said, ends, number, p_said
 from goffman.presentation.shown import plain
 
@@ -40,6 +41,8 @@ def anchor_said(one: AnchoredModel) -> AnchorSaid:
     """The sentences for one model; of one that cannot do the task, only that."""
     if failing := one.unmeasurable:
         return _saying(one, f"Not stated: {failing.model} is {failing.mark}", "")
+    if one.about.compare == "difference":
+        return _saying(one, *shares_said(one))
     rows = one.rows("anchor")
     if not rows:
         reasons = one.estimates["reason"].drop_nulls().unique(maintain_order=True).to_list()
@@ -69,7 +72,8 @@ def _numbers(row: Mapping[str, Any], sign: str = "r") -> str:
 def _head(one: AnchoredModel, rows: Sequence[Mapping[str, Any]]) -> tuple[str, str]:
     """The strongest clear relation, or that there is none; and its numbers."""
     best = next((row for row in rows if points(row)), rows[0])
-    across, its = f"Across {best['n']} {one.many}", f"Its {one.quantity}"
+    whole = f" of {best['n'] + best['left_out']}" if best["left_out"] else ""
+    across, its = f"Across {best['n']}{whole} {one.many}", f"Its {one.quantity}"
     item = one.item(best["dimension"])
     if points(best):
         moves = "rises" if best["effect"] > 0 else "falls"
@@ -79,7 +83,7 @@ def _head(one: AnchoredModel, rows: Sequence[Mapping[str, Any]]) -> tuple[str, s
     names = [one.item(name) for name in one.about.items]
     listed = f"{', '.join(names[:-1])} and {names[-1]}"
     return (
-        f"{its} has no clear relation with any of {len(names)} ratings",
+        f"{its} has no clear relation with any of {len(names)} dimensions",
         f"{across}, the strongest of {listed} is {item}: {_numbers(best)}.",
     )
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from goffman.estimates.against_people import DIFFERENCE, OVERALL
 from goffman.estimates.clear import points
 from goffman.presentation.findings_anchors import anchor_said
+from goffman.presentation.findings_shares import in_points, percent
 from goffman.presentation.numbers import decimals, p_value
 from goffman.terminal import printable
 
@@ -31,6 +33,9 @@ def anchors_shown(run: MeasuredRun) -> Iterator[dict[str, Any]]:
             ],
             "said": [anchor_said(one) for one in models],
             "rows": [row for one in models if not one.unmeasurable for row in _rows(one)],
+            "differences": [
+                row for one in models if not one.unmeasurable for row in _differences(one)
+            ],
             "limits": [printable(text) for text in about.limits],
             "citation": printable(about.citation),
             "version": printable(about.version),
@@ -55,6 +60,26 @@ def _rows(one: AnchoredModel) -> Iterator[dict[str, str]]:
             "true": "–" if row["second_effect"] is None else _decimals(row["second_effect"]),
             "ranks": "–" if ranks is None else _decimals(ranks["effect"]),
             "partial": "–" if partial is None else _decimals(partial["effect"]),
+        }
+
+
+def _differences(one: AnchoredModel) -> Iterator[dict[str, str]]:
+    """A row for each condition over all questions that count, then for each question."""
+    for row in (*one.differences(OVERALL), *one.differences(DIFFERENCE)):
+        item = row["dimension"]
+        ends = "–"
+        if row["low"] is not None:
+            ends = f"{in_points(row['low'])} to {in_points(row['high'])}"
+        yield {
+            "about": f"{one.section.instrument}, {one.shown}",
+            "condition": one.called(row["group"]),
+            "item": "all that count as stigma" if item is None else one.item(item),
+            "model": percent(row["mean_first"]),
+            "people": percent(row["mean_second"]),
+            "difference": in_points(row["difference"]),
+            "interval": ends,
+            "p": "" if row["p_adjusted"] is None else p_value(row["p_adjusted"]),
+            "is_clear": "yes" if points(row) else "no",
         }
 
 

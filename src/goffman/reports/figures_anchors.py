@@ -9,22 +9,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from goffman.estimates.against_people import DIFFERENCE
 from goffman.presentation.figure import Figure, choice, chosen, data, figure, tip, view
 from goffman.presentation.numbers import tick
+from goffman.reports.figures_shares import shares
+from goffman.reports.labels import spaced
 from goffman.terminal import printable
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from goffman.presentation.anchored import AnchoredModel
     from goffman.presentation.figure import Spec
 
-NAMED = 9
-"""Points whose name is written beside them."""
-
-APART = 0.045
-"""Of the height: names nearer to each other would lie over each other."""
-
-WIDE = 0.3
-"""Of the width: the room that a name takes."""
+    Values = NDArray[np.float64]
 
 PART = "beside-people"
 """In the id of each of these figures."""
@@ -34,10 +32,11 @@ def beside_people(found: Sequence[AnchoredModel]) -> Iterator[Figure]:
     """A scatter for each instrument and anchor, in which its reader chooses item and model."""
     by_both: dict[tuple[str, str], list[AnchoredModel]] = {}
     for one in found:
-        if one.unmeasurable is None and one.rows("anchor"):
+        if one.unmeasurable is None and (one.rows("anchor") or one.differences(DIFFERENCE)):
             by_both.setdefault((one.anchor, one.section.instrument), []).append(one)
     for models in by_both.values():
-        yield _scatter(models)
+        of_shares = models[0].about.compare == "difference"
+        yield shares(models, part=PART) if of_shares else _scatter(models)
 
 
 def _scatter(models: Sequence[AnchoredModel]) -> Figure:
@@ -46,7 +45,7 @@ def _scatter(models: Sequence[AnchoredModel]) -> Figure:
     items = [first.item(row["dimension"]) for row in first.rows("anchor")]
     points = pl.concat([_points(one, name) for one in models for name in one.about.items])
     choices = (
-        *choice("item", "People’s rating", items),
+        *choice("item", "What people said", items),
         *choice("model", "Model", [one.shown for one in models]),
     )
     spec = view(
@@ -93,26 +92,13 @@ def _points(one: AnchoredModel, item: str) -> pl.DataFrame:
     )
 
 
-def _labels(across: np.ndarray, up: np.ndarray, names: Sequence[str]) -> list[str | None]:
-    """Names of the points farthest from the line, no two of them over each other."""
-    found: list[str | None] = [None] * len(names)
-    if len(names) < 3 or np.ptp(across) == 0 or np.ptp(up) == 0:
-        return found
+def _labels(across: Values, up: Values, names: Sequence[str]) -> list[str | None]:
+    """Names of points that are farther from the line than most."""
+    if len(names) < 3 or np.ptp(across) == 0:
+        return [None] * len(names)
     slope, start = np.polyfit(across, up, 1)
     far = np.abs(up - start - slope * across)
-    usual = float(np.sqrt((far**2).mean()))
-    height = (up - up.min()) / np.ptp(up)
-    place = (across - across.min()) / np.ptp(across)
-    taken: list[int] = []
-    for at in np.argsort(-far, kind="stable").tolist():
-        if far[at] < usual:
-            break
-        near = (abs(height[at] - height[other]) < APART for other in taken)
-        wide = (abs(place[at] - place[other]) < WIDE for other in taken)
-        if len(taken) < NAMED and not any(a and b for a, b in zip(near, wide, strict=True)):
-            taken.append(at)
-            found[at] = names[at]
-    return found
+    return spaced(across, up, far, names, least=float(np.sqrt((far**2).mean())))
 
 
 def _axes(one: AnchoredModel) -> Spec:

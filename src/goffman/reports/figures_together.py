@@ -40,15 +40,9 @@ def _scatter(
     interval = f", 95% interval {ends(low, high)}" if low is not None else ""
     r = number(row["effect"])
     one, other = sides
-    upward, labels = (
-        other.presentation.axis,
-        "how often the classifier labels sentences about the condition as",
-    )
-    if found.second.finer:
-        upward = "Probability of the label “negative”"
-        labels = "the probability that the classifier labels sentences about the condition as"
+    upward, title, described = _said_of(found, one, other)
     said = f"{row['effect_name']} = {r}{interval}, over {row['n']} {one.noun.many}"
-    about = tip(("name", one.noun.headed.one), ("group", "Group"), ("value", "Words"))
+    about = tip(("name", one.noun.headed.one), ("group", "Group"), ("value", "Across"))
     spec = view(
         data(points, "condition", "name", "group", "category", "value", "other"),
         [
@@ -60,7 +54,7 @@ def _scatter(
                 "mark": {"type": "point", "cursor": "pointer"},
                 "encoding": {
                     **coloured("group", one.groups()),
-                    "tooltip": [*about, *tip(("other", "Outcomes"))],
+                    "tooltip": [*about, *tip(("other", "Up"))],
                 },
             },
         ],
@@ -75,12 +69,28 @@ def _scatter(
     return figure(
         one,
         name,
-        title=f"Words and labels, {one.noun.one} by {one.noun.one}",
+        title=title,
         description=(
-            f"Each mark is one {one.noun.one}. Horizontal axis: the negativity of the words "
-            f"that masked models fill in. Vertical axis: {labels} negative. {said}; the interval "
-            f"covers other {one.noun.many}, not other sentences. The dashed line is the "
-            "least-squares fit."
+            f"Each mark is one {one.noun.one}. {described} {said}; the interval covers other "
+            f"{one.noun.many}, not other sentences. The dashed line is the least-squares fit."
         ),
         spec=spec,
     )
+
+
+def _said_of(found: Correlation, one: Section, other: Section) -> tuple[str, str, str]:
+    """The vertical axis, the title, and what the two axes are in words."""
+    by = f"{one.noun.one} by {one.noun.one}"
+    if (one.measure, other.measure) != ("negative-attitude", "negative-sentiment"):
+        axes = (
+            f"Horizontal axis: {found.first.text(model=found.models[0])}. "
+            f"Vertical axis: {found.second.text(model=found.models[1])}."
+        )
+        return other.presentation.axis, f"{one.instrument} and {other.instrument}, {by}", axes
+    upward = other.presentation.axis
+    labels = "how often the classifier labels sentences about the condition as"
+    if found.second.finer:
+        upward = "Probability of the label “negative”"
+        labels = "the probability that the classifier labels sentences about the condition as"
+    words = "Horizontal axis: the negativity of the words that masked models fill in."
+    return upward, f"Words and labels, {by}", f"{words} Vertical axis: {labels} negative."

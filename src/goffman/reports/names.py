@@ -24,6 +24,9 @@ INSTRUMENT.WHAT[.GROUP][.PART][MODEL, VARIANT], such as social-distance.gap[robe
     anchor.ANCHOR.ITEM  of a measure with what people said; anchor-rank: of ranks;
                     anchor-in-category: among conditions of the same category;
                     anchor-within.ANCHOR.ITEM.GROUP: within a group
+    minus-people.ANCHOR.ITEM.CONDITION  the model's share minus people's;
+                    minus-people-overall.ANCHOR.CONDITION: over the items that count;
+                    gender-minus-people.ANCHOR.CONDITION: a man minus a woman, minus people's
 
 Of a number that is not the one by which the measure is known, gap-of-NUMBER, models-of-NUMBER …
 """
@@ -34,7 +37,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from goffman.estimates.clear import ANCHORED, CORRELATIONS
+from goffman.estimates.clear import AGAINST_PEOPLE, ANCHORED, CORRELATIONS
 from goffman.score import measures_of
 
 if TYPE_CHECKING:
@@ -70,6 +73,9 @@ WHAT = {
     "anchor-rank": "anchor-rank",
     "anchor-partial": "anchor-in-category",
     "anchor-within": "anchor-within",
+    "anchor-difference": "minus-people",
+    "anchor-overall": "minus-people-overall",
+    "anchor-gender": "gender-minus-people",
 }
 """The kind of a contrast → its word in a name."""
 
@@ -142,7 +148,7 @@ def _path(row: Mapping[str, Any], measure: Measure | None, *, groups: set[str]) 
     """Before the bracket; the group that the instrument is about goes without saying."""
     about = getattr(measure, "contrast", None)
     parts = [row["instrument"], _what(row, measure)]
-    if row["kind"] in ANCHORED:
+    if row["kind"] in {*ANCHORED, *AGAINST_PEOPLE}:
         parts += [row["second"], row["dimension"], row["group"]]
         return ".".join(_word(part) for part in parts if part)
     group, dimension = row["group"], row["dimension"]
@@ -160,7 +166,8 @@ def _what(row: Mapping[str, Any], measure: Measure | None) -> str:
     """The kind of contrast, and of which number where it is not the measure's own."""
     what = WHAT.get(row["kind"], row["kind"])
     known = measure is None or row["quantity"] == _main(measure)
-    plain = known or row["kind"] in {"genders", "groups-as-asked", *CORRELATIONS, *ANCHORED}
+    beside = {*CORRELATIONS, *ANCHORED, *AGAINST_PEOPLE}
+    plain = known or row["kind"] in {"genders", "groups-as-asked", *beside}
     return what if plain else f"{what}-of-{row['quantity']}"
 
 

@@ -139,27 +139,36 @@ def _tested(
     p = 2 * float(special.stdtr(df_all, -abs(z / error)))
     found: dict[str, object] = {"effect": r, "effect_low": low, "effect_high": high}
     found |= {"statistic": z / error, "df": df_all, "p": max(p, float(np.finfo(float).tiny))}
-    if coefficient == "pearson":
-        found |= _of_true_scores(profile, r, low, high)
-    return _with(base, **found)
-
-
-def _of_true_scores(profile: Profile, r: float, low: float, high: float) -> dict[str, object]:
-    """The correlation without what both sides measure imprecisely; nothing where that is unknown.
-
-    Where people's reliability is not known it is taken as 1: the correction is then too small.
-    """
+    tested = _with(base, **found)
+    if coefficient == "spearman":
+        return tested
     model, people = profile.reliability()
-    if model is None or min(model, people or 1.0) < LEAST_RELIABLE:
-        return {}
-    by = math.sqrt(model * (people if people is not None else 1.0))
-    ends = [max(-1.0, min(1.0, value / by)) for value in (r, low, high)]
-    return {
-        "second_effect": ends[0],
-        "second_effect_name": TRUE_SCORES if people is not None else f"{TRUE_SCORES}, model's side",
-        "second_effect_low": ends[1],
-        "second_effect_high": ends[2],
-    }
+    corrected = of_true_scores(tested, model, 1.0 if people is None else people)
+    if people is None and corrected.second_effect is not None:
+        # Taken as 1 it makes the correction too small, never too large.
+        corrected = _with(corrected, second_effect_name=f"{TRUE_SCORES}, model's side")
+    return corrected
+
+
+def of_true_scores(found: Estimate, one: float | None, other: float | None) -> Estimate:
+    """The correlation, and beside it that without what both sides measure imprecisely.
+
+    ``one``, ``other``: their reliabilities; as it was where either is not known, or too low.
+    """
+    if found.effect is None or one is None or other is None or min(one, other) < LEAST_RELIABLE:
+        return found
+    by = math.sqrt(one * other)
+    value, low, high = (
+        None if end is None else max(-1.0, min(1.0, end / by))
+        for end in (found.effect, found.effect_low, found.effect_high)
+    )
+    return _with(
+        found,
+        second_effect=value,
+        second_effect_name=TRUE_SCORES,
+        second_effect_low=low,
+        second_effect_high=high,
+    )
 
 
 def _from_errors(values: Values, errors: Values | None) -> float | None:

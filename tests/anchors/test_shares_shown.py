@@ -1,0 +1,102 @@
+"""A run of the vignettes whose shares are made: what is said and drawn of them beside people's."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import polars as pl
+import pytest
+import torch
+
+from goffman.anchors.load import every_anchor, load_anchor
+from goffman.audit import audit
+from goffman.beside import set_beside
+from goffman.options import AskOptions
+from goffman.presentation.findings_anchors import anchor_said
+from goffman.reports.anchored import anchors_shown
+from goffman.reports.figures_anchors import beside_people
+from goffman.reports.names import named
+from goffman.reports.run import MeasuredRun, read_run
+from goffman.reports.tables_anchors import anchor_tables
+from goffman.runs.manifest import with_anchors
+from tiny_chat import make_causal
+
+PEOPLE = {
+    (one.item, one.condition, one.gender): one.value
+    for one in load_anchor("gss-vignettes").latest()
+}
+UP = 0.25
+"""So much more stigmatizing than people is the made model about depression."""
+
+
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory) -> Path:
+    torch.set_num_threads(1)
+    model = str(make_causal("llama", tmp_path_factory.mktemp("causal"), chat=False))
+    folder = tmp_path_factory.mktemp("vignettes") / "run"
+    options = AskOptions(forms=("choice",), controls=False, thorough=True)
+    audit([model], instruments=["vignettes"], output=folder, options=options)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def run(asked) -> MeasuredRun:
+    """The run as if the model answered as people do, but for depression; wordings differ a little."""
+    measured = read_run(asked)
+    genders = dict(measured.prompts.select("prompt_id", "gender").rows())
+    wordings = measured.prompts["wording"].unique().sort().to_list()
+
+    def share(row) -> float:
+        people = PEOPLE[row["item"], row["condition"], genders[row["prompt_id"]]]
+        off = 0.01 * (wordings.index(row["wording"]) - (len(wordings) - 1) / 2)
+        return min(1.0, people + off + UP * (row["condition"] == "depression"))
+
+    made = (pl.col("quantity") == "share-endorsing") & (pl.col("level") == "prompt")
+    shares = measured.scores.filter(made)
+    values = [share(row) for row in shares.iter_rows(named=True)]
+    scores = pl.concat(
+        [measured.scores.filter(~made), shares.with_columns(value=pl.Series(values))]
+    )
+    people = set_beside(scores, measured.prompts, measured.manifest, every_anchor())
+    assert list(people.anchors) == ["gss-vignettes"]
+    manifest = with_anchors(measured.manifest, people.anchors)
+    return replace(
+        measured,
+        scores=scores,
+        manifest=manifest,
+        anchors=people.estimates,
+        anchor_points=people.points,
+    )
+
+
+def test_it_is_said_about_whom_the_model_is_harder_than_people(run) -> None:
+    (one,) = run.anchored
+    said = anchor_said(one)
+    assert said.head == "It is more stigmatizing than people about depression"
+    assert "depression" in said.text
+    assert "+2" in said.text
+    more = " ".join(said.more)
+    assert "of 75 differ clearly from people." in more
+    # A man moves the made model as he moves people.
+    assert "A man described instead of a woman:" in more
+    assert "None of these differs clearly from people's." in more
+    assert "The intervals cover other respondents and other wordings." in more
+
+
+def test_page_figure_tables_and_gates_have_the_differences(run) -> None:
+    (shown,) = anchors_shown(run)
+    assert len(shown["differences"]) == 5 + 75
+    assert shown["rows"] == []
+    (figure,) = beside_people(run.anchored)
+    points = figure.spec["data"]["values"]
+    assert len(points) == 75
+    assert {one["name"] for one in points} == set(figure.choices[0].options)
+    assert any(one["label"] for one in points)
+    names = {table.name for table in anchor_tables(run)}
+    assert names == {"beside-people", "beside-people-points"}
+    paths = {one.path for one in named(run.every_estimate, run.manifest)}
+    form = "vignettes-choice"
+    assert f"{form}.minus-people.gss-vignettes.work.depression" in paths
+    assert f"{form}.minus-people-overall.gss-vignettes.depression" in paths
+    assert f"{form}.gender-minus-people.gss-vignettes.depression" in paths
