@@ -126,7 +126,7 @@ def _unread(section: Section, model: str) -> str:
     """That most replies name nobody, before anything is said of those that do."""
     named = of_model(section.rows("prompt", ("correct", "incorrect")), model)
     every = of_model(section.rows("prompt", "correct"), model).height
-    share = named["value"].sum() / every if every else 1.0
+    share = float(named["value"].sum()) / every if every else 1.0
     if share >= MOST_UNREAD:
         return ""
     return f"Only {number(share)} of the replies name one of the two people. "
