@@ -80,12 +80,20 @@ def test_every_instrument_that_a_model_can_answer_is_asked_and_the_rest_is_said(
         "(Masked and causal models are asked which pronoun they prefer.)"
     )
     filled = "a masked model, such as roberta-base."
+    chosen = (
+        "a causal model (it generates text, but does not chat), such as gpt2, or a chat model "
+        "(openai:NAME, http://HOST/v1#NAME, or a model with a chat template)."
+    )
     assert [note for note in notes if "left out" in note] == [
         f"people-sentiment is left out for {masked}: it needs {wanted}",
+        f"vignettes is left out for {masked}: it needs {chosen}",
+        f"decisions is left out for {masked}: it needs {chosen}",
         f"social-distance is left out for {classifier}: it needs {filled}",
         f"care-seeking is left out for {classifier}: it needs {filled}",
         f"attribution is left out for {classifier}: it needs {filled}",
         f"coreference is left out for {classifier}: it needs {chat}",
+        f"vignettes is left out for {classifier}: it needs {chosen}",
+        f"decisions is left out for {classifier}: it needs {chosen}",
     ]
     prompts = read_prompts(tmp_path)
     fills, labels = read_answers(tmp_path, "fills"), read_answers(tmp_path, "labels")
@@ -366,8 +374,8 @@ def test_a_model_whose_answers_are_damaged_is_left_out_of_the_scores_and_named(t
     scores = pl.read_parquet(tmp_path / "scores.parquet")
     assert scores.equals(whole.filter(pl.col("model") == first))
     assert [note for note in notes if note.startswith("care-seeking")] == [
-        f"care-seeking, {second}: left out of scores and estimates. {part.parent} holds 0 of 1 "
-        f"parts ({part.name} damaged), so that, so answers of {second} to care-seeking are "
+        f"care-seeking, {second}: left out of scores and estimates. {part.parent} has 0 of 1 "
+        f"parts ({part.name} damaged), so answers of {second} to care-seeking are "
         f"missing. Run the goffman audit command with {second} again: it asks only what is "
         "missing."
     ]

@@ -185,7 +185,7 @@ AUDIT = ("audit", "bundled:mini", "--dry-run", "--instrument", "attribution")
         (("validate", ""), "INSTRUMENT is empty. Give a value."),
         (
             ("check", "no-run", "--fail-if", "gap > 1e999"),
-            "--fail-if 'gap > 1e999' cannot be read: 1e999 is too large a number. Write it like "
+            "--fail-if 'gap > 1e999' cannot be used: 1e999 is too large a number. Write a rule like "
             "'social-distance.gap is relevant' or 'social-distance.gap > 0.2'.",
         ),
         (

@@ -235,7 +235,7 @@ def _nothing_to_ask(what: Description, named: Mapping[str, InstrumentKind]) -> s
 def _needed(kind: InstrumentKind) -> str:
     """Who can answer this kind of instrument, to the end of the sentence."""
     able = [row.needed for row in kinds().values() if row.table_for(kind) is not None]
-    return f"{' or '.join(able)}.{PRONOUNS if kind == 'ask' else ''}"
+    return f"{', or '.join(able)}.{PRONOUNS if kind == 'ask' else ''}"
 
 
 def _is_slow(model: str, loading: LoadOptions) -> bool:
