@@ -10,7 +10,7 @@ from scipy import stats
 
 from goffman.records import Estimate
 from goffman.stats.crossed import GAPS, ONE_CONDITION, crossed_t
-from goffman.stats.sampled import sampled, sampled_t, whole
+from goffman.stats.sampled import NO_SPREAD, sampled, sampled_t, whole
 from goffman.stats.samples import CONSTANT_SETS
 
 ABOUT = Estimate(contrast="x", n=0, n_first=0, n_second=0, method="")
@@ -162,3 +162,24 @@ def test_what_does_not_vary_or_is_too_few_has_no_p():
     constant = [np.full((4, 3, 2), 0.5), np.full((4, 3, 2), 0.2)]
     assert sampled_t(ABOUT, constant).reason == CONSTANT_SETS
     assert sampled_t(ABOUT, [drawn((1, 3, 2), 1), drawn((4, 3, 2), 2)]).reason == ONE_CONDITION
+
+
+def test_what_varies_over_too_few_sentences_alone_has_no_test():
+    """The gap differs between two items, which are taken as given; conditions do not vary."""
+    first = np.tile(np.array([0.1, 0.5])[None, :, None], (4, 1, 1))
+    second = np.tile(np.array([0.2, 0.3])[None, :, None], (4, 1, 1))
+    base = Estimate(contrast="a - b", n=8, n_first=4, n_second=4, method="t")
+    found = sampled_t(base, [first, second])
+    assert found.p is None
+    assert found.reason
+
+
+def test_parts_that_come_to_nothing_are_no_spread():
+    """Every condition has the same values in another order: equal means, and noise alone."""
+    values = np.array([0.0, 1 / 3, 2 / 3, 1.0])
+    first = np.stack([np.roll(values, n) for n in range(4)])[:, :, None]
+    second = np.stack([np.roll(values, n) for n in (0, 1, 2, 2)])[:, :, None]
+    assert sampled([first, second]).variance == pytest.approx(0.0, abs=1e-30)
+    base = Estimate(contrast="a - b", n=8, n_first=4, n_second=4, method="t")
+    found = sampled_t(base, [first, second])
+    assert (found.p, found.reason) == (None, NO_SPREAD)

@@ -61,15 +61,28 @@ def whole(tables: Sequence[Table]) -> tuple[list[Table], int]:
     return kept, sum(len(table) for table in given) - sum(len(table) for table in kept)
 
 
+NO_SPREAD = "conditions do not vary, and items vary no more than single values do"
+"""Where the parts of the variance come to 0 or less."""
+
+
+ROUNDING = 1e-12
+"""A standard error below this share of the largest value is that of rounding."""
+
+
 def sampled_t(estimate: Estimate, tables: Sequence[Table], *, level: float = 0.95) -> Estimate:
     """The estimate with t, interval and p of the first table's mean minus the second's, or 0.
 
     ``tables``: whole ones, conditions × items × wordings.
     """
     estimate = replace(estimate, test=_test(tables[0].shape), alternative="two-sided", level=level)
-    if reason := estimate.reason or _obstacle(tables):
+    # What varies over too few sentences to be a sample is averaged away, and no spread.
+    if reason := estimate.reason or _obstacle([_sampled_only(table) for table in tables]):
         return replace(estimate, reason=reason)
     found = sampled(tables)
+    largest = max(float(np.abs(table).max()) for table in tables)
+    # What rounding leaves is none.
+    if not found.variance > (ROUNDING * largest) ** 2:
+        return replace(estimate, reason=NO_SPREAD)
     means = [float(table.mean()) for table in tables]
     centre = means[0] - (means[1] if len(means) == 2 else 0.0)
     tested = by_t(
