@@ -52,6 +52,7 @@ people are shown it.
     choice_items.py   … those of questions with options to choose from
     pair_items.py     … those of sentences about two people
     tables.py         every table's columns: name, type, meaning, and the check for it
+    anchor_points.py  … that of models beside people, point by point
     inputs.py         a file that a user brings: a plain one, no larger than allowed
     errors.py         the exception tree, and the nearest allowed name
     instruments/      WHAT IS ASKED

@@ -49,6 +49,7 @@ from goffman.runs.said_options import keep_options, options_of_replies
 from goffman.score import load_words, parser_of
 
 if TYPE_CHECKING:
+    from goffman.anchors.anchor import Anchor
     from goffman.lexicons.words import Words
     from goffman.models.base import Fills, Identity
     from goffman.records import Prompt
@@ -113,10 +114,7 @@ def audit(
         for question in (question for pair in pairs for question in pair.questions):
             _enter_instrument(run, question, models)
         asked = [answers for pair in pairs for answers in _ask_model(work, pair)]
-        note = listener.note
-        said = measure(
-            run, words, seed=options.seed, pairs=measuring.pairs, note=note, anchors=people
-        )
+        said = _measured(work, words, measuring, people)
         page = _report(work, words) if report else None
     return Audit(folder=folder, asked=tuple(asked), summary=said, report=page)
 
@@ -200,6 +198,20 @@ def _enter_instrument(run: Run, question: Question, models: Sequence[str]) -> No
     }
     run.manifest = with_instrument(
         run.manifest, run.folder, name=instrument.id, entry=entry, models=models
+    )
+
+
+def _measured(
+    work: _Work, words: Words, measuring: MeasureOptions, people: Sequence[Anchor]
+) -> tuple[str, ...]:
+    """The summary; scores, estimates and what stands beside people are on disk."""
+    return measure(
+        work.run,
+        words,
+        seed=work.options.seed,
+        pairs=measuring.pairs,
+        note=work.listener.note,
+        anchors=people,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from goffman.anchors.load import every_anchor
 from goffman.beside import ANCHOR_FILES, set_beside
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
     from goffman.anchors.anchor import Anchor
     from goffman.beside import BesidePeople
+    from goffman.by_ratings import ByRatings
     from goffman.lexicons.words import Words
     from goffman.presentation.section import Section
     from goffman.runs.manifest import Manifest
@@ -71,29 +72,13 @@ def measure(
         pairs=pairs,
         compare=comparing,
     )
-    beside = by_ratings(
-        run.folder,
-        run.manifest,
-        words,
-        scores=scores,
-        estimates=found,
-        wordings=wordings,
-        compare=comparing,
-    )
-    held = robustness(
-        run.folder,
-        run.manifest,
-        words,
-        scores=scores,
-        estimates=found,
-        wordings=wordings,
-        sharing=sharing,
-    )
+    of_run = (run.folder, run.manifest, words)
+    now: dict[str, Any] = {"scores": scores, "estimates": found, "wordings": wordings}
+    beside = by_ratings(*of_run, **now, compare=comparing)
+    held = robustness(*of_run, **now, sharing=sharing)
     people = set_beside(scores, prompts, run.manifest, known_anchors(run.manifest, anchors, note))
     tables = {"scores.parquet": parquet(scores), "estimates.parquet": parquet(found)}
-    tables |= {ROBUSTNESS_FILE: parquet(held)} | people.tables()
-    if beside:
-        tables |= {SHIPPED_SCORES: parquet(beside.shipped), COMPARED: parquet(beside.compared)}
+    tables |= {ROBUSTNESS_FILE: parquet(held)} | people.tables() | _of_ratings(beside)
     manifest = with_anchors(with_lexicons(run.manifest, words.entry()), people.anchors)
     manifest = with_measuring(manifest, seed=seed, pairs=pairs)
     manifest = keep_tables(run, manifest, tables, maybe=SOMETIMES)
@@ -106,6 +91,13 @@ def measure(
         robustness=held,
     )
     return _said(manifest, sections, found, people)
+
+
+def _of_ratings(beside: ByRatings | None) -> dict[str, bytes]:
+    """The tables that only a user's ratings make."""
+    if beside is None:
+        return {}
+    return {SHIPPED_SCORES: parquet(beside.shipped), COMPARED: parquet(beside.compared)}
 
 
 def _said(

@@ -10,13 +10,13 @@ import polars as pl
 import pytest
 from scipy import stats
 
+from goffman.anchor_points import ANCHOR_POINTS
 from goffman.anchors.load import load_anchor
 from goffman.estimates.anchored import beside_people
 from goffman.estimates.profiles import base_of, by_condition, by_occupation
 from goffman.measures.negative_attitude import NegativeAttitude
 from goffman.measures.pronoun_preference import PronounPreference
 from goffman.tables import (
-    ANCHOR_POINTS,
     CONTRASTS,
     ESTIMATES,
     PROMPT_TABLE,

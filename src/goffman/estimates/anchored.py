@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from goffman.anchor_points import ANCHOR_POINTS
 from goffman.anchors.anchor import EVERYONE, error_of
 from goffman.estimates.against_people import against_people
 from goffman.estimates.contrast import Contrast
@@ -18,7 +19,7 @@ from goffman.estimates.verdict import Verdict
 from goffman.stats.correct import adjust
 from goffman.stats.outlying import residuals
 from goffman.stats.profile import LEAST, Profile, related
-from goffman.tables import ANCHOR_POINTS, CONTRASTS, VERDICTS, schema
+from goffman.tables import CONTRASTS, VERDICTS, schema
 
 if TYPE_CHECKING:
     from goffman.anchors.anchor import Anchor, AnchorValue

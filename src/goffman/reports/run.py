@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from goffman.anchor_points import ANCHOR_POINTS
 from goffman.beside import ANCHORS_FILE, POINTS_FILE
 from goffman.by_ratings import COMPARED
 from goffman.correlations import Correlation, correlations
@@ -22,7 +23,6 @@ from goffman.runs.manifest import read_manifest
 from goffman.score import measures_of
 from goffman.sections import sections_of
 from goffman.tables import (
-    ANCHOR_POINTS,
     CONTRASTS,
     ESTIMATES,
     RATINGS_COMPARED,
