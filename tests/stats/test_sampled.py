@@ -168,3 +168,25 @@ def test_what_does_not_vary_or_is_too_few_has_no_p():
     turned = [np.array([[1.0, 2, 3], [2, 3, 1], [3, 1, 2]])[:, :, None] for _ in "ab"]
     assert sampled_t(ABOUT, turned).reason == CONSTANT_SETS
     assert sampled_t(ABOUT, [drawn((1, 3, 2), 1), drawn((4, 3, 2), 2)]).reason == ONE_CONDITION
+
+
+def test_what_varies_over_too_few_sentences_alone_has_no_test():
+    """The gap differs between two items, which are taken as given; conditions do not vary."""
+    first = np.tile(np.array([0.1, 0.5])[None, :, None], (4, 1, 1))
+    second = np.tile(np.array([0.2, 0.3])[None, :, None], (4, 1, 1))
+    base = Estimate(contrast="a - b", n=8, n_first=4, n_second=4, method="t")
+    found = sampled_t(base, [first, second])
+    assert found.p is None
+    assert found.reason
+
+
+def test_parts_that_come_to_nothing_are_no_spread():
+    """Every condition has the same values in another order: equal means, and noise alone."""
+    values = np.array([0.0, 1 / 3, 2 / 3, 1.0])
+    first = np.stack([np.roll(values, n) for n in range(4)])[:, :, None]
+    second = np.stack([np.roll(values, n) for n in (0, 1, 2, 2)])[:, :, None]
+    assert sampled([first, second]).variance == pytest.approx(0.0, abs=1e-30)
+    base = Estimate(contrast="a - b", n=8, n_first=4, n_second=4, method="t")
+    found = sampled_t(base, [first, second])
+    assert found.p is None
+    assert found.reason

@@ -61,6 +61,10 @@ def whole(tables: Sequence[Table]) -> tuple[list[Table], int]:
     return kept, sum(len(table) for table in given) - sum(len(table) for table in kept)
 
 
+ROUNDING = 1e-12
+"""A standard error below this share of the largest value is that of rounding."""
+
+
 def sampled_t(estimate: Estimate, tables: Sequence[Table], *, level: float = 0.95) -> Estimate:
     """The estimate with t, interval and p of the first table's mean minus the second's, or 0.
 
@@ -70,7 +74,8 @@ def sampled_t(estimate: Estimate, tables: Sequence[Table], *, level: float = 0.9
     if reason := estimate.reason or _obstacle([_sampled_only(table) for table in tables]):
         return replace(estimate, reason=reason)
     found = sampled(tables)
-    if found.variance <= 0:
+    largest = max(float(np.abs(table).max()) for table in tables)
+    if found.variance <= (ROUNDING * largest) ** 2:
         # Conditions have one mean, and what the sentences add is taken off again.
         return replace(estimate, reason=_constant(tables))
     means = [float(table.mean()) for table in tables]
