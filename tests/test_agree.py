@@ -109,23 +109,23 @@ def test_too_few_words_are_said_with_what_to_do(run):
     assert lines[13:] == [
         "",
         (
-            "anna and ben have both rated 10 words. κ needs 50 such words, so 40 more (or "
-            "every word of the run)."
+            "anna and ben both rated 10 words. κ needs at least 50: 40 more, or every word of "
+            "the run."
         ),
-        "anna and ben: rate the next 40 words, each alone: "
-        f"goffman rate {run} --all --rater anna and goffman rate {run} --all --rater ben",
+        f"anna and ben: each rate the next 40 words alone: goffman rate {run} --all --rater "
+        f"anna and goffman rate {run} --all --rater ben",
     ]
     rate(run, "cleo l", {**dict.fromkeys(WORDS[:4], "negative"), "other": "neutral"})
     advice = json.loads(goffman("agree", run, "--json").stdout)["advice"]
     assert advice[2:6] == [
         (
-            "anna and cleo l have both rated 4 words. κ needs 50 such words, so 46 more "
-            "(or every word of the run)."
+            "anna and cleo l both rated 4 words. κ needs at least 50: 46 more, or every word "
+            "of the run."
         ),
         f"cleo l: rate 6 words that anna has rated: goffman rate {run} --rater 'cleo l'",
         f"anna: rate 1 word that cleo l has rated: goffman rate {run} --rater anna",
-        "anna and cleo l: rate the next 39 words, each alone: "
-        f"goffman rate {run} --all --rater anna and goffman rate {run} --all --rater 'cleo l'",
+        f"anna and cleo l: each rate the next 39 words alone: goffman rate {run} --all --rater "
+        f"anna and goffman rate {run} --all --rater 'cleo l'",
     ]
     files = sorted((run / "ratings").iterdir())
     assert "goffman rate RUN --all" in goffman("agree", *files[:2]).stdout
@@ -152,7 +152,7 @@ def test_raters_without_a_common_word_are_told_so(tmp_path):
     )
     assert lines[7] == (
         "All raters: Krippendorff's α, nominal is not defined: no unit was rated by two raters "
-        "(0 words rated twice or more)."
+        "(0 words with two or more ratings)."
     )
 
 
@@ -162,7 +162,7 @@ def test_the_shipped_ratings_say_their_kappa():
         "rating_1 and rating_2: Cohen's κ = 0.934, 95% interval 0.921 "
         "to 0.948 (same label for 1,683 of 1,764 words).\n"
     )
-    assert told.stdout.endswith("… and 61 more: --json prints all.\n")
+    assert told.stdout.endswith("… and 61 more. --json prints all of them.\n")
 
 
 def test_an_export_comes_in_again(run, tmp_path):
@@ -201,8 +201,8 @@ def test_where_settled_ratings_go(run, tmp_path):
     with pytest.raises(InputError) as caught:
         settled_path([tmp_path / "a.csv"], None)
     assert str(caught.value) == (
-        "With --settle, give --output FILE for the settled ratings. Only with exactly "
-        "one run folder can you leave it out."
+        "With --settle, give a file for the result: --output FILE. You can leave it out only "
+        "if you give exactly one run folder."
     )
 
 
@@ -240,8 +240,8 @@ def test_a_file_of_the_users_own_is_not_overwritten(run, tmp_path):
     ):
         pass
     assert str(caught.value) == (
-        f"{mine} already exists, and --settle did not write it: mine.jsonl is not in "
-        "the same folder. Give another file with --output."
+        f"{mine} already exists, and goffman agree --settle did not write it. Give another file "
+        "with --output."
     )
     assert mine.read_text() == "word,label\nodd,negative\n"
 
@@ -258,8 +258,8 @@ def test_where_there_is_nothing_to_settle_no_page_is_opened(tmp_path):
         "on everything, so the interval would have no width (same label for 2 of 2 words).\n"
     )
     assert told.stderr == (
-        "0 words with different labels to settle.\n0 words settled, 0 left. Saved in "
-        f"{tmp_path}/out.jsonl. The settled ratings are in {file}.\n"
+        f"0 words to settle.\n0 words settled, 0 left. Saved in {tmp_path}/out.jsonl. The "
+        f"settled ratings are in {file}.\n"
     )
     assert file.read_text().splitlines()[1:] == [
         "fine,,,positive,positive,positive",

@@ -76,9 +76,8 @@ def test_every_instrument_that_a_model_can_answer_is_asked_and_the_rest_is_said(
     ]
     wanted = "a classifier, such as siebert/sentiment-roberta-large-english."
     chat = (
-        "a chat model (openai:NAME, http://HOST/v1#NAME, or a causal model with a chat "
-        "template). Masked and causal models get a version that asks which pronoun they would "
-        "write."
+        "a chat model (openai:NAME, http://HOST/v1#NAME, or a model with a chat template). "
+        "(Masked and causal models are asked which pronoun they prefer.)"
     )
     filled = "a masked model, such as roberta-base."
     assert [note for note in notes if "left out" in note] == [
@@ -117,8 +116,8 @@ def test_every_instrument_that_a_model_can_answer_is_asked_and_the_rest_is_said(
             "masked",
             "people-sentiment",
             (
-                "'{}' is a masked model (RobertaForMaskedLM, roberta): it can fill masks. The "
-                "instrument you named cannot be asked of it. people-sentiment needs a classifier, such as "
+                "'{}' is a masked model: it fills in blanks (masks). It cannot be asked "
+                "people-sentiment. people-sentiment needs a classifier, such as "
                 "siebert/sentiment-roberta-large-english."
             ),
         ),
@@ -126,19 +125,17 @@ def test_every_instrument_that_a_model_can_answer_is_asked_and_the_rest_is_said(
             "classifier",
             "coreference",
             (
-                "'{}' is a classifier model (BertForSequenceClassification, bert): it "
-                "can classify sentences. The instrument you named cannot be asked of it. "
-                "coreference needs a chat model (openai:NAME, http://HOST/v1#NAME, or a causal "
-                "model with a chat template). Masked and causal models get a version that asks "
-                "which pronoun they would write."
+                "'{}' is a classifier: it labels sentences. It cannot be asked coreference. "
+                "coreference needs a chat model (openai:NAME, http://HOST/v1#NAME, or a model "
+                "with a chat template). (Masked and causal models are asked which pronoun they "
+                "prefer.)"
             ),
         ),
         (
             "classifier",
             "care-seeking",
             (
-                "'{}' is a classifier model (BertForSequenceClassification, bert): it can "
-                "classify sentences. The instrument you named cannot be asked of it. "
+                "'{}' is a classifier: it labels sentences. It cannot be asked care-seeking. "
                 "care-seeking needs a masked model, such as roberta-base."
             ),
         ),
@@ -182,8 +179,8 @@ def test_a_named_instrument_that_none_of_several_models_can_answer_is_refused(
     with pytest.raises(ModelError) as refusal:
         audit([masked, other], instruments=names, output=tmp_path / "run")
     assert str(refusal.value) == (
-        "None of the models can answer what you named. people-sentiment needs a "
-        "classifier, such as siebert/sentiment-roberta-large-english."
+        "None of the models can be asked these questions. people-sentiment needs a classifier, "
+        "such as siebert/sentiment-roberta-large-english."
     )
     assert not (tmp_path / "run").exists()
 
@@ -201,8 +198,7 @@ def test_a_model_that_can_answer_nothing_is_refused_after_one_that_can(
     with pytest.raises(ModelError) as refusal:
         audit([masked, classifier], instruments=["care-seeking"], output=tmp_path / "run")
     assert str(refusal.value).endswith(
-        "The instrument you named cannot be asked of it. care-seeking needs a masked model, such "
-        "as roberta-base."
+        "It cannot be asked care-seeking. care-seeking needs a masked model, such as roberta-base."
     )
 
 
@@ -213,14 +209,14 @@ def test_a_folder_with_other_files_is_no_place_for_a_run(masked, tmp_path):
     with pytest.raises(RunError) as refusal:
         audit([masked], instruments=["care-seeking"], output=own, options=FEW)
     assert str(refusal.value) == (
-        f"{own} holds other files (items.csv) and no run. Give an empty or a new folder with "
+        f"{own} contains other files (items.csv) and no run. Give an empty or new folder with "
         "--output."
     )
     assert [path.name for path in own.iterdir()] == ["items.csv"]
     with pytest.raises(RunError) as refusal:
         audit([masked], instruments=["care-seeking"], output=own / "items.csv", options=FEW)
     assert str(refusal.value) == (
-        f"{own / 'items.csv'} is not a folder. Give a folder with --output."
+        f"{own / 'items.csv'} is a file, not a folder. Give a folder with --output."
     )
 
 
@@ -244,9 +240,9 @@ def refusal_of(finished, model, **options):
         )
     text = str(refusal.value)
     begin, end = (
-        f"{finished} already holds answers ",
-        " A run never mixes the two. Give another folder with --output, or use the options of "
-        "that run.",
+        f"{finished} already has answers ",
+        " These cannot be mixed. Give another folder with --output, or use the same "
+        "options as before.",
     )
     assert text.startswith(begin)
     assert text.endswith(end)
@@ -257,44 +253,42 @@ def test_another_version_of_an_instrument_never_lands_in_the_same_answers(
     finished, masked, tmp_path
 ):
     before = json.loads((finished / "manifest.json").read_text())["instruments"]["care-seeking"]
-    other = changed(tmp_path, "care-seeking", ('version = "1.2"', 'version = "1.3"'))
+    other = changed(tmp_path, "care-seeking", ('version = "1.3"', 'version = "1.4"'))
     text = refusal_of(finished, masked, instruments=[other])
     assert text.startswith(
-        f"to care-seeking, asked in another way (version: {before['version']} there, 1.3 here; "
+        f"to care-seeking with other settings (version: {before['version']} before, 1.4 now; "
         "other files of the instrument)."
     )
 
 
 def test_another_top_k_never_lands_in_the_same_answers(finished, masked):
     text = refusal_of(finished, masked, options=AskOptions(controls=False, limit=12, top_k=7))
-    assert text == "to care-seeking, asked in another way (top k: 100 there, 7 here)."
+    assert text == "to care-seeking with other settings (top k: 100 before, 7 now)."
 
 
 def test_other_targets_never_land_in_the_same_answers(finished, masked):
     text = refusal_of(
         finished, masked, options=AskOptions(controls=False, limit=12, targets=("she",))
     )
-    assert text == "to care-seeking, asked in another way (targets: none there, she here)."
+    assert text == "to care-seeking with other settings (targets: none before, she now)."
 
 
 def test_other_prompts_never_land_in_the_same_answers(finished, masked):
     text = refusal_of(finished, masked, options=AskOptions(controls=False, limit=13))
-    assert text == "to other prompts of care-seeking (12 prompts there, 13 here)."
+    assert text == "to other prompts of care-seeking (12 prompts before, 13 now)."
 
 
 def test_other_batches_never_land_in_the_same_answers(finished, masked):
     text = refusal_of(finished, masked, options=AskOptions(controls=False, limit=12, batch_size=3))
     assert text == (
-        f"of '{masked}', loaded or asked in another way (max tokens: 1024 there, 30000 here; max "
-        "size: 32 there, 3 here)."
+        f"of '{masked}' with other settings (max tokens: 1024 before, 30000 now; "
+        "max size: 32 before, 3 now)."
     )
 
 
 def test_another_precision_never_lands_in_the_same_answers(finished, masked):
     text = refusal_of(finished, masked, loading=LoadOptions(precision="bf16"))
-    assert text == (
-        f"of '{masked}', loaded or asked in another way (precision: float32 there, bf16 here)."
-    )
+    assert text == (f"of '{masked}' with other settings (precision: float32 before, bf16 now).")
 
 
 def test_other_weights_under_one_name_never_land_in_the_same_answers(tiny, tmp_path):
@@ -305,7 +299,7 @@ def test_other_weights_under_one_name_never_land_in_the_same_answers(tiny, tmp_p
     shutil.rmtree(model)
     shutil.copytree(tiny("roberta", seed=1), model)
     text = refusal_of(run, str(model))
-    assert text.startswith(f"of '{model}', loaded or asked in another way (other weights")
+    assert text.startswith(f"of '{model}' with other settings (other weights")
 
 
 def test_other_meanings_of_labels_never_land_in_the_same_answers(classifier, tmp_path):
@@ -313,8 +307,8 @@ def test_other_meanings_of_labels_never_land_in_the_same_answers(classifier, tmp
     swapped = LoadOptions(labels={"NEG": "positive", "POS": "negative"})
     text = refusal_of(tmp_path, classifier, instruments=(), loading=swapped)
     assert text == (
-        f"of '{classifier}', loaded or asked in another way (labels: negative, positive there, "
-        "positive, negative here)."
+        f"of '{classifier}' with other settings (labels: negative, positive before, "
+        "positive, negative now)."
     )
 
 
@@ -350,9 +344,8 @@ def test_a_table_of_prompts_that_is_gone_comes_back_the_same(masked, tmp_path):
     with pytest.raises(RunError) as refusal:
         read_prompts(tmp_path)
     assert str(refusal.value) == (
-        f"{tmp_path / 'prompts.parquet'} was damaged or edited after goffman wrote it. "
-        "Run the goffman audit command that made this run again. It rewrites the file "
-        "and asks no model again."
+        f"{tmp_path / 'prompts.parquet'} was damaged or edited after goffman wrote it. Run the "
+        "goffman audit command of this run again. It writes the file again and asks no model."
     )
     assert run().asked[0].asked_now == 0
     assert (tmp_path / "prompts.parquet").read_bytes() == before
@@ -374,8 +367,9 @@ def test_a_model_whose_answers_are_damaged_is_left_out_of_the_scores_and_named(t
     assert scores.equals(whole.filter(pl.col("model") == first))
     assert [note for note in notes if note.startswith("care-seeking")] == [
         f"care-seeking, {second}: left out of scores and estimates. {part.parent} holds 0 of 1 "
-        f"parts ({part.name} damaged), so that answers of {second} to care-seeking are missing. "
-        f"Give the run's goffman audit command with {second} again: it asks what is missing."
+        f"parts ({part.name} damaged), so that, so answers of {second} to care-seeking are "
+        f"missing. Run the goffman audit command with {second} again: it asks only what is "
+        "missing."
     ]
     audit([second], **options)
     assert pl.read_parquet(tmp_path / "scores.parquet").equals(whole)
@@ -485,17 +479,17 @@ def test_the_command_says_where_the_answers_lie_and_how_many(masked, tmp_path):
         (
             ["--correlate", "roberta-base"],
             (
-                "--correlate is 'roberta-base'. Write MODEL=CLASSIFIER, where the "
-                "classifier was fine-tuned from the masked model: --correlate "
-                "roberta-base=org/classifier"
+                "--correlate is 'roberta-base'. Write BASE=CLASSIFIER, such as --correlate "
+                "roberta-base=org/classifier. The classifier must be fine-tuned from the base "
+                "model."
             ),
         ),
         (
             ["--labels", "LABEL_0:negative"],
             (
-                "--labels has 'LABEL_0:negative'. Write LABEL=MEANING, where the "
-                "meaning is negative, neutral or positive: --labels "
-                "LABEL_0=negative,LABEL_1=positive"
+                "--labels has 'LABEL_0:negative'. Write LABEL=MEANING, such as --labels "
+                "LABEL_0=negative,LABEL_1=positive. The meanings are negative, neutral and "
+                "positive."
             ),
         ),
     ],
@@ -610,7 +604,7 @@ def test_a_run_with_answers_that_were_never_finished_is_measured_without_them(
     notes = []
     listener = Listener(note=notes.append)
     audit([masked], instruments=["care-seeking"], output=run, options=FEW, listener=listener)
-    assert "care-seeking, other: not yet answered to the end, so without scores." in notes
+    assert "care-seeking, other: not all prompts are answered yet, so there are no scores." in notes
     assert pl.read_parquet(run / "scores.parquet")["model"].drop_nulls().unique().to_list() == [
         masked
     ]
@@ -623,7 +617,7 @@ def test_an_instrument_without_a_measure_is_asked_and_not_scored(masked, tmp_pat
     done = audit(
         [masked], instruments=[own], output=tmp_path / "run", options=FEW, listener=listener
     )
-    assert "care-seeking names no measure in [settings], so that it has no scores." in notes
+    assert "care-seeking names no measure in [settings], so it has no scores." in notes
     assert done.summary == ()
     assert pl.read_parquet(tmp_path / "run" / "scores.parquet").height == 0
 
@@ -633,7 +627,7 @@ def test_a_pair_of_models_that_are_not_audited_is_refused_before_anyone_is_asked
     with pytest.raises(InputError) as refusal:
         audit([masked], output=tmp_path / "run", measuring=MeasureOptions(pairs=pairs))
     assert str(refusal.value) == (
-        "'other' in --correlate is not among the models of this audit. Add it as a model: goffman "
+        "--correlate names 'other', which this audit does not ask. Add it as a model: goffman "
         f"audit {masked} other --correlate {masked}=other"
     )
     assert not (tmp_path / "run").exists()
@@ -709,10 +703,10 @@ def test_a_step_that_is_asked_again_leaves_those_below_where_its_words_came_out_
     [
         (LoadOptions(labels={"NEG": "negative", "PSO": "positive"}), "--labels names 'PSO', but"),
         (LoadOptions(labels={"NEG": "positive"}), "The labels of '"),
-        (LoadOptions(device="tpu"), "There is no device 'tpu'. Give auto, cpu, cuda or cuda:0,"),
+        (LoadOptions(device="tpu"), "There is no device 'tpu'. Give auto, cpu, cuda, cuda:0,"),
         (
             LoadOptions(precision="bf61"),  # type: ignore[arg-type]
-            "There is no precision 'bf61'; allowed are float32, bf16, fp16. Did you mean 'bf16'?",
+            "There is no precision 'bf61'. Did you mean 'bf16'? Allowed: float32, bf16, fp16.",
         ),
     ],
 )
@@ -730,13 +724,13 @@ def test_a_second_model_without_weights_or_of_its_own_code_is_refused_first(mask
     run = tmp_path / "run"
     empty = shutil.copytree(tiny("bert"), tmp_path / "empty")
     (empty / "model.safetensors").unlink()
-    with pytest.raises(ModelError, match="holds no weights that can be read"):
+    with pytest.raises(ModelError, match="has no weights that goffman can read"):
         audit([masked, str(empty)], output=run, options=FEW)
     own = shutil.copytree(tiny("bert"), tmp_path / "own")
     config = json.loads((own / "config.json").read_text())
     config |= {"model_type": "mine", "auto_map": {"AutoConfig": "mine.Mine"}}
     (own / "config.json").write_text(json.dumps(config))
-    with pytest.raises(ModelError, match="needs Python code of its own"):
+    with pytest.raises(ModelError, match="comes with Python code of its own"):
         audit([masked, str(own)], output=run, options=FEW)
     assert not run.exists()
 
@@ -767,7 +761,7 @@ def test_targets_are_given_on_the_command_line_and_those_of_several_tokens_are_s
     done = CliRunner().invoke(app, [*command, "--output", str(tmp_path / "run"), "--json"])
     assert done.exit_code == 0, done.output
     assert f"{masked} splits these words into several tokens" in done.stderr
-    assert "no probability is recorded: no such word." in done.stderr
+    assert "their probability is not recorded: no such word." in done.stderr
     (asked,) = json.loads(done.stdout)["answers"]
     assert asked["not_one_token"] == ["no such word"]
     fills = read_answers(tmp_path / "run", "fills")
@@ -776,6 +770,6 @@ def test_targets_are_given_on_the_command_line_and_those_of_several_tokens_are_s
     empty = CliRunner().invoke(app, ["audit", masked, "--targets", "woman,,man"])
     assert isinstance(empty.exception, InputError)
     assert str(empty.exception) == (
-        "--targets is 'woman,,man', which has an empty word. Separate words with one "
-        "comma: --targets likely,unlikely"
+        "--targets is 'woman,,man', with an empty word in it. Put one comma between words: "
+        "--targets likely,unlikely"
     )

@@ -210,7 +210,7 @@ def test_the_manifest_says_who_was_asked_where_and_how(tmp_path):
         ),
         (
             {"chats": ChatOptions(trials=2)},
-            "answers to coreference, asked in another way (trials: 3 there, 2 here)",
+            "answers to coreference with other settings (trials: 3 before, 2 now)",
         ),
     ],
 )
@@ -221,8 +221,8 @@ def test_other_draws_never_land_in_the_same_replies(tmp_path, change, message):
             run(server, tmp_path, **change)
     if message:
         assert str(refusal.value) == (
-            f"{tmp_path} already holds {message}. A run never mixes the two. Give another folder "
-            "with --output, or use the options of that run."
+            f"{tmp_path} already has {message}. These cannot be mixed. Give another folder "
+            "with --output, or use the same options as before."
         )
 
 
@@ -279,9 +279,9 @@ def test_more_trials_are_asked_of_all_models_of_a_run_or_of_none(tmp_path):
                 options=five,
             )
     assert str(refusal.value) == (
-        f"{tmp_path} also holds 3 trials of coreference by {server.url}#mini, and all "
-        "models of a run must have the same number of trials. Name these models too, "
-        "so that all get 5 trials, or give another folder with --output."
+        f"{tmp_path} already has 3 trials of coreference by {server.url}#mini. All models of a "
+        "run must have the same number of trials. Name these models too, so that all get 5 "
+        "trials, or give another folder with --output."
     )
 
 
@@ -293,9 +293,9 @@ def test_another_temperature_never_lands_in_the_same_replies(tmp_path):
         result = CliRunner().invoke(app, [*arguments, "--temperature", "0.5"])
     assert isinstance(result.exception, RunError)
     assert str(result.exception) == (
-        f"{tmp_path} already holds answers of '{server.url}#mini', loaded or asked in another way "
-        "(temperature: 1.0 there, 0.5 here). A run never mixes the two. Give another folder with "
-        "--output, or use the options of that run."
+        f"{tmp_path} already has answers of '{server.url}#mini' with other settings "
+        "(temperature: 1.0 before, 0.5 now). These cannot be mixed. Give another folder with "
+        "--output, or use the same options as before."
     )
 
 
@@ -310,10 +310,9 @@ def test_a_dry_run_says_how_much_it_would_be_and_touches_nothing(tmp_path):
     tokens = 5 * sum(-(-len(prompt.text) // 4) + 8 for prompt in PROMPTS)
     cost = tokens / 1e6 * 100
     assert errors == (
-        f"coreference, {server.url}#mini: 24 prompts.\n"
-        f"coreference, {server.url}#mini: 120 requests, about {tokens:,} tokens sent and at most "
-        f"1,200 received; it will cost about {cost:.2f} for the questions, at most "
-        f"{cost + 1.2:.2f} in all.\n"
+        f"coreference, {server.url}#mini: 24 prompts.\ncoreference, {server.url}#mini: 120 "
+        f"requests, about {tokens:,} tokens sent and at most 1,200 received. Estimated cost: "
+        f"{cost:.2f} for the prompts, at most {cost + 1.2:.2f} in all.\n"
     )
     assert output == "Nothing was asked or written (--dry-run).\n"
     assert server.requests == []
@@ -380,8 +379,8 @@ def test_the_key_is_in_no_file_and_no_output_whatever_the_server_does(tmp_path, 
             ["--key-env", "NOT_THERE"],
             {},
             (
-                "--key-env is NOT_THERE, but there is no such environment variable. "
-                "Put the key of http://localhost:9/v1 there."
+                "There is no environment variable NOT_THERE (--key-env). Put the key of "
+                "http://localhost:9/v1 there."
             ),
         ),
         (
@@ -389,27 +388,23 @@ def test_the_key_is_in_no_file_and_no_output_whatever_the_server_does(tmp_path, 
             ["--key-env", "MY_KEY"],
             {"MY_KEY": KEY},
             (
-                "--key-env MY_KEY is the key of one server that is not OpenAI's, but "
-                "the models are on 2 servers: http://localhost:9/v1, "
-                "http://localhost:10/v1."
+                "--key-env is for models on one server (http://HOST/v1#NAME), but your models are on 2: "
+                "http://localhost:9/v1, http://localhost:10/v1."
             ),
         ),
         (
             ["openai:x"],
             ["--key-env", "MY_KEY"],
             {"MY_KEY": KEY},
-            (
-                "--key-env MY_KEY is the key of one server that is not OpenAI's, but no "
-                "model is on such a server."
-            ),
+            ("--key-env is for models on one server (http://HOST/v1#NAME), but you gave none."),
         ),
         (
             ["http://localhost:9/v1#m"],
             ["--key-env", "OPENAI_API_KEY"],
             {"OPENAI_API_KEY": KEY},
             (
-                "--key-env cannot be OPENAI_API_KEY, because that key is only sent to "
-                "openai: models. Put the key of another server into another variable."
+                "--key-env cannot be OPENAI_API_KEY: that key is only sent to openai:NAME "
+                "models. Put the key of another server into another variable."
             ),
         ),
         (
@@ -417,21 +412,21 @@ def test_the_key_is_in_no_file_and_no_output_whatever_the_server_does(tmp_path, 
             ["--key-env", "MY_KEY"],
             {"MY_KEY": KEY},
             (
-                "The key in MY_KEY would go to http://example.org/v1 in plain text. Use https://, "
-                "a server on this machine, or no key."
+                "The key in MY_KEY would be sent to http://example.org/v1 unencrypted. Use "
+                "https://, a server on this machine, or no key."
             ),
         ),
         (
             ["openai:x"],
             [],
             {},
-            "'openai:x' needs a key: put it into the environment variable OPENAI_API_KEY.",
+            "'openai:x' needs a key. Put it into the environment variable OPENAI_API_KEY.",
         ),
         (
             ["openai:x"],
             ["--price-in", "1"],
             {},
-            "--price-in and --price-out belong together. Give both, or neither.",
+            "Give both --price-in and --price-out, or neither.",
         ),
         (
             ["http://localhost:9/v1#m"],
@@ -464,8 +459,7 @@ def test_sentence_options_without_sentence_pairs_are_refused(tmp_path):
             options=AskOptions(controls=False, sentences=PromptOptions(pairs=3)),
         )
     assert str(refusal.value) == (
-        "--sentence-pairs works only with instruments of sentence pairs, such as "
-        "coreference, not with social-distance."
+        "--sentence-pairs works only with sentence pairs (coreference), not with social-distance."
     )
 
 
@@ -515,7 +509,7 @@ def test_a_user_who_stops_it_keeps_what_was_under_way(tmp_path):
             _, errors = process.communicate(timeout=60)
         assert process.returncode == 130
         assert errors.endswith(
-            "Stopped. What was answered is kept: run the same command again to resume.\n"
+            "Stopped. All answers so far are kept. To resume, run the same command again.\n"
         )
         assert "Traceback" not in errors
         assert len(server.asked) == 12
@@ -545,7 +539,7 @@ def test_a_user_who_stops_it_twice_has_a_run_that_goes_on(tmp_path):
         assert process.returncode == 130
         assert "Traceback" not in errors
         assert errors.endswith(
-            "Stopped. What was answered is kept: run the same command again to resume.\n"
+            "Stopped. All answers so far are kept. To resume, run the same command again.\n"
         )
         assert read_manifest(tmp_path).sessions
         server.behave = understands
@@ -714,12 +708,12 @@ def test_a_report_by_another_parser_leaves_a_run_alone_that_it_cannot_measure_al
     with pytest.raises(RunError) as error:
         read_again(folder, parser="as-published", note=print)
     assert str(error.value) == (
-        "The lexicons have changed since the run was scored. So the replies cannot be read again "
-        "with another parser alone. Run the run's goffman audit command again, with --parser "
-        "as-published: no model is asked again."
+        "The lists of ratings or gender words have changed since the run was scored. So the "
+        "replies cannot be read again on their own. Run the goffman audit command of this run "
+        "again with --parser as-published. No model is asked again."
     )
     assert (folder / "scores.parquet").read_bytes() == before
-    with pytest.raises(RunError, match=r"There is no run in .*: it has no manifest\.json"):
+    with pytest.raises(RunError, match=r"There is no folder '.*'\. Give a run"):
         read_again(tmp_path / "none", parser="v1", note=print)
     assert not (tmp_path / "none").exists()
 

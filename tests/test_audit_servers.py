@@ -105,12 +105,15 @@ def test_another_name_is_said_in_the_manifest_the_notes_and_the_page(tmp_path):
 
     with ChatServer(another) as server:
         done, notes, _ = run(server, tmp_path, report=True, trials=1)
-    said = "The server answered as 'mini-2026-01-01'; 'mini' was asked for."
+    said = "You asked for 'mini', but the server answered as 'mini-2026-01-01'."
     assert notes[-1].endswith(said)
     assert answered(tmp_path).served_by == ("mini-2026-01-01",)
     page = done.report.read_text()
     assert "answered as <b>mini-2026-01-01</b>" in page
-    assert "The server answered as &#39;mini-2026-01-01&#39;; &#39;mini&#39; was asked for." in page
+    assert (
+        "You asked for &#39;mini&#39;, but the server answered as &#39;mini-2026-01-01&#39;."
+        in page
+    )
 
 
 def test_the_name_that_was_asked_for_stands_on_the_page_and_is_no_remark(tmp_path):
@@ -122,7 +125,7 @@ def test_the_name_that_was_asked_for_stands_on_the_page_and_is_no_remark(tmp_pat
 
 def test_an_unlisted_name_is_refused_and_does_not_bind_the_folder(tmp_path):
     with ChatServer(understands, models=["mini"]) as server:
-        with pytest.raises(ModelError, match=r"has no model 'mimi' in its list\. It has: mini\. "):
+        with pytest.raises(ModelError, match=r"does not list a model 'mimi'\. It has: mini\. "):
             run(server, tmp_path, name="mimi")
         assert server.asked == []
         assert read_manifest(tmp_path) is None
@@ -139,7 +142,7 @@ def test_a_refused_seed_stands_in_the_manifest_and_among_the_notes(tmp_path):
             return Answer(400, {"error": {"message": "unknown field: seed"}})
         return await understands(request)
 
-    said = "The server does not take a seed: the same replies cannot be drawn again."
+    said = "The server does not take a seed, so the replies cannot be reproduced exactly."
     with ChatServer(no_seed) as server:
         _, notes, _ = run(server, tmp_path, trials=2)
         assert answered(tmp_path).changed == (said,)
@@ -166,7 +169,8 @@ def test_thoughts_stand_in_a_column_of_their_own_and_are_not_read(tmp_path):
     assert replies["reasoning"].str.starts_with("the ").all()
     assert not replies["text"].str.contains("think").any()
     assert answered(tmp_path).remarks == (
-        "12 of 12 replies came with reasoning, which is stored apart and not read as an answer.",
+        "12 of 12 replies came with reasoning, which is stored separately and not read as an "
+        "answer.",
     )
     scores = pl.read_parquet(tmp_path / "scores.parquet")
     right = scores.filter(pl.col("quantity") == "correct", pl.col("level") == "prompt")
@@ -184,10 +188,10 @@ def test_an_audit_that_gets_nothing_but_cut_thoughts_stops_and_says_what_to_do(t
             run(server, tmp_path, trials=20, max_tokens=32)
         assert 50 <= len(server.asked) <= 50 + 4
     assert str(told.value) == (
-        f"{server.url}#mini: 50 of the last 50 replies hold no answer (50 cut inside the "
-        "reasoning). The audit stopped, so that no more are paid for. Raise --max-tokens, now 32: a "
-        "model that reasons needs some thousands. Give another folder with --output. Or switch its "
-        "reasoning off on the server. What came so far is kept."
+        f"{server.url}#mini: 50 of the last 50 replies contain no answer (50 cut off in the "
+        "reasoning). The audit was stopped to save time and money. Raise --max-tokens, now 32: "
+        "a model that reasons needs several thousand. Use a new folder (--output). Or turn "
+        "reasoning off on the server. All replies so far are kept."
     )
 
 
@@ -203,11 +207,11 @@ def test_a_few_empty_replies_do_not_stop_an_audit_and_many_do_wherever_they_come
     look(watch, *(reply("" if n % 5 else "x") for n in range(300)))
     with pytest.raises(AskingError) as told:
         look(watch, *[reply(" ")] * LOOK)
-    assert "45 of the last 50 replies hold no answer (45 empty)" in str(told.value)
-    assert "Look at what the server sends, and whether it serves a chat model." in str(told.value)
+    assert "45 of the last 50 replies contain no answer (45 empty)" in str(told.value)
+    assert "Check whether the server has a chat model, and what it sends." in str(told.value)
     watch = Usefulness("m", None)
     look(watch, *[reply(None, "content_filter")] * LOOK * 2)
-    with pytest.raises(AskingError, match=r"cut before a word was said\).*Raise --max-tokens: "):
+    with pytest.raises(AskingError, match=r"cut off before the first word\).*Raise --max-tokens: "):
         look(watch, *[reply(None, "length")] * LOOK)
 
 
@@ -220,9 +224,9 @@ def test_a_base_model_behind_a_template_is_suspected_by_its_echoes_and_cut_repli
     with ChatServer(goes_on) as server:
         done, notes, _ = run(server, tmp_path, trials=1, report=True)
     said = (
-        "12 of 12 replies repeat the prompt, and 12 were cut. A base model behind a made-up chat "
-        "template replies like this. Check that the server has a chat model with its own template; "
-        "otherwise these numbers mean nothing."
+        "12 of 12 replies repeat the prompt, and 12 were cut off. This happens if the server "
+        "runs a model that was not trained to chat. Then these numbers mean nothing. Check "
+        "that it has a chat model with its own chat template."
     )
     assert notes[-1].endswith(said)
     assert said in done.report.read_text()

@@ -99,10 +99,36 @@ print(time.process_time() - start)
 
 def test_every_command_is_in_the_readme() -> None:
     readme = (DATA.parents[3] / "README.md").read_text(encoding="utf-8")
-    commands = re.findall(r"^  (\w+) ", output("--help").split("Commands:")[1], flags=re.MULTILINE)
+    listed = output("--help").split("Commands:")[1].split("Exit codes:")[0]
+    commands = re.findall(r"^  (\w+) ", listed, flags=re.MULTILINE)
     assert len(commands) >= 3
     for command in commands:
         assert f"goffman {command}" in readme, command
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *("", "ls", "validate", "prompts", "anchors", "audit", "rate", "agree", "replicate"),
+        *("report", "compare", "check", "export", "models", "models get"),
+    ],
+)
+def test_help_fits_eighty_columns_and_speaks_no_python(
+    command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    said = output(*command.split(), "--help")
+    assert max(map(len, said.splitlines())) <= 80
+    told = said.partition("\n")[2]
+    assert not re.search(r"<(int|str|float|path|list)|\[x>|\]\.\.\.|\.\.\.$", told, re.MULTILINE)
+
+
+def test_every_form_is_explained_where_it_is_listed() -> None:
+    listed = {form for row in json.loads(output("ls", "--json")) for form in row["forms"]}
+    explained = output("ls").split("Forms:")[1]
+    assert {
+        form for form in listed if not re.search(rf"^  {form} +\w", explained, re.MULTILINE)
+    } == set()
 
 
 def test_version() -> None:
@@ -181,7 +207,8 @@ def test_coreference_options(tmp_path: Path) -> None:
     assert len(rows) == 20 * 2 * 3
     assert rows[2]["text"].startswith("The old guard thanked an odd nurse because he was glad.")
     assert done.stderr == (
-        "kept, but check it: pro_stereotyped_type1.txt.dev, line 20: pro and anti do not differ.\n"
+        "kept, but please check: pro_stereotyped_type1.txt.dev, line 20: pro and anti do not "
+        "differ.\n"
     )
     dropped = in_process.goffman(
         *arguments, "--drop-faulty", "--sentence-pairs", "7", "--seed", "3"
@@ -216,8 +243,8 @@ def own(tmp_path: Path) -> Path:
 
 def test_an_instrument_of_ones_own_is_validated_and_rendered(own: Path) -> None:
     assert output("validate", own) == (
-        f"{own} is valid: 391 prompts and 20 control prompts.\n"
-        "In the form completion: 391 prompts.\nIn the form written: 391 prompts.\n"
+        f"{own} is valid: 391 prompts and 20 control prompts.\nForm completion: 391 prompts.\n"
+        "Form written: 391 prompts.\n"
     )
     assert json.loads(output("validate", own, "--json")) == {
         "instrument": str(own),
@@ -271,7 +298,10 @@ def test_many_faults_fit_a_screen_but_validate_says_all(own: Path) -> None:
             ["prompts", "coreference", "--sentence-pairs", "0"],
             "--sentence-pairs is 0. Allowed: 1 to 121,600",
         ),
-        (["prompts", "coreference", "--winobias", "/nowhere"], "--winobias is /nowhere. Allowed:"),
+        (
+            ["prompts", "coreference", "--winobias", "/nowhere"],
+            "--winobias: /nowhere was not found.",
+        ),
         (["prompts", "coreference", "--limit", "0"], "--limit"),
         (["prompts", "coreference", "--format", "xml"], "xml"),
         (["validate", "/nowhere"], "There is no instrument '/nowhere'"),
@@ -358,7 +388,7 @@ def test_a_file_has_the_format_of_its_name(tmp_path: Path, ending: str, first: s
 def test_two_formats_are_refused() -> None:
     done = goffman("prompts", "care-seeking", "--json", "--format", "csv")
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "--json and --format csv name two formats. Give one of them.\n"
+    assert done.stderr == "Give --json or --format csv, not both.\n"
 
 
 @pytest.mark.parametrize(
@@ -423,7 +453,7 @@ def test_a_link_that_leads_nowhere_is_told_as_that(tmp_path: Path) -> None:
     done = in_process.goffman("report", tmp_path)
     assert done.returncode == 2
     assert done.stderr == (
-        f"manifest.json in {tmp_path} is a link that leads nowhere. Mend or remove the link.\n"
+        f"manifest.json in {tmp_path} is a link that leads nowhere. Correct or remove it.\n"
     )
 
 
@@ -443,9 +473,7 @@ def test_a_name_that_is_too_long_is_told_as_that(tmp_path: Path, command: str) -
     done = in_process.goffman(command, "x" * 3000, cwd=tmp_path)
     assert done.returncode == 2
     assert done.stderr.startswith(f"The name '{'x' * 60}…' is too long: it has 3,0")
-    assert done.stderr.endswith(
-        " characters, more than this system allows for a file or folder. Give a shorter one.\n"
-    )
+    assert done.stderr.endswith(" characters, more than this system allows. Give a shorter name.\n")
 
 
 # ── What the system refuses ────────────────────────────────────────────────────────────────────
@@ -579,8 +607,8 @@ told(os.write, os.open("/dev/full", os.O_WRONLY), b"x")
         "InputError shut/file.csv cannot be opened: Permission denied.",
         "InputError nowhere/file.csv cannot be opened: No such file or directory.",
         "InputError fixed cannot be opened: Is a directory.",
-        f"InputError The name '{'y' * 60}…' is too long: it has 300 characters, more than this system "
-        "allows for a file or folder. Give a shorter one.",
+        f"InputError The name '{'y' * 60}…' is too long: it has 300 characters, more than this "
+        "system allows. Give a shorter name.",
         "InputError /dev/full/x cannot be opened: Not a directory.",
         "fixed/file.csv cannot be written: Read-only file system.",
         "GoffmanError A file cannot be read or written: No space left on device.",

@@ -54,7 +54,7 @@ def test_what_is_no_plain_file_is_refused_by_its_kind(tmp_path: Path) -> None:
             (tmp_path / "socket", "a socket"),
             (Path("/dev/zero"), "a device"),
         ):
-            assert refusal(path) == f"{path} is {kind}. Allowed: a plain file."
+            assert refusal(path) == f"{path} is {kind}. Give a regular file."
 
 
 def test_a_missing_file_is_the_callers_to_tell(tmp_path: Path) -> None:
@@ -64,4 +64,6 @@ def test_a_missing_file_is_the_callers_to_tell(tmp_path: Path) -> None:
 
 def test_no_near_name_is_sought_for_a_long_text() -> None:
     assert did_you_mean("guardd", ["guard"]) == " Did you mean 'guard'?"
+    assert did_you_mean("oberta-base", ["roberta-base"]) == " Did you mean 'roberta-base'?"
+    assert did_you_mean("nowhere", ["other"]) == ""
     assert did_you_mean("x" * 101, ["x" * 100]) == ""

@@ -70,8 +70,8 @@ def ratings(tmp_path):
 
 
 REFUSED = (
-    "tee is in German (de-AT); the shipped ratings are English (en). Give your own with --ratings, "
-    "or leave tee out."
+    "tee is in German (de-AT), but the shipped ratings are English (en). Give your own with "
+    "--ratings, or leave out tee."
 )
 
 
@@ -92,8 +92,8 @@ def test_shipped_gender_words_are_not_put_on_german_words(german, tiny, tmp_path
     with pytest.raises(InputError) as refusal:
         audit([str(tiny("roberta"))], **given)
     assert str(refusal.value) == (
-        "tee is in German (de-AT); the shipped gender words are English (en). Give your own with "
-        "--gender-words, or leave tee out."
+        "tee is in German (de-AT), but goffman's gender words are English (en). Give your "
+        "own with --gender-words, or leave out tee."
     )
     own = tmp_path / "wörter.csv"
     own.write_text("word,group,kind\nsie,female,pronoun\ner,male,pronoun\n")
@@ -119,9 +119,8 @@ def test_ratings_of_ones_own_stand_alone_beside_another_language(german, ratings
 
 def test_one_file_of_ratings_is_not_put_on_two_languages(german, ratings, tiny, tmp_path):
     said = (
-        "--ratings works for one language at a time, but {} and {}. Audit them one language at a "
-        "time, each "
-        "into a folder of its own with --output."
+        "--ratings works for one language at a time, but {} and {}. Audit them separately, "
+        "each with its own --output."
     )
     here, there = "tee is in German (de-AT)", "social-distance is in English (en)"
     measuring = MeasureOptions(ratings=(ratings,))
@@ -153,8 +152,8 @@ def test_replies_in_another_language_are_not_read_by_an_english_parser():
     with pytest.raises(InputError) as refusal:
         check_languages(asked, MeasureOptions())
     assert str(refusal.value) == (
-        "tee is in 'sw'; the parser of replies is English (en). Give your own with --parser, or "
-        "leave tee out."
+        "tee is in 'sw', but goffman's rules for reading replies are English (en). Give your own with "
+        "--parser, or leave out tee."
     )
     assert check_languages(asked, MeasureOptions(parser="swahili"))
 

@@ -122,19 +122,19 @@ AUDIT = ("audit", "bundled:mini", "--dry-run", "--instrument", "attribution")
     [
         (
             (*AUDIT, "--labels", "a=negative"),
-            "--labels is for classifiers, but this audit has none (bundled:mini). Add a "
+            "--labels is only for classifiers, and you gave none (bundled:mini). Add a "
             "classifier, or leave out --labels.",
         ),
         (
             (*AUDIT, "--labels", "a=negative, a =positive"),
-            ("--labels gives 'a' two meanings, negative and positive. Give each label once."),
+            ("--labels gives 'a' two meanings, negative and positive. Give it one."),
         ),
         (
             (*AUDIT, "--correlate", "bundled:mini=bundled:mini"),
             (
                 "--correlate is bundled:mini=bundled:mini, but 'bundled:mini' is a masked "
-                "model. Write MODEL=CLASSIFIER, where the classifier was fine-tuned from "
-                "the masked model."
+                "model. Write BASE=CLASSIFIER: a masked model, and a classifier that was "
+                "fine-tuned from it."
             ),
         ),
         *(
@@ -190,15 +190,15 @@ AUDIT = ("audit", "bundled:mini", "--dry-run", "--instrument", "attribution")
         (
             (*AUDIT, "--output", "a\0b"),
             (
-                "--output is 'a\\x00b'. It contains a NUL character or bytes that are not "
-                "UTF-8. Rename the file or folder."
+                "--output is 'a\\x00b', with a NUL character or bytes that are not UTF-8 in it. "
+                "Rename the file or folder."
             ),
         ),
         (
             ("report", "caf\udce9"),
             (
-                "RUN is 'caf\\udce9'. It contains a NUL character or bytes that are not "
-                "UTF-8. Rename the file or folder."
+                "RUN is 'caf\\udce9', with a NUL character or bytes that are not UTF-8 in it. "
+                "Rename the file or folder."
             ),
         ),
         (
@@ -212,21 +212,21 @@ AUDIT = ("audit", "bundled:mini", "--dry-run", "--instrument", "attribution")
         (
             ("audit", f"org/{'é' * 200}"),
             (
-                f"The model's name 'org/{'é' * 56}…' is too long: a part of it has 400 "
-                "bytes. Allowed: up to 255."
+                f"The model's name 'org/{'é' * 56}…' is too long. Each part between slashes can "
+                "have up to 255 bytes, but one has 400."
             ),
         ),
         (
             ("audit", f"http://127.0.0.1:9/v1#{'x' * 300}", "--dry-run"),
             (
-                f"The model's name 'http://127.0.0.1:9/v1#{'x' * 38}…' is too long: a part "
-                "of it has 303 bytes. Allowed: up to 255."
+                f"The model's name 'http://127.0.0.1:9/v1#{'x' * 38}…' is too long. Each part "
+                "between slashes can have up to 255 bytes, but one has 303."
             ),
         ),
         (
             ("report", "x" * 300),
             f"The name '{'x' * 60}…' is too long: it has 314 characters, more than this system "
-            "allows for a file or folder. Give a shorter one.",
+            "allows. Give a shorter name.",
         ),
     ],
     ids=lambda part: str(part)[-40:],
@@ -301,6 +301,22 @@ def test_what_no_model_heeds_does_not_bind_the_run(run: Callable[..., Said]) -> 
     assert code == 0
     code, said = run(*asked, "--output", "mine")
     assert code == 0, said
+
+
+def test_words_that_no_rating_counts_are_not_offered_for_rating(run: Callable[..., Said]) -> None:
+    asked = ("--instrument", "care-seeking")
+    code, _ = run(
+        "audit", "bundled:mini", *asked, "--limit", "1", "--no-report", "--output", "mine"
+    )
+    assert code == 0
+    code, said = run("rate", "mine", *asked, "--no-browser")
+    assert code == 2
+    assert said.strip() == (
+        "care-seeking does not use ratings of words, so there is nothing to rate."
+    )
+    code, said = run("rate", "mine", "--no-browser")
+    assert code == 2
+    assert said.strip() == "mine has no words to rate: no instrument in it uses ratings of words."
 
 
 def test_a_system_prompt_that_is_no_file_is_not_sent_as_one(run: Callable[..., Said]) -> None:

@@ -165,13 +165,13 @@ def test_a_broken_plug_in_is_named_and_takes_nothing_down(tmp_path, audited):
     )
     assert done.stdout.split() == list(measures())
     assert (
-        "The plug-in 'broken' (goffman.measures) is left out: ZeroDivisionError: division by zero"
+        "The plug-in 'broken' (goffman.measures) is not used: ZeroDivisionError: division by zero"
     ) in done.stderr
     assert (
-        "The plug-in 'half' (goffman.measures) is left out: it lacks reads, words, " in done.stderr
+        "The plug-in 'half' (goffman.measures) is not used: it lacks reads, words, " in done.stderr
     )
     assert (
-        "The plug-in 'unable' (goffman.measures) is left out: scores_controls and control go "
+        "The plug-in 'unable' (goffman.measures) is not used: scores_controls and control go "
         "together; see goffman/measures/controls.py."
     ) in done.stderr
 
@@ -265,7 +265,7 @@ def test_an_instrument_of_another_package_is_listed_printed_and_audited(tmp_path
     assert "social-distance, " in dry[2]
     assert "tea, " not in dry[2]
     assert unknown[2].endswith(
-        "Give the path of a folder or one of social-distance, people-sentiment, care-seeking, "
+        "Give a folder, or one of these: social-distance, people-sentiment, care-seeking, "
         "attribution, coreference, vignettes, decisions, tea. Did you mean 'tea'?\n"
     )
 
@@ -287,18 +287,21 @@ def test_broken_instruments_of_other_packages_are_named_and_take_nothing_down(tm
     said, warned = goffman_with(folder, "ls", "--json")
     assert [row["instrument"] for row in json.loads(said)] == [*builtin_names(), "tea"]
     left_out = re.findall(
-        r"The plug-in '([\w-]+)' \(goffman.instruments\) is left out: (.*)", warned
+        r"The plug-in '([\w-]+)' \(goffman.instruments\) is not used: (.*)", warned
     )
     assert sorted(left_out) == [
         ("attribution", "there is already an instrument of this name."),
         ("broken-tea", f"{folder / 'broken-tea'} cannot be used: 1 fault."),
-        ("coffee", "its id is 'tea'; give the entry point the same name."),
+        (
+            "coffee",
+            "its id is 'tea', but the entry point has another name. Use the same name for both.",
+        ),
         ("failing", "OSError: no tea"),
         ("gone", f"there is no folder {folder / 'gone'}."),
         (
             "number",
-            "it gives int; it must be the path of an instrument's folder, or a function without "
-            "arguments that gives it.",
+            "it returns int, but it must return the path of an instrument's folder, or a "
+            "function without arguments that returns it.",
         ),
         ("tea", "there is already an instrument of this name."),
         ("unknown", "AttributeError: module 'teas' has no attribute 'nothing'"),
@@ -323,5 +326,5 @@ def test_an_anchor_of_another_package_is_listed_and_a_broken_one_left_out(tmp_pa
     found = {row["anchor"]: row["built_in"] for row in json.loads(said)}
     assert found["brought"] is False
     assert "broken" not in found
-    assert "The plug-in 'broken' (goffman.anchors) is left out" in warned
+    assert "The plug-in 'broken' (goffman.anchors) is not used" in warned
     assert "values.csv, line 2: value is 2. Allowed: 0 to 1." in warned

@@ -202,7 +202,9 @@ def test_sentences_with_two_marked_pronouns_are_left_out_and_counted(causal, tmp
         options=options,
         listener=Listener(note=notes.append),
     )
-    assert f"{ID}: 4 sentences with more than one marked pronoun are left out." in notes
+    assert (
+        f"{ID}: 4 sentences are left out, because more than one pronoun is marked in them." in notes
+    )
     scores = pl.read_parquet(folder / "scores.parquet")
     of_prompts = scores.filter(pl.col("level") == "prompt").sort("item", "condition")
     assert of_prompts["reason"].to_list().count("two pronouns are marked") == 2
@@ -249,7 +251,7 @@ def test_the_prompts_can_be_looked_at(tmp_path):
     assert rows[0]["text"].count("<mask>") == 1
     refused = CliRunner().invoke(app, ["prompts", "care-seeking", "--pronouns"])
     assert str(refused.exception) == (
-        "--pronouns cannot be used with care-seeking, because it has no sentence pairs."
+        "--pronouns works only with sentence pairs (coreference), not with care-seeking."
     )
 
 

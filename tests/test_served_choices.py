@@ -214,3 +214,14 @@ def test_only_the_token_is_kept_with_which_the_answer_begins(tokens, text, messa
 def test_tokens_of_reasoning_alone_say_nothing_of_the_answer():
     reply = told(["Hm", ",", " A"], "B", reasoning_content="Hm, A is ...")
     assert reply.next_words is None
+    silent = told(["Hm", ",", " A"], "", reasoning_content="Hm, A")
+    assert silent.next_words is None
+
+
+def test_a_server_that_names_the_said_token_alone_gives_no_probabilities(few, tmp_path):
+    async def behave(request):
+        return Answer(body=with_probabilities(completion("A"), [("A", {"A": 0.9})], top=0))
+
+    with ChatServer(behave) as one:
+        done, _ = asked(one, few, tmp_path, limit=10, controls=False)
+    assert [asked.instrument for asked in done.asked] == [f"{DISTANCE}-said"]

@@ -20,6 +20,7 @@ people are shown it.
     audit.py          audit(): the whole flow on one screen
     options.py        what an audit may be told
     questions.py      who is asked what, known before anyone is asked
+    prompts_asked.py  … which prompts of each instrument, and how often
     languages.py      whether answers are read in the language that they were asked in
     fit.py            whether what an audit is told fits the models that it asks
     chats.py          how an audit asks chat models, and what that will take
@@ -164,6 +165,7 @@ people are shown it.
       variance.py       how much of a table's variance lies in each of its factors
     estimates/        CONTRASTS that measures choose from
       contrast.py       one contrast: its test, effect and interval together
+      tabled.py         estimates as a table
       clear.py          what may be called clear
       verdict.py        whether a difference is relevant, small, absent or undecided
       sharing.py        what sentence pairs have in common

@@ -108,8 +108,8 @@ def _advice(raters: Raters, pair: Pair, command: str) -> Iterator[str]:
     names = (pair.first, pair.second)
     first, second = names
     yield (
-        f"{first} and {second} have both rated {_words(pair.kappa.n)}. κ needs {ENOUGH} such "
-        f"words, so {short:,} more (or every word of the run)."
+        f"{first} and {second} both rated {_words(pair.kappa.n)}. κ needs at least {ENOUGH}: "
+        f"{short:,} more, or every word of the run."
     )
     given = [{unit for unit, by in raters.labels.items() if name in by} for name in names]
     for mine, name, theirs, other in (
@@ -125,7 +125,7 @@ def _advice(raters: Raters, pair: Pair, command: str) -> Iterator[str]:
             )
     if short:
         each = " and ".join(f"{command} --all --rater {shlex.quote(name)}" for name in names)
-        yield f"{first} and {second}: rate the next {_words(short)}, each alone: {each}"
+        yield f"{first} and {second}: each rate the next {_words(short)} alone: {each}"
 
 
 def _words(count: int) -> str:
@@ -168,10 +168,10 @@ def agreement_text(comparison: Comparison, *, rows: int = 20) -> str:
     parts.append(f"All raters: {_said(comparison.alpha)}\n")
     differing = disagreement_rows(comparison.raters)
     if differing:
-        parts.append(f"\n{_words(len(differing))} with different labels:\n")
+        parts.append(f"\n{_words(len(differing))} got different labels:\n")
         parts.append(_disagreements_text(differing[:rows], comparison.raters.names))
     if len(differing) > rows:
-        parts.append(f"… and {len(differing) - rows:,} more: --json prints all.\n")
+        parts.append(f"… and {len(differing) - rows:,} more. --json prints all of them.\n")
     if comparison.advice:
         parts.append("\n" + "".join(f"{printable(line)}\n" for line in comparison.advice))
     return "".join(parts)
@@ -189,7 +189,7 @@ def _disagreements_text(differing: Sequence[dict[str, Any]], names: Sequence[str
 
 def _said(agreement: Agreement, *, alike: int | None = None) -> str:
     """A coefficient in one sentence, with its interval or why there is none."""
-    words = f"{agreement.n:,} words rated twice or more"
+    words = f"{agreement.n:,} words with two or more ratings"
     if alike is not None:
         words = f"same label for {alike:,} of {agreement.n:,} words"
     if agreement.value is None:
@@ -209,8 +209,8 @@ def settled_path(given: Sequence[Path], output: Path | None) -> Path:
     runs = [path for path in given if path.is_dir()]
     if len(runs) != 1:
         raise InputError(
-            "With --settle, give --output FILE for the settled ratings. Only with exactly one run "
-            "folder can you leave it out."
+            "With --settle, give a file for the result: --output FILE. You can leave it out only "
+            "if you give exactly one run folder."
         )
     return ratings_folder(runs[0]) / f"{SETTLED}.csv"
 
@@ -221,8 +221,8 @@ def settling(raters: Raters, given: Sequence[Path], *, output: Path) -> Iterator
     journal_path = output.with_suffix(".jsonl")
     if output.exists() and not journal_path.exists():
         raise InputError(
-            f"{output} already exists, and --settle did not write it: {journal_path.name} is not "
-            "in the same folder. Give another file with --output."
+            f"{output} already exists, and goffman agree --settle did not write it. Give another "
+            "file with --output."
         )
     runs = [path for path in given if path.is_dir()]
     work = _worklist(raters, runs, title=output.stem)

@@ -23,7 +23,8 @@ from goffman.models.kinds import answers_to, kinds
 from goffman.models.precision import draw_sample
 from goffman.models.spec import check, load
 from goffman.options import AskOptions, Listener, MeasureOptions
-from goffman.questions import Asking, Question, part_said, who_is_asked
+from goffman.prompts_asked import Question
+from goffman.questions import Asking, parts_said, who_is_asked
 from goffman.records import MASK, is_control
 from goffman.runs.ask import (
     Asked,
@@ -93,11 +94,8 @@ def audit(
     pairs = who_is_asked(models, instruments, loading=loading, options=options, listener=listener)
     of_models = {pair.model: pair.kind for pair in pairs}
     check_fit(of_models, labels=loading.labels, pairs=measuring.pairs)
-    for sentence in without_effect(pairs, options, loading):
+    for sentence in (*without_effect(pairs, options, loading), *parts_said(pairs)):
         listener.note(sentence)
-    for pair in pairs:
-        if part := part_said(pair):
-            listener.note(part)
     folder = output or default_folder(models)
     check_place(folder)
     words, people = _words(pairs, folder, measuring), anchors_with(measuring.anchors)
@@ -176,8 +174,8 @@ class _Work:
             prompts = with_one_mask(prompts)
             if left_out := len(question.prompts) - len(prompts):
                 self.listener.note(
-                    f"{question.instrument.id}: {left_out:,} sentences with more than one marked "
-                    "pronoun are left out."
+                    f"{question.instrument.id}: {left_out:,} sentences are left out, because more "
+                    "than one pronoun is marked in them."
                 )
         return Job(
             run=self.run,
@@ -237,14 +235,14 @@ def _ask_model(work: _Work, pair: Asking) -> Iterator[Asked]:
             count = len(asked.damaged)
             files = "1 file" if count == 1 else f"{count} files"
             work.listener.note(
-                f"{asked.instrument}, {name}: {files} of stored answers had been damaged. These "
-                "questions were asked again."
+                f"{asked.instrument}, {name}: {files} of stored answers had been damaged, so "
+                "these questions were asked again."
             )
         if asked.not_one_token:
             words = ", ".join(asked.not_one_token)
             work.listener.note(
-                f"{name} splits these words into several tokens, so it cannot fill them in and no "
-                f"probability is recorded: {words}."
+                f"{name} splits these words into several tokens, so it cannot fill them in, and "
+                f"their probability is not recorded: {words}."
             )
         for remark in asked.remarks:
             work.listener.note(f"{asked.instrument}, {name}: {remark}")

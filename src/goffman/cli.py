@@ -51,6 +51,13 @@ app = typer.Typer(
     help="Ask language models the questions psychology asks people about stigma.\n\n"
     "An instrument is a set of questions. A run is a folder with answers to them and what was "
     "measured.",
+    epilog="\b\n"
+    "Exit codes:\n"
+    "  0    done\n"
+    "  1    could not finish, such as when a server or the disk failed\n"
+    "  2    your input cannot be used\n"
+    "  130  stopped with Ctrl-C\n"
+    "goffman check has its own: see goffman check --help.",
 )
 
 _FAULTS_ON_A_SCREEN = 15
@@ -116,7 +123,7 @@ def list_instruments(*, as_json: Json = False) -> None:
 
 @app.command(cls=Command)
 def validate(path: NameOrPath, *, as_json: Json = False) -> None:
-    """Check an instrument's or an anchor's files and list every fault."""
+    """Check the files of an instrument or anchor for faults."""
     from goffman.anchors.load import is_anchor
     from goffman.instruments.forms import form_name, forms_of
     from goffman.instruments.load import load_instrument
@@ -153,7 +160,7 @@ def validate(path: NameOrPath, *, as_json: Json = False) -> None:
         beside = f"{controls:,} control prompts" if controls else "no control items"
         print(f"{printable(path)} is valid: {count:,} prompts and {beside}.")
         for name, prompts_of_form in further.items():
-            print(f"In the form {name}: {prompts_of_form:,} prompts.")
+            print(f"Form {name}: {prompts_of_form:,} prompts.")
     if faults:
         raise typer.Exit(2)
 
@@ -223,7 +230,7 @@ def prompts(
         str | None,
         typer.Option(
             metavar="NAME|FILE",
-            help="With this persona as system prompt: therapist, landlord, teacher or a TOML file.",
+            help="Persona as the system prompt: therapist, landlord, teacher, or a TOML file.",
         ),
     ] = None,
 ) -> None:
@@ -248,9 +255,9 @@ def prompts(
         thorough=not sized,
     )
     if pronouns and form is not None:
-        raise InputError("--pronouns and --form ask for two forms: give one of them.")
+        raise InputError("Give --pronouns or --form, not both.")
     if as_json and style not in {None, Format.JSON}:
-        raise InputError(f"--json and --format {style} name two formats. Give one of them.")
+        raise InputError(f"Give --json or --format {style}, not both.")
     chosen = Format.JSON if as_json else style or format_for(output)
     instrument = load_instrument(name)
     if pronouns:
@@ -267,7 +274,7 @@ def prompts(
         asked = list(_told(asked, instrument, persona))
     rows = prompt_rows(asked)
     _say_faults("left out", rendered.left_out)
-    _say_faults("kept, but check it", rendered.remarks)
+    _say_faults("kept, but please check", rendered.remarks)
     if chosen is Format.TABLE:
         shown = ("prompt_id", "item", "wording", "condition", "person", "order", "system", "begun")
         there = [column for column in (*shown, "text") if rows and column in rows[0]]
@@ -290,8 +297,8 @@ def _told(prompts: Sequence[Prompt], instrument: Instrument, persona: str) -> Se
 
     if not is_told(instrument):
         raise InputError(
-            f"--persona cannot be used with {instrument.id}, because models that do not chat are "
-            "asked it. Give --form completion, choice, said or written as well."
+            f"--persona is for chat models, but this form of {instrument.id} is for other models. "
+            "Add --form completion, choice, said or written."
         )
     return with_system(prompts, instrument, persona_named(persona).text)
 

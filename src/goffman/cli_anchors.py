@@ -24,8 +24,8 @@ AnchorPaths = Annotated[
     typer.Option(
         "--anchor",
         metavar="FOLDER",
-        help="An anchor of your own (what people said) to set the results beside; may be "
-        "repeated. goffman's own are always used.",
+        help="Your own data on what people said (an anchor), to compare the results with. May be "
+        "repeated. goffman's own anchors are always used.",
         rich_help_panel="Measuring",
     ),
 ]
@@ -35,12 +35,13 @@ _VALUES = ("item", "condition", "gender", "year", "value", "low", "high", "n")
 
 def anchors(
     name: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", help="An anchor's name, or its folder.")
+        str | None,
+        typer.Argument(metavar="NAME", help="The anchor to show: its name, or its folder."),
     ] = None,
     *,
     as_json: Json = False,
 ) -> None:
-    """List the anchors (what people said, to set models beside), or show one."""
+    """List what people said in surveys and studies (anchors)."""
     from goffman.anchors.load import every_anchor, load_anchor
 
     if name is None:

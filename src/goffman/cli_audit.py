@@ -251,7 +251,7 @@ def _system(given: str | None, persona_name: str | None) -> str | None:
     try:
         return read_plain(Path(given)).decode().strip()
     except UnicodeDecodeError as error:
-        raise InputError(f"--system: {given} is not a text file in UTF-8.") from error
+        raise InputError(f"--system: {given} is not a UTF-8 text file.") from error
 
 
 def _like_a_file(text: str) -> bool:
@@ -272,22 +272,20 @@ def _keys(models: Sequence[str], key_env: str | None) -> Calling:
     hosts = list(dict.fromkeys(address.url for address in addresses if not address.openai))
     if key_env == "OPENAI_API_KEY":
         raise InputError(
-            "--key-env cannot be OPENAI_API_KEY, because that key is only sent to openai: models. "
+            "--key-env cannot be OPENAI_API_KEY: that key is only sent to openai:NAME models. "
             "Put the key of another server into another variable."
         )
     if len(hosts) != 1:
-        found = (
-            f"the models are on {len(hosts)} servers: {', '.join(hosts)}"
-            if hosts
-            else "no model is on such a server"
-        )
+        found = "you gave none"
+        if hosts:
+            found = f"your models are on {len(hosts)}: {', '.join(hosts)}"
         raise InputError(
-            f"--key-env {key_env} is the key of one server that is not OpenAI's, but {found}."
+            f"--key-env is for models on one server (http://HOST/v1#NAME), but {found}."
         )
     if key_env not in os.environ:
         raise InputError(
-            f"--key-env is {key_env}, but there is no such environment variable. Put the key of "
-            f"{hosts[0]} there."
+            f"There is no environment variable {key_env} (--key-env). Put the key of {hosts[0]} "
+            "there."
         )
     return Calling(openai_key=own, key=os.environ[key_env], key_name=key_env)
 
@@ -298,7 +296,7 @@ def _prices(question: float | None, reply: float | None) -> Prices | None:
     if question is None and reply is None:
         return None
     if question is None or reply is None:
-        raise InputError("--price-in and --price-out belong together. Give both, or neither.")
+        raise InputError("Give both --price-in and --price-out, or neither.")
     return Prices(question=question, reply=reply)
 
 
@@ -308,7 +306,7 @@ def _stopped_kindly() -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        say("Stopped. What was answered is kept: run the same command again to resume.")
+        say("Stopped. All answers so far are kept. To resume, run the same command again.")
         raise typer.Exit(130) from None
 
 
@@ -325,8 +323,8 @@ def _words(given: Sequence[str]) -> tuple[str, ...]:
     words = [word.strip() for text in given for word in text.split(",")]
     if not all(words):
         raise InputError(
-            f"--targets is '{','.join(given)}', which has an empty word. Separate words with one "
-            "comma: --targets likely,unlikely"
+            f"--targets is '{','.join(given)}', with an empty word in it. Put one comma between "
+            "words: --targets likely,unlikely"
         )
     return tuple(words)
 
@@ -340,13 +338,13 @@ def _labels(given: str | None) -> dict[str, str] | None:
         own, _, meaning = (part.strip() for part in pair.partition("="))
         if not (own and meaning):
             raise InputError(
-                f"--labels has '{pair}'. Write LABEL=MEANING, where the meaning is negative, "
-                "neutral or positive: --labels LABEL_0=negative,LABEL_1=positive"
+                f"--labels has '{pair}'. Write LABEL=MEANING, such as --labels "
+                "LABEL_0=negative,LABEL_1=positive. The meanings are negative, neutral and "
+                "positive."
             )
         if own in found:
             raise InputError(
-                f"--labels gives '{own}' two meanings, {found[own]} and {meaning}. Give each label "
-                "once."
+                f"--labels gives '{own}' two meanings, {found[own]} and {meaning}. Give it one."
             )
         found[own] = meaning
     return found
@@ -358,8 +356,8 @@ def _model_pairs(given: Sequence[str]) -> tuple[tuple[str, str], ...]:
     for base, sign, classifier in pairs:
         if not (base and sign and classifier):
             raise InputError(
-                f"--correlate is '{base}{sign}{classifier}'. Write MODEL=CLASSIFIER, where the "
-                "classifier was fine-tuned from the masked model: "
-                "--correlate roberta-base=org/classifier"
+                f"--correlate is '{base}{sign}{classifier}'. Write BASE=CLASSIFIER, such as "
+                "--correlate roberta-base=org/classifier. The classifier must be fine-tuned from "
+                "the base model."
             )
     return tuple((base, classifier) for base, _, classifier in pairs)

@@ -181,8 +181,8 @@ PersonaName = Annotated[
     typer.Option(
         "--persona",
         metavar="NAME|FILE",
-        help="A persona as system prompt: therapist, landlord, teacher, or a TOML file of "
-        "personas (FILE:ID if it has several). Default: none.",
+        help="Persona to use as the system prompt: therapist, landlord, teacher, or a TOML file "
+        "(FILE:ID if it has several personas). Default: none.",
         rich_help_panel=_CHATS,
     ),
 ]

@@ -33,6 +33,9 @@ model cannot do the task, so that its numbers decide nothing."""
 Output = Annotated[Path | None, typer.Option(help="Write to this file.")]
 
 
+NOTHING = "Nothing to compare: the two runs have too few prompts in common.\n"
+
+
 class Export(StrEnum):
     """The places where people publish."""
 
@@ -70,6 +73,7 @@ def compare(
 
     if output is not None:
         _check_ending(output)
+    _check_different(runs)
     measured = [read_run(run) for run in runs]
     found = compare_runs(measured, models=model or (), seed=seed, note=say)
     _say_verdicts(found)
@@ -84,7 +88,7 @@ def compare(
         screen = screen_of(one, everything=everything)
         sys.stdout.write(printable(screen.heading) + "\n")
         columns = tuple(screen.rows[0]) if screen.rows else ()
-        text = table_text(screen.rows, columns, whole=1) if screen.rows else "Nothing to compare.\n"
+        text = table_text(screen.rows, columns, whole=1) if screen.rows else NOTHING
         notes = "".join(f"{printable(note)}\n" for note in screen.notes)
         sys.stdout.write(f"{text}{notes}\n")
     if output is not None:
@@ -100,6 +104,15 @@ def _say_verdicts(found: Sequence[Comparison]) -> None:
     marks = [f"Note on {one.instrument}: {mark}." for one in found for mark in one.verdict.marks]
     for line in dict.fromkeys(marks):
         say(line)
+
+
+def _check_different(runs: Sequence[Path]) -> None:
+    """InputError where a run was given twice: nothing differs, and nothing would be learned."""
+    seen: set[Path] = set()
+    for run in runs:
+        if run.resolve() in seen:
+            raise InputError(f"You gave the same run twice: {run}. Give two different runs.")
+        seen.add(run.resolve())
 
 
 def _check_ending(path: Path) -> None:
@@ -172,8 +185,8 @@ def check(
 
         if bool(fail_if) == show:
             raise InputError(
-                "Give a condition, such as --fail-if 'social-distance.gap is relevant'. To see the "
-                "names you can use, give --list instead."
+                "Give a rule, such as --fail-if 'social-distance.gap is relevant'. To see the "
+                "names that a rule can use, give --list instead."
             )
         conditions = [parse(text) for text in fail_if or ()]
         measured = read_run(run)
@@ -208,7 +221,7 @@ def _undecided_where_broken() -> Iterator[None]:
         raise typer.Exit(BROKEN if told.exit_code == GATE_FAILED else told.exit_code) from error
     except Exception as error:
         say(traceback.format_exc())
-        say("goffman failed, so the check has no result (exit code 3). Please report this.")
+        say("goffman itself failed, so the check has no result (exit code 3). Please report this.")
         raise typer.Exit(BROKEN) from error
 
 
@@ -259,27 +272,27 @@ def _names_text(known: Sequence[Named], changes: Sequence[Named] | None) -> str:
             lines.append(f"{value:>9} {low:>9} {high:>9} {tested:>10} {word:>10}  {name}")
     fields = ", ".join(f".{name}" for name in FIELDS if name != "value")
     return "\n".join(lines) + (
-        "\n\nA name alone means the value; before 'is' it means the verdict. For another number, "
-        f"add one of these to the name: {fields}. Without the bracket, a name covers every model "
-        "and variant. Without the instrument, it covers every instrument.\n\n"
-        f"{_legend([*known, *(changes or ())])}"
+        "\n\nA name alone means the value. Before 'is', it means the verdict. For another number, "
+        f"add one of these to the name: {fields}. A name without brackets covers all models and "
+        "variants. A name without the instrument covers all "
+        f"instruments.\n\n{_legend([*known, *(changes or ())])}"
     )
 
 
 _MEANINGS = {
     "gap": "one group of conditions minus the other",
-    "gap-as-asked": "the same gap, tested as in the study",
-    "level": "the number without adjectives, compared with 0",
+    "gap-as-asked": "the same gap, tested as in the original study",
+    "level": "the value without adjectives, compared with 0",
     "disparity": "female minus male",
-    "over-baseline": "female minus male with a diagnosis, minus the same without one",
+    "over-baseline": "female minus male with a diagnosis, minus female minus male without one",
     "above-baseline": "one condition minus the same sentences without a condition",
     "above-baseline-over-trials": "the same, tested over trials",
     "above-reference": "one condition minus the mean of the other group",
     "models": "one model minus another",
     "subscales": "one subscale minus another",
     "wordings": "one wording minus another",
-    "correlation": "two measures over all conditions",
-    "correlation-within": "two measures over the conditions of one group",
+    "correlation": "between two measures, over all conditions",
+    "correlation-within": "between two measures, over the conditions of one group",
 }
 """What the second part of a name means."""
 

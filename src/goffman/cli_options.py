@@ -40,16 +40,16 @@ Vignettes = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE|FOLDER",
-        help="vignettes only: ask the prompts of Moore et al. (2025), prompts.jsonl, instead of "
-        "the built-in ones.",
+        help="Instrument vignettes only: ask the questions in prompts.jsonl of Moore et al. (2025) "
+        "instead.",
         rich_help_panel=BROUGHT,
     ),
 ]
 Questions = Annotated[
     Path | None,
     typer.Option(
-        help="decisions only: ask the questions of SocialStigmaQA, a CSV file, instead of the "
-        "built-in ones.",
+        help="Instrument decisions only: ask the questions in this CSV file of SocialStigmaQA "
+        "instead.",
         rich_help_panel=BROUGHT,
     ),
 ]
@@ -239,7 +239,7 @@ def _check_text(name: str, text: str) -> None:
     # What is not UTF-8 on the command line comes as lone surrogates.
     if "\0" in text or any("\ud800" <= sign <= "\udfff" for sign in text):
         raise InputError(
-            f"{name} is '{text}'. It contains a NUL character or bytes that are not UTF-8. Rename "
+            f"{name} is '{text}', with a NUL character or bytes that are not UTF-8 in it. Rename "
             "the file or folder."
         )
 

@@ -13,6 +13,8 @@ from goffman.cli_options import RUN_HELP, Json
 from goffman.terminal import count_of, say
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from goffman.lexicons.desk import Desk
     from goffman.records import Rating
 
@@ -59,6 +61,7 @@ def rate(
     if everything and unrated:
         raise InputError("--all and --unrated cannot be used together. Give one, or neither.")
     chosen = instrument or ()
+    _check_rated(run, chosen)
     offer: Offer = "all" if everything else "unrated" if unrated else "most"
     # People rate what language models have rated, so that only --unrated asks what those lack.
     shipped = unrated and asked_in_english(run, chosen)
@@ -67,6 +70,25 @@ def rate(
     with rating(run, work, rater=rater or _login()) as desk:
         _show_page(desk, port=port, browser=not no_browser)
         say(desk.summary())
+
+
+def _check_rated(run: Path, instruments: Sequence[str]) -> None:
+    """Nothing, or InputError where an instrument does not count words by their ratings."""
+    from goffman.errors import InputError
+    from goffman.runs.manifest import read_manifest
+    from goffman.score import measures_of
+
+    manifest = read_manifest(run)
+    measures = measures_of(manifest) if manifest else {}
+    rated = [name for name, measure in measures.items() if measure.words == "attitudes"]
+    if measures and not rated and not instruments:
+        raise InputError(f"{run} has no words to rate: no instrument in it uses ratings of words.")
+    for name in instruments:
+        if name in measures and name not in rated:
+            others = f" Words to rate are in: {', '.join(rated)}." if rated else ""
+            raise InputError(
+                f"{name} does not use ratings of words, so there is nothing to rate.{others}"
+            )
 
 
 def agree(

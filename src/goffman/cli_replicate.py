@@ -84,8 +84,8 @@ def _download(studies: Sequence[str], folder: Path) -> None:
     base = os.environ.get("GOFFMAN_GITHUB", GITHUB)
     with counting(sys.stderr, "files") as progress:
         fetched = download(published_files(studies), folder, base=base, progress=progress)
-    what = f"{fetched:,} files were fetched" if fetched else "Nothing was left to fetch"
-    said = [f"{what}; they are in {printable(str(folder))}.", *not_fetched(studies)]
+    what = f"{fetched:,} files were downloaded" if fetched else "All files are already there"
+    said = [f"{what}. They are in {printable(str(folder))}.", *not_fetched(studies)]
     print("\n".join(said), file=sys.stderr)
 
 

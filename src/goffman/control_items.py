@@ -8,15 +8,17 @@ from typing import Literal
 CONTROL = "control"
 """The condition and the group of a control item's prompts, and the level of its score."""
 
-ControlScore = Literal["separation", "label", "person", "answer"]
+ControlScore = Literal["separation", "label", "person", "answer", "gender"]
 """separation: how well a number separates two kinds of items (AUC); label: the share of right
-labels; person: the probability of words that name a person; answer: the share of right answers."""
+labels; person: the probability of words that name a person; answer: the share of right answers;
+gender: the share of sentences about a person of the right gender."""
 
 EXPECTED: dict[ControlScore, tuple[str, ...]] = {
     "separation": ("positive", "negative"),
     "label": ("positive", "neutral", "negative"),
     "person": ("person",),
     "answer": (),
+    "gender": ("female", "male"),
 }
 """What an item may expect; none: a word of its own."""
 

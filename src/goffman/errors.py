@@ -30,6 +30,11 @@ _LONGEST_NAME = 100
 """A longer text is no slip of the pen, and comparing it takes long."""
 
 
+_ALIKE, _ALIKE_ELSEWHERE = 0.6, 0.75
+"""How much of two names must be the same for one to be a slip for the other; slips are rare in the
+first letter, so that names that begin otherwise must be more alike."""
+
+
 class GoffmanError(Exception):
     """Any failure that goffman explains itself; the command line prints it without a traceback."""
 
@@ -93,7 +98,17 @@ def too_long(name: str) -> str:
     """The sentence that no file or folder can be called so."""
     return (
         f"The name '{name[:60]}…' is too long: it has {len(name):,} characters, more than this "
-        "system allows for a file or folder. Give a shorter one."
+        "system allows. Give a shorter name."
+    )
+
+
+def no_run(folder: Path) -> str:
+    """The sentence that a folder holds no run."""
+    if not folder.exists():
+        return f"There is no folder '{folder}'. Give a run: the folder that goffman audit wrote."
+    return (
+        f"'{folder}' is not a run, because it has no manifest.json. Give the folder that goffman "
+        "audit wrote."
     )
 
 
@@ -129,5 +144,9 @@ def did_you_mean(given: str, allowed: Iterable[str]) -> str:
     if len(given) > _LONGEST_NAME:
         return ""
     by_folded = {word.casefold(): word for word in allowed}
-    near = difflib.get_close_matches(given.casefold(), by_folded, n=1, cutoff=0.6)
-    return f" Did you mean '{by_folded[near[0]]}'?" if near else ""
+    folded = given.casefold()
+    for near in difflib.get_close_matches(folded, by_folded, n=3, cutoff=_ALIKE):
+        alike = difflib.SequenceMatcher(None, near, folded).ratio()
+        if near[:1] == folded[:1] or alike >= _ALIKE_ELSEWHERE:
+            return f" Did you mean '{by_folded[near]}'?"
+    return ""

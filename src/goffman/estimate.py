@@ -13,10 +13,11 @@ from goffman.estimates.contrast import Comparing, Contrast
 from goffman.estimates.reference import KIND, OWN_KIND
 from goffman.estimates.scored import Scored
 from goffman.estimates.sharing import Sharing
+from goffman.estimates.tabled import estimate_table
 from goffman.estimates.together import measures_together
 from goffman.estimates.verdict import Verdict, verdict
 from goffman.stats.correct import adjust, adjusted
-from goffman.tables import CONTRASTS, ESTIMATES, VERDICTS, estimate_table, schema
+from goffman.tables import CONTRASTS, ESTIMATES, VERDICTS, schema
 
 if TYPE_CHECKING:
     from goffman.measures.base import Measure

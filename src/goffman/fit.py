@@ -27,8 +27,8 @@ def check_names(models: Sequence[str]) -> None:
         longest = max(len(part.encode()) for part in model.split("/"))
         if longest > LONGEST_PART:
             raise ModelError(
-                f"The model's name '{model[:60]}…' is too long: a part of it has {longest:,} "
-                f"bytes. Allowed: up to {LONGEST_PART}."
+                f"The model's name '{model[:60]}…' is too long. Each part between slashes can "
+                f"have up to {LONGEST_PART} bytes, but one has {longest:,}."
             )
 
 
@@ -44,22 +44,22 @@ def check_fit(
     """
     if labels is not None and "classifier" not in of_models.values():
         raise InputError(
-            f"--labels is for classifiers, but this audit has none ({', '.join(of_models)}). Add a "
+            f"--labels is only for classifiers, and you gave none ({', '.join(of_models)}). Add a "
             "classifier, or leave out --labels."
         )
     for pair in pairs:
         for name, kind in zip(pair, ("masked", "classifier"), strict=True):
             if name not in of_models:
                 raise InputError(
-                    f"'{name}' in --correlate is not among the models of this audit."
-                    f"{did_you_mean(name, of_models)} Add it as a model: goffman audit "
+                    f"--correlate names '{name}', which this audit does not "
+                    f"ask.{did_you_mean(name, of_models)} Add it as a model: goffman audit "
                     f"{' '.join([*of_models, name])} --correlate {'='.join(pair)}"
                 )
             if of_models[name] != kind:
                 raise InputError(
                     f"--correlate is {'='.join(pair)}, but '{name}' is a {of_models[name]} model. "
-                    "Write MODEL=CLASSIFIER, where the classifier was fine-tuned from the masked "
-                    "model."
+                    "Write BASE=CLASSIFIER: a masked model, and a classifier that was fine-tuned "
+                    "from it."
                 )
 
 

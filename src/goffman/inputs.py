@@ -42,4 +42,4 @@ def read_plain(path: Path, *, most: int = LARGEST_TABLE) -> bytes:
 def _check_plain(path: Path, found: os.stat_result) -> None:
     if not stat.S_ISREG(found.st_mode):
         kind = _KINDS.get(stat.S_IFMT(found.st_mode), "something else")
-        raise InputError(f"{path} is {kind}. Allowed: a plain file.")
+        raise InputError(f"{path} is {kind}. Give a regular file.")

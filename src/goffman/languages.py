@@ -18,7 +18,7 @@ from goffman.score import measures_of
 if TYPE_CHECKING:
     from goffman.measures.base import Meaning
     from goffman.options import MeasureOptions
-    from goffman.questions import Question
+    from goffman.prompts_asked import Question
     from goffman.runs.manifest import Manifest
 
 NAMES = {
@@ -42,9 +42,9 @@ NAMES = {
 """Languages that messages call by their names; of others they show the tag."""
 
 SHIPPED: dict[Meaning, tuple[str, str]] = {
-    "attitudes": ("--ratings", "the shipped ratings are"),
-    "gender": ("--gender-words", "the shipped gender words are"),
-    "parser": ("--parser", "the parser of replies is"),
+    "attitudes": ("--ratings", "goffman's ratings are"),
+    "gender": ("--gender-words", "goffman's gender words are"),
+    "parser": ("--parser", "goffman's rules for reading replies are"),
 }
 """What reads answers → the option that gives another, and the subject of a sentence about it."""
 
@@ -93,15 +93,14 @@ def check_languages(found: Iterable[Reading], measuring: MeasureOptions) -> bool
                 f"{one.instrument} is in {_name(one)}" for one in languages.values()
             )
             raise InputError(
-                f"{option} works for one language at a time, but {said}. Audit them one language "
-                "at a time, "
-                "each into a folder of its own with --output."
+                f"{option} works for one language at a time, but {said}. Audit them separately, "
+                "each with its own --output."
             )
         for language, one in languages.items():
             if language != ENGLISH and not given[meaning]:
                 raise InputError(
-                    f"{one.instrument} is in {_name(one)}; {what} English (en). Give your own with "
-                    f"{option}, or leave {one.instrument} out."
+                    f"{one.instrument} is in {_name(one)}, but {what} English (en). Give your own "
+                    f"with {option}, or leave out {one.instrument}."
                 )
     return all(language == ENGLISH for language in by_language["attitudes"])
 

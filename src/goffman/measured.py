@@ -11,7 +11,7 @@ from goffman.anchors.load import every_anchor
 from goffman.beside import ANCHOR_FILES, set_beside
 from goffman.by_ratings import COMPARED, SHIPPED_SCORES, by_ratings
 from goffman.correlations import correlations
-from goffman.errors import RunError
+from goffman.errors import RunError, no_run
 from goffman.estimate import estimates
 from goffman.estimates.contrast import Comparing
 from goffman.estimates.sharing import sharings
@@ -150,17 +150,14 @@ def read_again(folder: Path, *, parser: str, note: Note) -> None:
     """The run is measured anew with its replies read by another parser; nobody is asked."""
     parser_named(parser)
     if read_manifest(folder) is None:
-        raise RunError(
-            f"There is no run in '{folder}': it has no manifest.json. Make one with goffman audit."
-        )
+        raise RunError(no_run(folder))
     with open_run(folder) as run:
         try:
             words = words_of(run.manifest)
         except RunError as error:
             raise RunError(
-                f"{error} So the replies cannot be read again with another parser alone. Run the "
-                f"run's goffman audit command again, with --parser {parser}: no model is asked "
-                "again."
+                f"{error} So the replies cannot be read again on their own. Run the goffman audit "
+                f"command of this run again with --parser {parser}. No model is asked again."
             ) from error
         before = run.manifest.measuring
         words = replace(words, parser=parser)

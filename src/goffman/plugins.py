@@ -48,4 +48,4 @@ def plugged(door: Door) -> Iterator[tuple[str, object]]:
 
 def refuse(door: Door, name: str, why: str) -> None:
     """The user is told that a plug-in is left out."""
-    warnings.warn(f"The plug-in '{name}' ({door}) is left out: {why}", PluginWarning, stacklevel=3)
+    warnings.warn(f"The plug-in '{name}' ({door}) is not used: {why}", PluginWarning, stacklevel=3)

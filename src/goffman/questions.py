@@ -2,55 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from goffman.errors import InputError, ModelError, did_you_mean
 from goffman.instruments.brought import OPTIONS as BROUGHT
 from goffman.instruments.forms import form_name, forms_of
 from goffman.instruments.load import builtin_names, load_instrument
-from goffman.instruments.personas import with_system
-from goffman.instruments.render import FOR_SENTENCE_PAIRS, PromptOptions, render
-from goffman.instruments.sized import SIZED_KINDS, sized_trials
-from goffman.measures.catalogue import measure_of
-from goffman.measures.controls import scores_controls
+from goffman.instruments.render import FOR_SENTENCE_PAIRS, PromptOptions
+from goffman.instruments.sized import SIZED_KINDS
 from goffman.models.address import behind_server
 from goffman.models.kinds import ModelKind, answers_to, kinds
 from goffman.models.spec import describe
-from goffman.records import AnswerTable, Instrument, InstrumentKind, Prompt, Questionnaire
-from goffman.runs.plan import Settings, settings_of
-from goffman.runs.pronouns import pronoun_forms
+from goffman.prompts_asked import Askable, Question, questions_of
+from goffman.records import AnswerTable, Instrument, InstrumentKind, Questionnaire
 
 if TYPE_CHECKING:
-    from goffman.instruments.render import Rendered
-    from goffman.measures.base import Measure
     from goffman.models.base import LoadOptions
     from goffman.models.spec import Description
     from goffman.options import AskOptions, Listener
 
-PRONOUNS = " Masked and causal models get a version that asks which pronoun they would write."
+PRONOUNS = " (Masked and causal models are asked which pronoun they prefer.)"
 """Who else can answer sentence pairs."""
 
 MOST = {"--limit": 10**9, "--batch-size": 10**6, "--trials": 10**4}
 """No one means more, and lists of so many would fill the memory."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Question:
-    """An instrument as it is asked."""
-
-    instrument: Instrument
-    prompts: Sequence[Prompt]
-    """Those of its controls last."""
-    settings: Settings | None
-    """How its masks are asked; None where there are none."""
-    measure: Measure | None
-    """What its answers are measured by; None: it names nothing."""
-    trials: int = 1
-    """So often each prompt is asked, in a fresh chat each time."""
-    every: int | None = None
-    """How often a thorough audit would ask, all prompts and trials; None: this is all."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,17 +41,6 @@ class Asking:
     beside: Mapping[str, Question] = field(default_factory=dict)
     """By the id of a question that is answered in text: the same one for the options'
     probabilities, which a server may give with its replies."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Askable:
-    """An instrument in one of the ways in which it can be asked."""
-
-    instrument: Instrument
-    of: str
-    """The id of the instrument that the user knows."""
-    form: str
-    """What this way of asking it is called: see instruments/forms.py."""
 
 
 def who_is_asked(
@@ -105,7 +71,7 @@ def who_is_asked(
     } | {way.instrument.id for of_model in beside.values() for way in of_model.values()}
     # What no one is asked is not rendered: coreference has 12,640 prompts.
     asked = {model: [*of_model, *beside[model].values()] for model, of_model in chosen.items()}
-    questions = _questions(
+    questions = questions_of(
         [way for way in ways if any(way in of_model for of_model in asked.values())],
         options,
         listener,
@@ -226,8 +192,8 @@ def _check_forms(
     for model, what in described.items():
         if forms and not chosen[model]:
             raise ModelError(
-                f"{what} It cannot be asked in the form {' or '.join(forms)}. Without --form, it "
-                "is asked in every form that it can answer."
+                f"{what} It cannot be asked in the form {' or '.join(forms)}. Leave out --form to "
+                "ask it in every form that it can answer."
             )
 
 
@@ -255,17 +221,15 @@ def _check(
             raise ModelError(_nothing_to_ask(what, asked if named else {}))
     if named and unasked:
         needed = " ".join(f"{name} needs {_needed(kind)}" for name, kind in unasked.items())
-        raise ModelError(f"None of the models can answer what you named. {needed}")
+        raise ModelError(f"None of the models can be asked these questions. {needed}")
 
 
 def _nothing_to_ask(what: Description, named: Mapping[str, InstrumentKind]) -> str:
     """The sentences for a model that can answer none of the instruments, and what to do."""
     if not named:
-        return f"{what} No instrument can be asked of it."
+        return f"{what} No instrument fits it."
     needed = " ".join(f"{name} needs {_needed(kind)}" for name, kind in named.items())
-    several = "None of the instruments you named" if len(named) > 1 else "The instrument you named"
-    verb = "cannot" if len(named) == 1 else "can"
-    return f"{what} {several} {verb} be asked of it. {needed}"
+    return f"{what} It cannot be asked {' or '.join(named)}. {needed}"
 
 
 def _needed(kind: InstrumentKind) -> str:
@@ -286,139 +250,17 @@ def _is_slow(model: str, loading: LoadOptions) -> bool:
     return choose_device(loading.device).type == "cpu"
 
 
-def _questions(
-    ways: Sequence[Askable],
-    options: AskOptions,
-    listener: Listener,
-    *,
-    slowly: Collection[str],
-    tables: Mapping[str, Collection[AnswerTable]],
-) -> dict[str, Question]:
-    """By id: the instruments as they are asked; ``slowly``: those that some model is slow with.
-
-    ``tables``: where answers to them go; an option that none of these heeds is as if not given, so
-    that a run does not remember it.
-    """
-    found: dict[str, Question] = {}
-    told: set[str] = set()
-    for way in ways:
-        instrument = way.instrument
-        chosen = _chosen_prompts(instrument, options, slowly=instrument.id in slowly)
-        rendered = render(instrument, chosen)
-        if way.of not in told:
-            # Said once, also where sentence pairs are asked in two ways.
-            told.add(way.of)
-            for what, faults in _faults_of(rendered):
-                listener.note(f"{way.of}: {what}: {faults}.")
-        measure = measure_of(instrument)
-        # A few prompts need their controls as much as all of them do.
-        scored = options.controls and scores_controls(measure)
-        controls = rendered.controls if scored else ()
-        asked = (*_first(rendered.prompts, options.limit), *controls)
-        prompts = with_system(asked, instrument, options.system)
-        found[instrument.id] = Question(
-            instrument=instrument,
-            prompts=prompts,
-            settings=_settings(instrument, prompts, options, tables.get(instrument.id, set())),
-            measure=measure,
-            trials=_trials(instrument, options)
-            if "replies" in tables.get(instrument.id, set())
-            else 1,
-            every=_every(rendered, instrument, options, controls=bool(controls)),
-        )
-    return found
-
-
-def _first(prompts: Sequence[Prompt], limit: int | None) -> Sequence[Prompt]:
-    """So many prompts: whole conditions, one of each group in turn, so that groups are compared."""
-    if limit is None or limit >= len(prompts):
-        return prompts
-    places: dict[str, dict[str, int]] = {}
-    for prompt in prompts:
-        of_group = places.setdefault(prompt.group, {})
-        of_group.setdefault(prompt.condition, len(of_group))
-    groups = list(places)
-    return sorted(
-        prompts, key=lambda each: (places[each.group][each.condition], groups.index(each.group))
-    )[:limit]
-
-
-def _every(
-    rendered: Rendered, instrument: Instrument, options: AskOptions, *, controls: bool
-) -> int | None:
-    """How often a thorough audit would ask the instrument; None: this one is."""
-    if rendered.every is None:
-        return None
-    prompts, of_controls = rendered.every
-    if options.limit is not None:
-        prompts = min(prompts, options.limit)
-    return (prompts + (of_controls if controls else 0)) * _trials(
-        instrument, replace(options, thorough=True)
-    )
-
-
-def part_said(pair: Asking) -> str | None:
-    """A sentence for the user where a model is asked a part only, and how to ask all."""
-    parts = [one for one in pair.questions if one.every is not None]
-    asked = sum(len(one.prompts) * one.trials for one in parts)
-    every = sum(one.every or 0 for one in parts)
-    if asked == every:
-        return None
-    return (
-        f"{pair.model} is asked a balanced part of the prompts: {asked:,} of {every:,}. "
-        "--thorough asks all."
-    )
-
-
-def _trials(instrument: Instrument, options: AskOptions) -> int:
-    """How often each prompt is asked: as the user says, else as the instrument does."""
-    if options.chats.trials is None and not options.thorough and instrument.kind in SIZED_KINDS:
-        return sized_trials(instrument)
-    return options.chats.trials_of(instrument)
-
-
-def _settings(
-    instrument: Instrument,
-    prompts: Sequence[Prompt],
-    options: AskOptions,
-    tables: Collection[AnswerTable],
-) -> Settings | None:
-    """How masks are asked; of two forms the probability is kept wherever they rank."""
-    if answers_to(instrument.kind) != "fills":
-        return None
-    heeded = "fills" in tables
-    targets = set(options.targets) if heeded else set()
-    if instrument.kind == "prefer":
-        targets |= {form for forms in pronoun_forms(prompts).values() for form in forms}
-    return settings_of(instrument, top_k=options.top_k if heeded else None, targets=targets)
-
-
-def _chosen_prompts(instrument: Instrument, options: AskOptions, *, slowly: bool) -> PromptOptions:
-    """What is asked of an instrument, of the choices that it leaves.
-
-    Of what some model would take too long for, a balanced part, unless the user wants all.
-    """
-    thorough = options.thorough or not slowly
-    if isinstance(instrument.content, Questionnaire):
-        wordings = ["all"] if options.all_wordings else None
-        instead = str(instrument.settings.get("instead", ""))
-        if path := getattr(options.sentences, instead, None) if instead in BROUGHT else None:
-            return replace(PromptOptions(thorough=thorough), **{instead: path})
-        return PromptOptions(wordings=wordings, thorough=thorough)
-    given = replace(options.sentences or PromptOptions(), vignettes=None, questions=None)
-    drawn = given.winobias is None or given.pairs is not None
-    return replace(given, seed=options.seed if drawn else None, thorough=thorough)
-
-
-def _faults_of(rendered: Rendered | None) -> Iterator[tuple[str, str]]:
-    """What was done with faulty sentence pairs, and which they are; at most three are named."""
-    if rendered is None:
-        return
-    done = (("left out", rendered.left_out), ("kept, but check it", rendered.remarks))
-    for what, faults in done:
-        if faults:
-            more = f"; and {len(faults) - 3:,} more" if len(faults) > 3 else ""
-            yield what, "; ".join(str(fault).rstrip(".") for fault in faults[:3]) + more
+def parts_said(pairs: Sequence[Asking]) -> Iterator[str]:
+    """A sentence for each model that is asked a part only: how large it is, and how to ask all."""
+    for pair in pairs:
+        parts = [one for one in pair.questions if one.every is not None]
+        asked = sum(len(one.prompts) * one.trials for one in parts)
+        every = sum(one.every or 0 for one in parts)
+        if asked != every:
+            yield (
+                f"{pair.model} is asked a balanced part of the prompts: {asked:,} of {every:,}. "
+                "--thorough asks all."
+            )
 
 
 def _check_sentences(given: PromptOptions | None, ways: Sequence[Askable]) -> None:
@@ -436,6 +278,5 @@ def _check_sentences(given: PromptOptions | None, ways: Sequence[Askable]) -> No
             if getattr(given, name, None) is not None:
                 named = " or ".join(dict.fromkeys(way.of for way in ways))
                 raise InputError(
-                    f"{option} works only with instruments of sentence pairs, such as coreference, "
-                    f"not with {named}."
+                    f"{option} works only with sentence pairs (coreference), not with {named}."
                 )

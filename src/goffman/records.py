@@ -209,6 +209,8 @@ class Instrument:
     """The request to write a sentence, with {sentence}; empty: no such form."""
     someone: str = ""
     """What stands for the mask in the sentence of that request: "someone who"."""
+    writing_controls: Controls | None = None
+    """Requests whose sentence is about a known gender; None: it has none."""
     choice: ChoiceForm | None = None
     """How it is asked as a choice; None: it cannot be."""
 

@@ -61,13 +61,17 @@ def words_of(manifest: Manifest) -> Words:
     sources = [one.file for one in named.attitudes] or ["shipped"]
     files = [Path(file) for file in sources if file != "shipped"]
     if named.gender and named.gender.file != "shipped":
-        raise RunError(f"The gender words are from {named.gender.file}, which is not known here.")
+        raise RunError(
+            f"The gender words came from {named.gender.file}, which is not available here."
+        )
     try:
         words = load_words(files, parser=parser_of(manifest), shipped="shipped" in sources)
     except (GoffmanError, OSError) as error:
         raise RunError(str(error)) from error
     if named != Lexicons() and Lexicons.of(words.entry()) != named:
-        raise RunError("The lexicons have changed since the run was scored.")
+        raise RunError(
+            "The lists of ratings or gender words have changed since the run was scored."
+        )
     return words
 
 
@@ -92,7 +96,7 @@ def score(
     measures = measures_of(manifest)
     prepared: dict[str, list[pl.DataFrame]] = {}
     for instrument in sorted({*manifest.instruments} - {*measures}):
-        note(f"{instrument} names no measure in [settings], so that it has no scores.")
+        note(f"{instrument} names no measure in [settings], so it has no scores.")
     for instrument, measure in measures.items():
         models = [
             model for model in sorted(manifest.answers) if instrument in manifest.answers[model]
@@ -170,7 +174,9 @@ def _finished(
     """The models that answered the instrument to the end."""
     for model in models:
         if manifest.answers[model][instrument].parts is None:
-            note(f"{instrument}, {model}: not yet answered to the end, so without scores.")
+            note(
+                f"{instrument}, {model}: not all prompts are answered yet, so there are no scores."
+            )
         else:
             yield model
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from goffman.choice_items import options_json
-from goffman.records import Estimate, Prompt
+from goffman.records import Prompt
 
 if TYPE_CHECKING:
     import polars as pl
@@ -356,13 +356,6 @@ def prompt_table(prompts: Iterable[Prompt]) -> pl.DataFrame:
     names = [column.name for column in PROMPT_TABLE]
     rows = [[_cell(prompt, name) for name in names] for prompt in prompts]
     return pl.DataFrame(rows, schema=schema(PROMPT_TABLE), orient="row")
-
-
-def estimate_table(estimates: Iterable[Estimate]) -> pl.DataFrame:
-    """All estimates as a frame with the columns ESTIMATES, in the order given."""
-    import polars as pl
-
-    return pl.DataFrame([asdict(estimate) for estimate in estimates], schema=schema(ESTIMATES))
 
 
 def complaints(frame: pl.DataFrame, columns: Iterable[Column]) -> list[str]:

@@ -90,8 +90,8 @@ FAULTS = {
     ("anchor.toml", 'highest = 1.0\ncompare = "profile"', 'compare = "difference"'): 'anchor.toml, line 11: compare is "difference", so the values are shares: lowest = 0.0, highest = 1.0.',
     ("anchor.toml", '["social-distance"]', "[]"): 'anchor.toml, line 14: instruments must be a list of 1 to 100 ids, such as ["vignettes"].',
     ("anchor.toml", '["It is made up."]', '"made up"'): 'anchor.toml, line 15: limits must be a list of sentences, such as ["All names are from one country."].',
-    ("anchor.toml", 'id = "milk"', 'id = "tea"'): "anchor.toml, line 23: the item 'tea' is there twice.",
-    ("anchor.toml", 'name = "milk"', 'name = "tea"'): "anchor.toml, line 24: the name 'tea' is there twice.",
+    ("anchor.toml", 'id = "milk"', 'id = "tea"'): "anchor.toml, line 23: the item 'tea' appears twice.",
+    ("anchor.toml", 'name = "milk"', 'name = "tea"'): "anchor.toml, line 24: the name 'tea' appears twice.",
     ("anchor.toml", 'name = "milk"', f'name = "{"m" * 61}"'): "anchor.toml, line 24: name in [[items]] has 61 characters. Allowed: up to 60.",
     ("anchor.toml", 'meaning = "takes milk"', ""): "anchor.toml: the key 'meaning' is missing in [items].",
     ("values.csv", "item,condition", "item,kondition"): "values.csv, line 1: unknown column 'kondition'. Allowed: condition, value, item, gender, year, n, n_effective, low, high, named. Did you mean 'condition'?",
@@ -131,7 +131,7 @@ def test_a_fault_is_named_by_file_and_line(
 def test_a_file_that_is_no_plain_file_is_refused(folder: Path) -> None:
     (folder / "values.csv").unlink()
     os.mkfifo(folder / "values.csv")
-    with pytest.raises(AnchorError, match=r"is a named pipe\. Allowed: a plain file"):
+    with pytest.raises(AnchorError, match=r"is a named pipe\. Give a regular file"):
         load_anchor(folder)
 
 
@@ -139,7 +139,7 @@ def test_two_anchors_cannot_share_an_id(folder: Path) -> None:
     text = TOML.replace('id = "tea"\nversion', 'id = "pachankis2018"\nversion')
     (folder / "anchor.toml").write_text(text, encoding="utf-8")
     with pytest.raises(
-        InputError, match=r"which another anchor has already\. Change id in anchor\.toml"
+        InputError, match=r"which another anchor already has\. Change id in anchor\.toml"
     ):
         anchors_with([folder])
 

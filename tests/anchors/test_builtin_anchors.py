@@ -133,6 +133,6 @@ def test_anchors_are_listed_and_shown() -> None:
     wrong = goffman("anchors", "pachankis")
     assert wrong.returncode == 2
     assert wrong.stderr == (
-        "There is no anchor 'pachankis'. Give the path of a folder or one of pachankis2018, "
+        "There is no anchor 'pachankis'. Give a folder, or one of these: pachankis2018, "
         "gss-vignettes, bls-occupations. Did you mean 'pachankis2018'?\n"
     )

@@ -189,7 +189,9 @@ BROKEN = {
     ),
     "a frame without the item": (
         toml("It is <mask> to {item}.", "It is <mask>."),
-        ["instrument.toml, line 15: the frame of wording 'plain' must have {item} in it once."],
+        [
+            "instrument.toml, line 15: the frame of wording 'plain' must contain {item} exactly once."
+        ],
     ),
     "an unknown place in a frame": (
         toml("It is <mask> to {item}.", "{greeting} It is <mask> to {item}."),
@@ -200,17 +202,17 @@ BROKEN = {
     ),
     "a wording twice": (
         toml("[settings]", '[[wordings]]\nid = "plain"\nframe = "<mask>: {item}"\n\n[settings]'),
-        ["instrument.toml, line 18: the wording 'plain' is there twice."],
+        ["instrument.toml, line 18: the wording 'plain' appears twice."],
     ),
     "no wording on": (
         toml('id = "plain"', 'id = "plain"\ndefault = false'),
-        ["instrument.toml: every wording has default = false: none would be asked."],
+        ["instrument.toml: every wording has default = false, so nothing would be asked."],
     ),
     "a field that is a slot": (
         toml("[settings]", '[fields]\nsomeone = "you"\n\n[settings]'),
         [
-            "instrument.toml, line 18: 'someone' cannot be the name of a field: it means something "
-            "else already."
+            "instrument.toml, line 18: 'someone' cannot be the name of a field, because it "
+            "already has a meaning."
         ],
     ),
     "an unknown group in the settings": (
@@ -235,7 +237,7 @@ BROKEN = {
     ),
     "a column twice": (
         items("item,text,keyed", "item,text,text"),
-        ["items.csv, line 1: the column 'text' is there 2 times."],
+        ["items.csv, line 1: the column 'text' appears 2 times."],
     ),
     "a row that is too short": (
         items("{someone},plain", "{someone}"),
@@ -273,7 +275,7 @@ BROKEN = {
     ),
     "an item twice": (
         items("walk,walk", "tea,walk"),
-        ["items.csv, line 3: the item 'tea' is there twice."],
+        ["items.csv, line 3: the item 'tea' appears twice."],
     ),
     "an unknown keyd": (
         items("plain", "revers"),
@@ -332,8 +334,8 @@ BROKEN = {
         conditions("cold,Cold,even,Illness,a cold,has", "tall,Tall,odd,Body,tall,is"),
         [
             (
-                "conditions.csv, line 3: this reads 'someone who is tall', like another "
-                "form of 'tall'."
+                "conditions.csv, line 3: this is the same text ('someone who is tall') as "
+                "another form of 'tall'."
             )
         ],
     ),
@@ -458,7 +460,8 @@ BROKEN |= {
             )(folder)
         ),
         [
-            "items.csv, line 3: keyed is 'reversed', but 'plain' in an earlier row of 'tea'. An item has one."
+            "items.csv, line 3: keyed is 'reversed', but 'plain' in an earlier row of 'tea'. "
+            "All rows of an item must have the same keyed."
         ],
     ),
     "an item that a wording lacks": (
@@ -506,7 +509,7 @@ BROKEN |= {
     ),
     "a table that is a folder": (
         lambda folder: (folder / "items.csv").unlink() or (folder / "items.csv").mkdir(),
-        ["items.csv: DIR/items.csv is a folder. Allowed: a plain file."],
+        ["items.csv: DIR/items.csv is a folder. Give a regular file."],
     ),
     "an empty file": (
         lambda folder: (folder / "items.csv").write_text(""),
@@ -535,7 +538,7 @@ BROKEN |= {
     ),
     "a table that is a pipe": (
         lambda folder: (folder / "items.csv").unlink() or os.mkfifo(folder / "items.csv"),
-        ["items.csv: DIR/items.csv is a named pipe. Allowed: a plain file."],
+        ["items.csv: DIR/items.csv is a named pipe. Give a regular file."],
     ),
 }
 
@@ -733,8 +736,8 @@ def test_reading_stops_where_nobody_would_read_on(folder: Path) -> None:
         "has 7 cells, but the header has 6.\n"
     )
     assert str(caught.value).endswith(
-        "\n  conditions.csv, line 203: the row has 7 cells, but the header has 6.\nThere "
-        "may be more: reading stopped here."
+        "\n  conditions.csv, line 203: the row has 7 cells, but the header has 6.\nThere may be "
+        "more faults: reading stopped here."
     )
 
 
@@ -815,7 +818,7 @@ def test_a_name_that_is_no_instrument() -> None:
     with pytest.raises(InputError) as caught:
         load_instrument("social-distnce")
     assert str(caught.value) == (
-        "There is no instrument 'social-distnce'. Give the path of a folder or one of "
+        "There is no instrument 'social-distnce'. Give a folder, or one of these: "
         "social-distance, people-sentiment, care-seeking, attribution, coreference, vignettes, "
         "decisions. Did you mean 'social-distance'?"
     )
@@ -861,7 +864,9 @@ def pairs_folder(tmp_path: Path) -> Path:
 BROKEN_PAIRS = {
     "a question without the pronoun": (
         toml("'{pronoun}'", "it"),
-        ["instrument.toml, line 7: question must have {pronoun} in it once, and no other place."],
+        [
+            "instrument.toml, line 7: question must contain {pronoun} exactly once, and no other place."
+        ],
     ),
     "no frames": (remove("frames.csv"), ["frames.csv: not found in DIR."]),
     "a frame without a pronoun": (
@@ -881,7 +886,7 @@ BROKEN_PAIRS = {
     ),
     "a frame twice": (
         change("frames.csv", FRAMES, FRAMES + FRAMES.splitlines()[1] + "\n"),
-        ["frames.csv, line 3: the frame 'fall' is there twice."],
+        ["frames.csv, line 3: the frame 'fall' appears twice."],
     ),
     "an unknown gender": (
         change("occupations.csv", "nurse,female", "nurse,femal"),
@@ -893,7 +898,7 @@ BROKEN_PAIRS = {
     ),
     "an occupation twice": (
         change("occupations.csv", "guard,male", "guard,male\nGuard,male"),
-        ["occupations.csv, line 3: 'Guard' is there already, for 'guard'."],
+        ["occupations.csv, line 3: 'Guard' is already used for 'guard'."],
     ),
     "no adjective in a setting": (
         change("adjectives.csv", "old,mean", ","),
@@ -901,7 +906,7 @@ BROKEN_PAIRS = {
     ),
     "a setting twice": (
         change("adjectives.csv", "old,mean", "old,mean\nold,mean"),
-        ["adjectives.csv, line 3: the setting 'old,mean' is there twice."],
+        ["adjectives.csv, line 3: the setting 'old,mean' appears twice."],
     ),
     "no number of pairs": (
         toml("pairs = 2\n", ""),
@@ -935,8 +940,8 @@ BROKEN_PAIRS |= {
     "sentence pairs in a language without their grammar": (
         at_top('language = "de"'),
         [
-            "instrument.toml, line 7: language is 'de'. Sentence pairs can only be English: "
-            "goffman knows the pronouns and articles of no other language."
+            "instrument.toml, line 7: language is 'de', but sentence pairs can only be in "
+            "English: goffman does not know the pronouns and articles of other languages."
         ],
     ),
     "an occupation after a": (
@@ -955,7 +960,7 @@ BROKEN_PAIRS |= {
     ),
     "an occupation in two spellings": (
         change("occupations.csv", "guard,male", "body guard,male\nbody-guard,male"),
-        ["occupations.csv, line 3: 'body-guard' is there already, for 'body guard'."],
+        ["occupations.csv, line 3: 'body-guard' is already used for 'body guard'."],
     ),
     "an adjective that is none": (
         change("adjectives.csv", "old,mean", '"a,b",mean'),

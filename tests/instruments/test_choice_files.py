@@ -206,15 +206,15 @@ BROKEN = {
     ),
     "no scales": (
         choice('[[scales]]\nid = "will"\ntexts = ["Gladly", "Never"]\n', ""),
-        ["choice.toml: there is no [[scales]]: the options of a question."],
+        ["choice.toml: [[scales]] is missing. It lists the answers to a question."],
     ),
     "no stems": (
         lambda folder: (folder / "choice.toml").write_text(CHOICE.partition("[[stems]]")[0]),
-        ["choice.toml: there is no [[stems]]: how a question is put."],
+        ["choice.toml: [[stems]] is missing. It says how a question is asked."],
     ),
     "a stem without its item": (
         choice("not {item}.", "not."),
-        ["choice.toml, line 16: the text of stem 'say' must have {item} in it once."],
+        ["choice.toml, line 16: the text of stem 'say' must contain {item} exactly once."],
     ),
     "a stem with an unknown place": (
         choice("not {item}.", "not {item} {person}."),
@@ -232,11 +232,13 @@ BROKEN = {
     ),
     "a stem with a mask": (
         choice("not {item}.", "not <mask> {item}."),
-        ["choice.toml, line 16: the text of stem 'say' has <mask>: nothing is filled in a choice."],
+        [
+            "choice.toml, line 16: the text of stem 'say' has <mask>, but a choice has no blank to fill in."
+        ],
     ),
     "two stems of one id": (
         choice('id = "say"', 'id = "ask"'),
-        ["choice.toml, line 15: the stem 'ask' is there twice."],
+        ["choice.toml, line 15: the stem 'ask' appears twice."],
     ),
     "a stem called all": (
         choice('id = "say"', 'id = "all"'),
@@ -270,7 +272,7 @@ BROKEN = {
     ),
     "codes that are all the same": (
         choice('"Never"]', '"Never"]\ncodes = [0.5, 0.5]'),
-        ["choice.toml, line 8: every option has the same code: no answer says anything."],
+        ["choice.toml, line 8: all options have the same code, so no answer would mean anything."],
     ),
     "two options that are the same": (
         choice('"Gladly", "Never"', '"Never", "never"'),
@@ -300,7 +302,8 @@ BROKEN = {
     "an option with a letter that says nothing": (
         choice('"Never"', '""'),
         [
-            "choice.toml, line 7: an option of the scale 'will' is empty. Only a number may say nothing."
+            "choice.toml, line 7: an option of the scale 'will' is empty. Only numbers can be "
+            "without a text."
         ],
     ),
     "options that are no texts": (
@@ -309,7 +312,7 @@ BROKEN = {
     ),
     "an option that is the way out": (
         choice('"Never"', '"No answer"'),
-        ["choice.toml, line 7: an option of the scale 'will' is the way out already: 'No answer'."],
+        ["choice.toml, line 7: an option of the scale 'will' is the same as way_out: 'No answer'."],
     ),
     "an option with a place": (
         choice('"Never"', '"Never {item}"'),
@@ -325,7 +328,7 @@ BROKEN = {
             '[[stems]]\nid = "ask"',
             '[[scales]]\nid = "will"\ntexts = ["a", "b"]\n\n[[stems]]\nid = "ask"',
         ),
-        ["choice.toml, line 10: the scale 'will' is there twice."],
+        ["choice.toml, line 10: the scale 'will' appears twice."],
     ),
     "unknown orders": (
         choice("\n[[scales]]", 'orders = "both"\n\n[[scales]]'),
@@ -348,7 +351,10 @@ BROKEN = {
     ),
     "people where nobody is masked": (
         lambda folder: (folder / "choice.toml").write_text(CHOICE + PEOPLE),
-        ["choice.toml, line 20: there are [[people]], but the item 'tea' has no <mask> for them."],
+        [
+            "choice.toml, line 20: there are [[people]], but the item 'tea' has no <mask> to "
+            "put them in."
+        ],
     ),
     "a text to you without its condition": (
         change("items.csv", "your tea with {someone}", "your tea"),
@@ -372,7 +378,7 @@ BROKEN = {
     ),
     "controls without a choice": (
         lambda folder: (folder / "choice.toml").rename(folder / "choice-controls.csv"),
-        ["choice-controls.csv: there are controls of a choice, but no choice.toml."],
+        ["choice-controls.csv: there are control items for choices, but no choice.toml."],
     ),
     "controls that a constant answer passes": (
         lambda folder: (
@@ -380,8 +386,8 @@ BROKEN = {
             (folder / "choice-controls.csv").write_text(CONTROLS.replace("negative", "positive")),
         ),
         [
-            "choice-controls.csv: every control expects 'positive', so a model that always "
-            "says it would pass."
+            "choice-controls.csv: every control item expects 'positive', so a model that "
+            "always gives this answer would pass."
         ],
     ),
     "controls with a mask": (
@@ -414,7 +420,7 @@ BROKEN = {
     "a completion without its sentence": (
         change("instrument.toml", "blank: {sentence}", "blank"),
         [
-            "instrument.toml, line 18: question in [completion] must have {sentence} in it once, "
+            "instrument.toml, line 18: question in [completion] must contain {sentence} exactly once, "
             "and no other place."
         ],
     ),
@@ -454,7 +460,7 @@ def test_every_fault_of_a_choice_is_said(folder: Path, what: str) -> None:
 BROKEN_PEOPLE = {
     "two people of one id": (
         choice(PEOPLE, PEOPLE + PEOPLE),
-        ["choice.toml, line 26: the person 'woman' is there twice."],
+        ["choice.toml, line 26: the person 'woman' appears twice."],
     ),
     "an unknown gender": (
         choice('"female"', '"femal"'),
@@ -490,14 +496,11 @@ BROKEN_PEOPLE = {
                 '["a", "b"]\n[[people]]\nid = "man"\ngender = "male"\ntexts = ["a", "b", "c"]',
             )(folder),
         ),
-        [
-            "choice.toml, line 20: people with several texts must have the same number of them: "
-            "they go in turn."
-        ],
+        ["choice.toml, line 20: all people must have the same number of texts, which take turns."],
     ),
     "nobody for the mask": (
         choice(PEOPLE, ""),
-        ["choice.toml: the item 'fear' has <mask>: say in [[people]] who stands there."],
+        ["choice.toml: the item 'fear' has <mask>, so [[people]] must say who stands there."],
     ),
 }
 
@@ -534,17 +537,17 @@ BROKEN_PAIRS = {
     "a scale": (
         STEM + '\n[[scales]]\nid = "two"\ntexts = ["a", "b"]\n',
         [
-            "choice.toml, line 9: 'scales' does not go with sentence pairs: their options are the "
-            "two people."
+            "choice.toml, line 9: 'scales' cannot be used with sentence pairs: their answers are "
+            "the two people."
         ],
     ),
     "a second stem": (
         STEM + '\n[[stems]]\nid = "again"\ntext = "{item} And who is {pronoun}?"\n',
-        ["choice.toml, line 10: there are several [[stems]]. Sentence pairs have one."],
+        ["choice.toml, line 10: there are several [[stems]], but sentence pairs need exactly one."],
     ),
     "no pronoun": (
         STEM.replace("{pronoun}", "it"),
-        ["choice.toml, line 7: the text of stem 'refers' must have {pronoun} in it once."],
+        ["choice.toml, line 7: the text of stem 'refers' must contain {pronoun} exactly once."],
     ),
     "a keying": (
         STEM + 'keyed = "plain"\n',
@@ -553,7 +556,7 @@ BROKEN_PAIRS = {
     "a completion": (
         STEM,
         [
-            "instrument.toml, line 36: [completion] needs sentences with <mask>, and this "
+            "instrument.toml, line 36: [completion] needs sentences with <mask>, but this "
             "instrument has none."
         ],
     ),
@@ -583,9 +586,9 @@ def test_validate_counts_the_prompts_of_every_form(folder: Path) -> None:
     # 2 items × (2 conditions + the baseline), in 1 wording; as a choice 2 stems × 2 orders
     assert in_process.goffman("validate", folder).stdout.splitlines() == [
         f"{folder} is valid: 6 prompts and 2 control prompts.",
-        "In the form completion: 6 prompts.",
-        "In the form choice: 24 prompts.",
-        "In the form said: 24 prompts.",
+        "Form completion: 6 prompts.",
+        "Form choice: 24 prompts.",
+        "Form said: 24 prompts.",
     ]
     found = json.loads(in_process.goffman("validate", folder, "--json").stdout)
     assert found["forms"] == {"completion": 6, "choice": 24, "said": 24}

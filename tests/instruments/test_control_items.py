@@ -251,8 +251,8 @@ BROKEN = {
     "one answer only": (
         ("controls.csv", "drown,negative", "drown,positive"),
         (
-            "controls.csv: every control expects 'positive', so a model that always says "
-            "it would pass."
+            "controls.csv: every control item expects 'positive', so a model that always gives "
+            "this answer would pass."
         ),
     ),
     "an unknown column": (
@@ -315,8 +315,8 @@ BROKEN_PAIRS = {
     "always the first": (
         ("Ann saw Bob as he came.,he", "Bob saw Ann as he came.,he"),
         (
-            "controls.csv: the right answer is always mentioned first. Write some the "
-            "other way around."
+            "controls.csv: the right answer is always mentioned first. Change the order in "
+            "some of them."
         ),
     ),
     "always she": (

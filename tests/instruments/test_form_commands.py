@@ -57,11 +57,9 @@ def test_forms_that_cannot_be_are_refused() -> None:
         ("care-seeking", "--form", "choices"): (
             "care-seeking has no form 'choices'. Allowed: fill, completion, written.\n"
         ),
-        ("coreference", "--form", "said", "--pronouns"): (
-            "--pronouns and --form ask for two forms: give one of them.\n"
-        ),
+        ("coreference", "--form", "said", "--pronouns"): ("Give --pronouns or --form, not both.\n"),
         ("care-seeking", "--no-way-out"): (
-            "--no-way-out cannot be used with care-seeking, because it has no options.\n"
+            "--no-way-out works only with --form choice or --form said.\n"
         ),
         ("coreference", "--form", "said", "--wording", "refers"): (
             "--wording cannot be used with coreference-said, because it has no wordings.\n"

@@ -65,7 +65,7 @@ def test_what_is_not_there_is_told_with_what_is(tmp_path, given, said):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "there is no [[personas]] table"),
+        ("", "[[personas]] is missing."),
         ("[[personas]]\nid = 'a'\n", "text"),
         ("[[personas]]\nid = 'A b'\ntext = 'x'\n", "id is 'A b'"),
         ("[[personas]]\nid = 'a'\ntext = ' '\n", "text in [personas] is empty"),
@@ -102,13 +102,13 @@ def test_prompts_show_it_and_have_ids_of_their_own():
     assert [row["text"] for row in plain] == [row["text"] for row in told]
     refused = run("prompts", "social-distance", "--persona", "landlord")
     assert isinstance(refused.exception, InputError)
-    assert "Give --form completion, choice, said or written" in str(refused.exception)
+    assert "Add --form completion, choice, said or written." in str(refused.exception)
 
 
 def test_an_audit_tells_it_to_the_model_and_no_audit_does_by_default(tmp_path):
     with ChatServer() as server:
         base = ["audit", f"{server.url}#mini", "--instrument", "people-sentiment"]
-        base += ["--form", "said", "--limit", "4", "--no-controls", "--no-report"]
+        base += ["--form", "said", "--limit", "4", "--no-controls"]
         assert run(*base, "--output", tmp_path / "none").exit_code == 0
         assert all(len(one.body["messages"]) == 1 for one in server.asked)
         before = len(server.asked)
@@ -116,6 +116,9 @@ def test_an_audit_tells_it_to_the_model_and_no_audit_does_by_default(tmp_path):
         assert done.exit_code == 0, done.output
         system = {one.body["messages"][0]["content"] for one in server.asked[before:]}
     assert system == {persona("teacher").text}
+    told = "Before every prompt, the model is told: “" + persona("teacher").text
+    assert told in (tmp_path / "one" / "report.html").read_text()
+    assert "the model is told" not in (tmp_path / "none" / "report.html").read_text()
     asked = read_prompts(tmp_path / "one")
     form = form_of(load_instrument("people-sentiment"), "said")
     assert {*asked["system"]} == {persona("teacher").text}

@@ -95,10 +95,10 @@ def test_malformed_adjectives_are_refused(given_text: str) -> None:
     with pytest.raises(SentenceError) as caught:
         parse_setting(given_text)
     assert str(caught.value) == (
-        f"--adjectives is '{given_text}'. Give two adjectives with a comma between them: "
-        "arrogant,responsive. For one adjective, keep the comma: after the word for the man's "
-        "occupation (old,) or before it for the woman's (,blond). Also allowed: all (the study's "
-        "15 settings) and none (no adjectives)."
+        f"--adjectives is '{given_text}'. Give two adjectives with a comma between them, such "
+        "as arrogant,responsive. To give only one, keep the comma: “old,” puts old before the "
+        "man's occupation, and “,blond” puts blond before the woman's. You can also give all "
+        "(the 15 pairs of Briegel & Chen, 2023) or none."
     )
 
 
@@ -191,7 +191,7 @@ def test_impossible_numbers_of_pairs_are_refused(count: int) -> None:
         generate_pairs(CONTENT, count=count, seed=0)
     assert str(caught.value) == (
         f"--sentence-pairs is {count}. Allowed: 1 to 121,600 (152 sentence frames × 800 "
-        "ordered pairs of occupations)."
+        "pairs of occupations)."
     )
 
 

@@ -117,8 +117,9 @@ def refusal(folder: Path, pro: str, anti: str, *, drop_faulty: bool = False) -> 
 
 def test_unequal_counts_are_refused(tmp_path: Path) -> None:
     assert refusal(tmp_path, PRO + PRO, ANTI) == (
-        "pro_stereotyped_type1.txt.test has 2 lines, anti_stereotyped_type1.txt.test has 1. "
-        "Pairs are made by line: both files must have as many."
+        "pro_stereotyped_type1.txt.test has 2 lines, but anti_stereotyped_type1.txt.test has "
+        "1. Both need the same number: each line is paired with the same line of the other "
+        "file."
     )
 
 
@@ -142,9 +143,9 @@ def test_pairs_that_cannot_be_asked_are_refused_by_line(
     tmp_path: Path, anti: str, complaint: str
 ) -> None:
     assert refusal(tmp_path, PRO + PRO, ANTI + anti) == (
-        "DIR/pro_stereotyped_type1.txt.test has lines that cannot be asked:\n"
-        f"  pro_stereotyped_type1.txt.test, line 2: {complaint}\n"
-        "Mend them, or leave them out with --drop-faulty."
+        "DIR/pro_stereotyped_type1.txt.test has lines that cannot be used:\n  "
+        f"pro_stereotyped_type1.txt.test, line 2: {complaint}\nCorrect them, or leave them out "
+        "with --drop-faulty."
     )
 
 
@@ -168,19 +169,19 @@ def test_files_shifted_by_a_line_are_refused_even_with_the_switch(tmp_path: Path
     pro = (PRO + other) * 10
     anti = other.replace("she", "he") + (ANTI + other.replace("she", "he")) * 9 + ANTI
     assert refusal(tmp_path, pro, anti, drop_faulty=True) == (
-        "20 of the 20 pairs of DIR/pro_stereotyped_type1.txt.test are faulty. That is too many to "
-        "leave out: the pro and anti files do not seem to belong together."
+        "20 of the 20 pairs in DIR/pro_stereotyped_type1.txt.test are faulty, which is too "
+        "many to leave out. Do the pro and anti files belong together?"
     )
 
 
 def test_a_missing_counterpart_and_a_wrong_path_are_said(tmp_path: Path) -> None:
     path = write(tmp_path, PRO, ANTI)
     (tmp_path / "anti_stereotyped_type1.txt.test").unlink()
-    with pytest.raises(SentenceError, match=r"anti_stereotyped_type1\.txt\.test is not beside it"):
+    with pytest.raises(SentenceError, match=r"anti_stereotyped_type1\.txt\.test is missing"):
         read_winobias(path, OCCUPATIONS)
-    with pytest.raises(SentenceError, match="Allowed: a folder with WinoBias files"):
+    with pytest.raises(SentenceError, match=r"nowhere was not found\. Give a folder with WinoBias"):
         read_winobias(tmp_path / "nowhere", OCCUPATIONS)
-    with pytest.raises(SentenceError, match="a folder without WinoBias files"):
+    with pytest.raises(SentenceError, match="has no WinoBias files, such as pro_stereotyped"):
         read_winobias(tmp_path.parent, OCCUPATIONS)
 
 
@@ -301,7 +302,7 @@ def test_a_file_of_too_many_bytes_or_lines_or_no_plain_file_is_refused(tmp_path:
     for file_or_folder in (path, tmp_path):
         with pytest.raises(InputError) as caught:
             read_winobias(file_or_folder, OCCUPATIONS)
-        assert str(caught.value) == f"{path} is a named pipe. Allowed: a plain file."
+        assert str(caught.value) == f"{path} is a named pipe. Give a regular file."
 
 
 def test_the_worst_file_within_the_bounds_is_read_in_a_moment(tmp_path: Path) -> None:

@@ -229,9 +229,9 @@ def test_a_fill_without_its_prompt_is_refused():
             "word,item,label\nhard,,negative\nHARD,,negative\nhard,neighbor,neutral\n",
             [
                 (
-                    "mine.csv, line 3: 'HARD' is already rated on line 2. A word can have "
-                    "only one label. If several people rated it, settle their "
-                    "disagreements first: goffman agree --settle."
+                    "mine.csv, line 3: 'HARD' is already rated on line 2. A word can have only "
+                    "one label. If several people rated it, settle their disagreements first: "
+                    "goffman agree --settle"
                 )
             ],
         ),

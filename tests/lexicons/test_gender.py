@@ -430,6 +430,6 @@ def test_settings_that_cannot_be_are_refused(lexicon: GenderLexicon) -> None:
         with pytest.raises(InputError) as error:
             dataclasses.replace(lexicon, percent=percent)
         assert str(error.value) == (
-            f"percent is {shown}. Allowed: 50 to 100, the smallest share of a name's bearers who "
-            "are of its group."
+            f"percent is {shown}. Allowed: 50 to 100. It is the smallest share of people with a "
+            "name who have its gender."
         )

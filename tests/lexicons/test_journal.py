@@ -154,7 +154,7 @@ def test_a_damaged_line_is_said_and_never_dropped(tmp_path):
     content = path.read_bytes()
     with pytest.raises(LexiconError) as caught, open_journal(path):
         pass
-    not_json = "this is not a JSON object, so not a line that goffman wrote."
+    not_json = "this line is not a JSON object, so goffman did not write it."
     assert [str(fault) for fault in caught.value.faults] == [
         f"anna.jsonl, line 2: {not_json}",
         f"anna.jsonl, line 3: {not_json}",
@@ -184,8 +184,8 @@ except InputError as error:
             [sys.executable, "-c", script], capture_output=True, text=True, check=True
         )
     assert done.stdout == (
-        f"{path} is open in another process: end that one first with Ctrl-C, or rate under another "
-        "name with --rater.\n"
+        f"{path} is open in another process. End that process with Ctrl-C, or rate under "
+        "another name with --rater.\n"
     )
 
 
@@ -199,8 +199,8 @@ def test_what_a_full_disk_did_not_take_does_not_count():
     finally:
         os.close(descriptor)
     assert str(caught.value) == (
-        "Not saved: the disk is full (anna.jsonl: No space left on device). What was "
-        "rated before is kept. Check the disk, then press the key again."
+        "Not saved: the disk is full (anna.jsonl: No space left on device). All earlier "
+        "ratings are kept. Check the disk, then press the key again."
     )
     assert journal.record.labels == {}
 
@@ -211,7 +211,8 @@ def test_a_raters_name_that_is_none(name):
         check_rater(name)
     assert str(caught.value) == (
         f"--rater is '{name}'. Allowed: up to 40 letters (a–z), digits, dots, hyphens or "
-        "underscores, beginning with a letter or digit, and not 'settled'. A pseudonym will do."
+        "underscores. It must begin with a letter or digit, and it cannot be 'settled'. You "
+        "can use a pseudonym."
     )
 
 

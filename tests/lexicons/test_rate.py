@@ -172,8 +172,10 @@ def test_a_post_for_another_run_is_refused(page):
     assert page.post(told(page, run="0" * 16)) == (
         409,
         {
-            "error": "This rating does not belong to the run that this server has open "
-            "(tiny-run). Nothing was saved. Close the tab and use the address in the terminal."
+            "error": (
+                "This rating belongs to another run than the one this page is for (tiny-run). "
+                "Nothing was saved. Close the tab and use the address in the terminal."
+            )
         },
     )
     assert lines(page) == before
@@ -336,8 +338,8 @@ def test_a_port_in_use_is_refused(run):
         done = goffman("rate", run, "--rater", "a", "--port", port)
     assert done.returncode == 2
     assert done.stderr.split("\n", 1)[1] == (
-        f"--port {port} cannot be used: Address already in use. Give another one, or none: a free "
-        "one is taken.\n"
+        f"--port {port} cannot be used: Address already in use. Give another port, or leave out "
+        "--port.\n"
     )
 
 
@@ -349,14 +351,14 @@ def test_where_nothing_is_unrated_no_page_is_opened(run, tmp_path):
     done = goffman("rate", run, "--rater", "anna", "--unrated", "--ratings", mine)
     assert done.returncode == 0
     assert done.stderr == (
-        "Nothing to rate: all words of tiny-run are rated already. To rate all "
-        f"{len(words)} words (about {math.ceil(len(words) / 10)} minutes), use --all.\n0 "
-        f"words rated by anna, 0 left. Saved in {run}/ratings/anna.jsonl.\n"
+        f"Nothing to rate: all words of tiny-run are already rated. To rate all {len(words)} "
+        f"words (about {math.ceil(len(words) / 10)} minutes), use --all.\n0 words rated by anna, "
+        f"0 left. Saved in {run}/ratings/anna.jsonl.\n"
     )
     done = goffman("rate", run, "--rater", "anna", "--ratings", mine)
     assert done.stderr.startswith(
-        "Nothing to rate: the words that carry 80% of the probability in tiny-run are rated "
-        "already. To rate all "
+        "Nothing to rate: the words that make up 80% of the probability in tiny-run are "
+        "already rated. To rate all "
     )
 
 
@@ -373,10 +375,10 @@ def test_how_many_words_and_minutes_are_said_before_the_page_opens(run):
         )
         with showing("rate", run, "--rater", "anna", *options) as page:
             assert page.said.splitlines()[0] == (
-                f"{len(offered)} words to rate, as rater 'anna'. They carry {share:.1%} "
-                "of the probability of all words in tiny-run. This takes about "
-                f"{math.ceil(len(offered) / 10)} minutes at 6 seconds per "
-                f"word.{('' if options else more)}"
+                f"{len(offered)} words to rate, as rater 'anna'. They make up {share:.1%} of "
+                "the probability of all words in tiny-run. This takes about "
+                f"{math.ceil(len(offered) / 10)} minutes, at 6 seconds per "
+                f"word.{'' if options else more}"
             )
             state = page.state()
             assert state["time"] == f"about {math.ceil(len(offered) / 10)} minutes"

@@ -96,7 +96,7 @@ def test_ratings_of_an_item_are_told_apart(tmp_path):
             [
                 "mine.csv, line 3: label is 'bad'. Allowed: positive, negative, neutral, "
                 "irrelevant.",
-                "mine.csv, line 4: 'anna' has rated 'Odd' on line 2 already.",
+                "mine.csv, line 4: 'anna' already rated 'Odd' on line 2.",
             ],
         ),
     ],
@@ -115,16 +115,32 @@ def test_two_files_with_one_name_are_refused(run, tmp_path):
         read_raters([run, mine])
     assert str(caught.value) == (
         f"{run}/ratings/anna.jsonl and {mine} both have ratings by 'anna'. Rename one of the "
-        "raters, or give one of the files."
+        "raters, or leave out one of the files."
     )
 
 
 def test_a_run_without_ratings_is_said(tmp_path):
+    (tmp_path / "manifest.json").write_text("{}")
     with pytest.raises(InputError) as caught:
         read_raters([tmp_path])
     assert str(caught.value) == (
-        f"{tmp_path} has no ratings yet. Rate its words first: "
-        f"goffman rate {tmp_path} --rater NAME."
+        f"{tmp_path} has no ratings yet. Rate its words first: goffman rate {tmp_path} --rater NAME"
+    )
+
+
+def test_what_is_no_run_and_no_file_is_said_as_that(tmp_path):
+    with pytest.raises(InputError) as caught:
+        read_raters([tmp_path])
+    assert str(caught.value) == (
+        f"'{tmp_path}' is not a run, because it has no manifest.json. Give the folder that goffman "
+        "audit wrote."
+    )
+    (tmp_path / "anna.csv").touch()
+    with pytest.raises(InputError) as caught:
+        read_raters([tmp_path / "ana.csv"])
+    assert str(caught.value) == (
+        f"{tmp_path / 'ana.csv'} was not found. Did you mean 'anna.csv'? Give a run folder, or a "
+        "file with ratings."
     )
 
 
@@ -133,7 +149,7 @@ def test_one_rater_agrees_with_nobody(tmp_path):
     with pytest.raises(InputError) as caught:
         need_two(read_raters([tmp_path]), [tmp_path])
     assert str(caught.value) == (
-        f"There are ratings by 1 rater, 'anna', in {tmp_path}. Agreement needs two who "
-        "rate the same words, 50 or more: let another person rate with "
-        f"goffman rate {tmp_path} --rater NAME, or give a file of theirs."
+        "Only 'anna' has rated words. Agreement needs two people who rated at least 50 of the same "
+        f"words. Let each of them run goffman rate {tmp_path} --rater NAME, or give their rating "
+        "files."
     )

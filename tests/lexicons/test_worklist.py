@@ -135,8 +135,8 @@ def test_an_instrument_without_fills_is_refused(answered):
     with pytest.raises(InputError) as caught:
         words_to_rate(answered, load_attitudes(), instruments=["social-distanse"])
     assert str(caught.value) == (
-        f"{answered} has no filled-in words for 'social-distanse'. It has some for: "
-        "social-distance. Did you mean 'social-distance'? Give one of these with --instrument."
+        f"{answered} has no filled-in words for 'social-distanse'. Did you mean "
+        "'social-distance'? It has some for: social-distance. Choose with --instrument."
     )
 
 
@@ -144,5 +144,6 @@ def test_a_folder_that_is_no_run_is_refused(tmp_path):
     with pytest.raises(InputError) as caught:
         words_to_rate(tmp_path, load_attitudes())
     assert str(caught.value) == (
-        f"There is no run in '{tmp_path}': it has no manifest.json. Make one with goffman audit."
+        f"'{tmp_path}' is not a run, because it has no manifest.json. Give the folder that goffman "
+        "audit wrote."
     )

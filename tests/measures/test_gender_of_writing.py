@@ -8,9 +8,13 @@ import polars as pl
 import pytest
 from making import check, one, prompts, same_whatever_the_order, value
 
+from chat_server import Answer, ChatServer, completion
+from goffman.audit import audit
 from goffman.estimate import estimates
 from goffman.estimates.contrast import Comparing
+from goffman.measures.controls import control_score
 from goffman.measures.gender_of_writing import GenderOfWriting, with_whom
+from goffman.options import AskOptions
 from goffman.presentation.base import Answers
 from goffman.presentation.findings import findings_of
 from goffman.presentation.section import Section
@@ -173,3 +177,50 @@ def test_a_prompt_without_a_reply_has_no_share(words):
         MEASURE.each(prepared, table), prompt_id="p2", quantity="female", variant="with-names"
     )
     assert (row["value"], row["reason"]) == (None, "no reply came")
+
+
+def test_controls_count_sentences_about_the_gender_that_was_named_and_no_other(words):
+    table = prompts(
+        *({"item": f"c{n}", "condition": "control", "group": "control"} for n in range(4))
+    ).with_columns(answer=pl.Series(["female", "male", "female", "male"]))
+    said = replies(
+        ("p1", 1, "A woman plays the piano while her dog sleeps."),
+        ("p1", 2, "The piano sounds fine."),
+        ("p2", 1, "He mends the boat with his wife."),
+        ("p2", 2, "Tom mends the boat."),
+        ("p3", 1, "He plays the piano."),
+        ("p3", 2, None),
+        ("p4", 1, "The man bakes bread."),
+        ("p4", 2, "A man, he bakes."),
+    )
+    prepared = MEASURE.prepare(said, table, words, cased=True)
+    found = dict(MEASURE.control(prepared, table).rows())
+    ids = table["prompt_id"].to_list()
+    assert [found[one] for one in ids] == [0.5, 0.5, 0.0, 1.0]
+    scored = control_score(MEASURE, prepared, table, model="m")
+    assert scored.filter(pl.col("quantity") == "control")["value"].item() == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize(
+    ("says", "passes"),
+    [(lambda about: f"There was {about}.", True), (lambda _about: "She smiled.", False)],
+)
+def test_a_model_that_does_not_write_about_whom_it_is_asked_is_not_measurable(
+    tmp_path, says, passes
+):
+    async def behave(request):
+        about = request.text.removeprefix("Write one sentence about ").rstrip(".")
+        return Answer(body=completion(says(about)))
+
+    with ChatServer(behave) as server:
+        done = audit(
+            [f"{server.url}#mini"],
+            instruments=["care-seeking"],
+            output=tmp_path,
+            options=AskOptions(forms=("written",)),
+        )
+        assert len(server.asked) == 391 + 20
+    said = "\n".join(done.summary)
+    assert ("cannot write a sentence about the person" in said) is not passes
+    level = pl.read_parquet(tmp_path / "scores.parquet").filter(pl.col("quantity") == "control")
+    assert level["value"].item() == (1.0 if passes else 0.5)

@@ -18,6 +18,7 @@ from goffman.measures.said_code import SaidCode
 from goffman.presentation.base import Answers
 from goffman.presentation.competence import Competence
 from goffman.presentation.findings import findings_of
+from goffman.presentation.numbers import number
 
 MEASURE = SaidCode()
 
@@ -159,10 +160,28 @@ def test_conditions_that_lack_an_answer_are_left_out_and_counted():
         lacks = row["condition"] in ("deaf", "tall") and row["item"] == "i1"
         return "I cannot answer." if lacks else by_content(row, trial)
 
-    (found,) = findings_of(section(MEASURE, MEASURE(read(table, refuses), table), table))
+    scores = MEASURE(read(table, refuses), table)
+    (found,) = findings_of(section(MEASURE, scores, table))
     assert (
         " 2 of 10 conditions are left out of this, because not all of their questions have a value."
     ) in found.text
+    # The bounds are of all conditions: every question without an answer at either end.
+    sides = {"stigmatized": [0.0, 0.0], "non-stigmatized": [0.0, 0.0]}
+    for row in table.to_dicts():
+        if row["group"] in sides:
+            text = refuses(row, 1)
+            code = next((one.code for one in listed(row) if one.text == text), None)
+            ends = (0.0, 1.0) if code is None else (code, code)
+            sides[row["group"]] = [a + b for a, b in zip(sides[row["group"]], ends, strict=True)]
+    count = table.filter(pl.col("group") == "stigmatized").height
+    (low, high), (other_low, other_high) = ([one / count for one in two] for two in sides.values())
+    least, most = number(low - other_high), number(high - other_low)
+    assert f"so the difference lies from {least} to {most}. These bounds include" in said(found)
+    assert "left out of the tested difference (1 stigmatized and 1 non-stigmatized)" in said(found)
+
+
+def said(found):
+    return " ".join(str(value) for value in vars(found).values())
 
 
 def test_a_model_that_heeds_what_is_asked_has_no_style():

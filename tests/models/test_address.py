@@ -59,33 +59,35 @@ def test_a_secret_in_an_address_is_refused_and_not_repeated(spec, read):
     with pytest.raises(ModelError) as refusal:
         read(spec)
     assert str(refusal.value) == (
-        "The address of a model holds a user, a password or a query (@ or ?), which "
-        "would be stored with the run. Remove it. Put a key into an environment "
-        "variable, and name that variable with --key-env. Write it like this: "
-        "http://HOST:PORT/v1#MODEL"
+        "The address of a model contains a user name, a password or a query (@ or ?), which "
+        "would be stored with the run. Remove it. Put the key into an environment variable, "
+        "and give its name with --key-env. Write it like this: http://HOST:PORT/v1#MODEL"
     )
 
 
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("openai:", "'openai:' names no model. Write openai:MODEL"),
+        ("openai:", "'openai:' has no model name. Write openai:NAME"),
         (
             "http://localhost/v1",
-            ("'http://localhost/v1' names no model. Write it like this: http://HOST:PORT/v1#MODEL"),
+            (
+                "'http://localhost/v1' has no model name. Write it like this: "
+                "http://HOST:PORT/v1#MODEL"
+            ),
         ),
         (
             "http:///v1#m",
             (
-                "'http:///v1#m' is not an address: it has no host that can be called. "
-                "Write it like this: http://HOST:PORT/v1#MODEL"
+                "'http:///v1#m' is not an address: it has no valid host. Write it like this: "
+                "http://HOST:PORT/v1#MODEL"
             ),
         ),
         (
             "http://a b/v1#m",
             (
-                "'http://a b/v1#m' is not an address: it has no host that can be "
-                "called. Write it like this: http://HOST:PORT/v1#MODEL"
+                "'http://a b/v1#m' is not an address: it has no valid host. Write it like "
+                "this: http://HOST:PORT/v1#MODEL"
             ),
         ),
         (

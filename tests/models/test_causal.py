@@ -74,7 +74,7 @@ def test_a_model_without_a_start_token_is_scored_from_the_second_token_on(tmp_pa
     assert model.score_batch([ids])[0] == pytest.approx(expected, rel=1e-5)
     with pytest.raises(ModelError) as error:
         model.encode(["H"])
-    assert str(error.value) == 'A text has no token that can be predicted: "H".'
+    assert str(error.value) == 'This text has no token that can be predicted: "H".'
 
 
 def test_out_of_memory_halves_the_batch_and_one_sentence_too_many_is_said(folders) -> None:
@@ -90,7 +90,7 @@ def test_out_of_memory_halves_the_batch_and_one_sentence_too_many_is_said(folder
     model._model.register_forward_pre_hook(refuse, with_kwargs=True)  # type: ignore[attr-defined]
     np.testing.assert_allclose(model.score_batch(encoded), expected, rtol=1e-6)
     most[0] = 0
-    with pytest.raises(AskingError, match="Memory ran out on a single sentence"):
+    with pytest.raises(AskingError, match="not enough memory for a single sentence"):
         model.score_batch(encoded)
 
 
@@ -99,6 +99,7 @@ def test_a_chat_model_and_a_masked_one_are_not_scored(tmp_path, tiny) -> None:
     with pytest.raises(ModelError) as error:
         load(str(folder), kind="causal")
     assert str(error.value) == (
-        f"'{folder}' is a chat model (LlamaForCausalLM, llama): it can answer questions. But "
-        "scoring sentences needs a causal model that does not chat, such as gpt2."
+        f"'{folder}' is a chat model: it answers questions. "
+        "Comparing sentences needs a causal model (it generates text, but does not chat), such "
+        "as gpt2."
     )

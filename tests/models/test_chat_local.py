@@ -235,10 +235,10 @@ def test_a_probability_that_is_not_a_number_is_said_and_none_is_drawn(folders) -
     with pytest.raises(AskingError) as error:
         asked(model, turns(*TEXTS[:2]))
     assert str(error.value) == (
-        "tiny failed on 2 questions of up to 34 tokens: it gave a probability that is not a number: "
-        "its weights hold NaN or infinity, or its numbers grow too large even for float32. Download or "
-        "save the model again. Everything answered so far is kept; run the same command again to "
-        "resume."
+        "tiny failed on 2 prompts of up to 34 tokens: it gave a probability that is not a "
+        "number. Its weights contain NaN or infinity, or its numbers get too large for "
+        "float32. Download or save the model again. All answers so far are kept. To resume, "
+        "run the same command again."
     )
 
 
@@ -288,6 +288,6 @@ def test_a_template_that_cannot_put_a_question_is_said(tmp_path) -> None:
     with pytest.raises(ModelError) as error:
         loaded(folder, GREEDY)
     assert str(error.value) == (
-        "The chat template of 'tiny' cannot put a question: a system message is needed. Its folder "
-        "must hold a chat_template.jinja for messages with role and content."
+        "The chat template of 'tiny' does not work: a system message is needed. The folder "
+        "needs a chat_template.jinja for messages with role and content."
     )

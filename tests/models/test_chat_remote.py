@@ -24,7 +24,7 @@ from goffman.models.chat_remote import call
 from goffman.models.rates import backoff
 from goffman.models.spec import load
 
-KEPT = " Everything answered so far is kept; run the same command again to resume."
+KEPT = " All answers so far are kept. To resume, run the same command again."
 KEY = "sk-goffman-test-4d1f"
 
 
@@ -241,7 +241,7 @@ SPELLED = "".join(f"\\u{ord(sign):04x}" for sign in KEY).encode()
 MESSAGES = {
     "a bad key": (
         Answer(401, {"error": {"message": f"Incorrect API key provided: {KEY}"}}),
-        "the server did not take the key in MY_KEY (HTTP 401). Put a valid one there.",
+        "the server did not accept the key in MY_KEY (HTTP 401). Put a valid key there.",
     ),
     "a refused question": (
         Answer(400, {"error": {"message": "max_tokens is too large.\nUse less."}}),
@@ -274,16 +274,13 @@ MESSAGES = {
     "a redirect": (
         Answer(307, b"", {"location": "http://elsewhere.example.org/v1"}),
         (
-            "the server at {url} redirects to http://elsewhere.example.org/v1 (HTTP 307). "
-            "Redirects are not followed: give that address."
+            "the server at {url} redirects to http://elsewhere.example.org/v1 (HTTP 307). Give "
+            "that address instead."
         ),
     ),
     "a redirect to what is no address": (
         Answer(307, b"", {"location": "data:x"}),
-        (
-            "the server at {url} redirects to data:x (HTTP 307). Redirects are not followed: give "
-            "that address."
-        ),
+        ("the server at {url} redirects to data:x (HTTP 307). Give that address instead."),
     ),
 }
 
@@ -309,7 +306,7 @@ def test_a_server_that_wants_a_key_says_so():
     with ChatServer(refuse) as server:
         assert failure(server, turns_of(1)) == (
             f"{server.url}#mini: the server needs a key (HTTP 401). Put it into an environment "
-            f"variable, and name that variable with --key-env.{KEPT}"
+            f"variable, and give its name with --key-env.{KEPT}"
         )
 
 
@@ -345,8 +342,8 @@ def test_a_dead_server_is_told_soon(waits):
     with pytest.raises(AskingError) as refusal:
         call(f"{url}#m", sampling=Sampling(), calling=Calling()).chat(turns_of(50), lambda *_: None)
     assert str(refusal.value) == (
-        f"{url}#m: no connection to {url}. Start the server, or correct the address. The question "
-        f"was sent 3 times.{KEPT}"
+        f"{url}#m: cannot connect to {url}. Start the server, or correct the address. The "
+        f"question was sent 3 times.{KEPT}"
     )
     # Two waits of one question.
     assert 0 < max(waits) <= 1.0
@@ -364,7 +361,7 @@ def test_a_server_that_takes_no_connection_is_told_as_dead(monkeypatch):
             waiting.connect_ex(address)
         url = f"http://127.0.0.1:{address[1]}/v1"
         model = call(f"{url}#m", sampling=Sampling(), calling=Calling())
-        with pytest.raises(AskingError, match=r"#m: no connection to .* was sent 3 times\."):
+        with pytest.raises(AskingError, match=r"#m: cannot connect to .* was sent 3 times\."):
             model.chat(turns_of(1), lambda *_: None)
 
 
@@ -373,26 +370,29 @@ def test_a_server_that_takes_no_connection_is_told_as_dead(monkeypatch):
     [
         (Answer(500, {"error": {"message": "boom"}}), "the server answered with HTTP 500: boom."),
         (Answer(500, b"[" * 2000 * 100), f"the server answered with HTTP 500: {'[' * 200}."),
-        (CUT, "the server at {url} cut the connection."),
-        (HALF, "the server at {url} cut the connection."),
+        (CUT, "the server at {url} closed the connection."),
+        (HALF, "the server at {url} closed the connection."),
         (Answer(200, b"no JSON"), "the server's answer is not JSON."),
         (Answer(200, b"[" * 100_000), "the server's answer is not JSON."),
-        (Answer(200, {"choices": []}), "the server's answer holds no reply."),
-        (Answer(200, {"choices": [{"message": {}}]}), "the server's answer holds no reply."),
-        (Answer(200, [1]), "the server's answer holds no reply."),
+        (Answer(200, {"choices": []}), "the server's answer contains no reply."),
+        (Answer(200, {"choices": [{"message": {}}]}), "the server's answer contains no reply."),
+        (Answer(200, [1]), "the server's answer contains no reply."),
         (
             Answer(200, {"choices": [{"message": {"content": 3}}]}),
-            "the server's answer holds no reply.",
+            "the server's answer contains no reply.",
         ),
         (
             Answer(200, {"error": {"message": "No provider"}}),
-            "the server's answer holds no reply: No provider.",
+            "the server's answer contains no reply: No provider.",
         ),
         (
             Answer(200, {"error": {"message": "x" * 190 + KEY}}),
-            f"the server's answer holds no reply: {'x' * 190}[key].",
+            f"the server's answer contains no reply: {'x' * 190}[key].",
         ),
-        (Answer(200, {"error": "No provider"}), "the server's answer holds no reply: No provider."),
+        (
+            Answer(200, {"error": "No provider"}),
+            "the server's answer contains no reply: No provider.",
+        ),
     ],
 )
 def test_what_may_pass_by_itself_is_tried_again_and_then_told(monkeypatch, answer, message):
@@ -434,8 +434,8 @@ def test_an_answer_without_an_end_is_not_read_to_its_end(monkeypatch, answer):
     with ChatServer(endless) as server:
         told = failure(server, turns_of(1))
     assert told == (
-        f"{server.url}#mini: the server at {server.url} sends an answer of more than 4 MB, which "
-        f"is no reply. The question was sent 3 times.{KEPT}"
+        f"{server.url}#mini: the server at {server.url} sent more than 4 MB, which cannot be a "
+        f"reply. The question was sent 3 times.{KEPT}"
     )
 
 
@@ -482,12 +482,12 @@ def test_an_answer_that_unpacks_to_gigabytes_takes_no_memory():
         )
     assert done.stderr == ""
     end = f" The question was sent 3 times.{KEPT}"
-    endless = f"the server at {server.url} sends an answer of more than 4 MB, which is no reply."
+    endless = f"the server at {server.url} sent more than 4 MB, which cannot be a reply."
     assert done.stdout.splitlines() == [
         *(f"{endless}{end}" for _ in packings[:2]),
         *(
-            f"the server at {server.url} compresses its answers in a way that cannot be read "
-            f"(Content-Encoding: {name}). Set it to send them uncompressed.{end}"
+            f"the server at {server.url} compresses its answers in a way that goffman cannot "
+            f"read (Content-Encoding: {name}). Turn compression off.{end}"
             for name in packings[2:]
         ),
     ]
@@ -515,8 +515,8 @@ def test_an_answer_that_is_not_packed_as_it_says_is_told(monkeypatch, content):
 
     with ChatServer(packed) as server:
         assert failure(server, turns_of(1)) == (
-            f"{server.url}#mini: the server at {server.url} compresses its answers in a way that "
-            "cannot be read (Content-Encoding: gzip). Set it to send them uncompressed. The "
+            f"{server.url}#mini: the server at {server.url} compresses its answers in a way "
+            "that goffman cannot read (Content-Encoding: gzip). Turn compression off. The "
             f"question was sent 3 times.{KEPT}"
         )
 
@@ -585,8 +585,8 @@ def test_a_server_that_answers_as_another_model_for_good_is_refused(monkeypatch)
 
     with ChatServer(two_models) as server:
         assert failure(server, turns_of(5), concurrency=1) == (
-            f"{server.url}#mini: the server answered as 'maxi', and before as 'mini': the answers "
-            f"of two models are never mixed under one name. The question was sent 8 times.{KEPT}"
+            f"{server.url}#mini: the server now answers as 'maxi', before as 'mini'. goffman "
+            f"never mixes the answers of two models. The question was sent 8 times.{KEPT}"
         )
 
 
@@ -691,14 +691,14 @@ def test_openai_s_key_goes_to_openai_s_models_alone(monkeypatch):
         (
             "openai:x",
             Calling(key="k", key_name="OTHER"),
-            ("'openai:x' needs a key: put it into the environment variable OPENAI_API_KEY."),
+            ("'openai:x' needs a key. Put it into the environment variable OPENAI_API_KEY."),
         ),
         (
             "http://example.org/v1#x",
             Calling(key=KEY, key_name="MY_KEY"),
             (
-                "The key in MY_KEY would go to http://example.org/v1 in plain text. Use https://, "
-                "a server on this machine, or no key."
+                "The key in MY_KEY would be sent to http://example.org/v1 unencrypted. Use "
+                "https://, a server on this machine, or no key."
             ),
         ),
         *(
@@ -706,8 +706,8 @@ def test_openai_s_key_goes_to_openai_s_models_alone(monkeypatch):
                 "https://example.org/v1#x",
                 Calling(key=key, key_name="MY_KEY"),
                 (
-                    "MY_KEY is empty, or holds a space, a line break or another character that no "
-                    "key has. Put only the key there."
+                    "MY_KEY is empty, or it contains a space, a line break or another "
+                    "character that no key has. Put only the key there."
                 ),
             )
             for key in ("", "sk one", "sk-one\n", "sk-ö")
@@ -725,7 +725,7 @@ def test_plain_text_to_another_machine_is_said():
         return load(spec, kind="chat").identity.notes
 
     assert notes("http://10.0.0.1/v1#x") == (
-        "Questions and replies go to http://10.0.0.1/v1 in plain text; others can read them.",
+        "Prompts and replies are sent to http://10.0.0.1/v1 unencrypted; others could read them.",
     )
     assert notes("http://localhost/v1#x") == notes("https://example.org/v1#x") == ()
 

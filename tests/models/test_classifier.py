@@ -120,9 +120,9 @@ def test_labels_are_read_by_name(own: tuple[str, ...], meant: tuple[str, ...]) -
 
 def test_unknown_labels_are_refused_with_the_map_to_give(tiny: Callable[..., Path]) -> None:
     assert refused(("LABEL_0", "LABEL_1", "LABEL_2")) == (
-        "The labels of 'm' are LABEL_0, LABEL_1, LABEL_2; not all of them say whether they are "
-        "negative, neutral or positive. Look it up in the model's card and write it in the place "
-        "of each question mark: --labels 'LABEL_0=?,LABEL_1=?,LABEL_2=?'"
+        "The labels of 'm' are LABEL_0, LABEL_1, LABEL_2. It is not clear which of them are "
+        "negative, neutral or positive. Look it up in the model's card and replace the "
+        "question marks: --labels 'LABEL_0=?,LABEL_1=?,LABEL_2=?'"
     )
     options = LoadOptions(labels={"LABEL_0": "positive", "LABEL_1": "negative"})
     folder = str(tiny("bert", labels=("LABEL_0", "LABEL_1")))
@@ -136,22 +136,21 @@ def test_maps_that_cannot_be_right_are_refused() -> None:
         "you mean 'LABEL_0'?"
     )
     assert refused(two, {"LABEL_0": "negativ"}) == (
-        "--labels gives 'LABEL_0' the meaning 'negativ'. Allowed meanings: negative, "
-        "neutral, positive. Did you mean 'negative'?"
+        "--labels gives 'LABEL_0' the meaning 'negativ'. Did you mean 'negative'? Allowed: "
+        "negative, neutral, positive."
     )
     same = {"LABEL_0": "negative", "LABEL_1": "negative"}
     assert refused(two, same) == (
-        "The labels of 'm' are LABEL_0, LABEL_1, and none of them is taken as positive. A "
-        "classifier of sentiment needs both negative and positive ones: "
-        "--labels 'LABEL_0=?,LABEL_1=?'"
+        "The labels of 'm' are LABEL_0, LABEL_1, and none of them means positive. A sentiment "
+        "classifier needs negative and positive labels: --labels 'LABEL_0=?,LABEL_1=?'"
     )
     assert refused(("LABEL_0",)) == (
-        "'m' has a single class (LABEL_0); a classifier of sentiment is needed, with classes for "
+        "'m' has only one class (LABEL_0). Give a sentiment classifier, with classes for "
         "negative and positive."
     )
     assert refused(("POS", "NEG", "POS")) == (
-        "The config.json of 'm' gives more than one class the label 'POS'. Give every class in its "
-        "id2label a label of its own."
+        "The config.json of 'm' gives the label 'POS' to more than one class. Give every class "
+        "in id2label its own label."
     )
 
 
@@ -162,7 +161,7 @@ def test_what_is_said_of_labels_cannot_be_pasted_wrongly(own: tuple[str, ...]) -
     pasted = dict(pair.split("=") for pair in shlex.split(said)[0].split(","))
     assert tuple(pasted) == own
     assert refused(own, pasted) == (
-        f"--labels gives '{own[0]}' the meaning '?'. Allowed meanings: negative, neutral, positive."
+        f"--labels gives '{own[0]}' the meaning '?'. Allowed: negative, neutral, positive."
     )
 
 
@@ -181,8 +180,8 @@ def test_several_labels_may_have_one_meaning(tiny: Callable[..., Path], tmp_path
     assert "--labels '1 star=?,2 stars=?,3 stars=?,4 stars=?,5 stars=?'" in refused(tuple(FIVE))
     options = LoadOptions(labels=FIVE)
     assert load(str(folder), kind="classifier", options=options).identity.notes == (
-        "Its classes were taken as negative, negative, neutral, positive, positive; the "
-        "probabilities of those with one meaning were added.",
+        "Its classes were read as negative, negative, neutral, positive, positive. "
+        "Probabilities of classes with the same meaning were added.",
     )
     audit(
         [str(folder)],
@@ -231,8 +230,8 @@ def test_a_multi_label_model_is_scored_as_transformers_pipeline_scores_it(
         by_label = {one["label"]: one["score"] for one in scored}
         assert row.tolist() == pytest.approx([by_label[name] for name in ("NEG", "NEU", "POS")])
     assert model.identity.notes == (
-        "Each class has a probability of its own, by a sigmoid, as in transformers' pipeline for "
-        "multi-label models; the label is the most probable class.",
+        "Each class has a separate probability (sigmoid), as in transformers' pipeline for "
+        "multi-label models. The label is the most probable class.",
     )
     # The label is the one that a softmax would give too.
     one = load(str(source), kind="classifier")
@@ -245,21 +244,21 @@ def test_a_multi_label_model_is_scored_as_transformers_pipeline_scores_it(
         (
             {"problem_type": "regression"},
             None,
-            "'{}' gives scores and no classes (its problem_type is regression); a classifier of "
-            "sentiment is needed.",
+            "'{}' gives scores, not classes (its problem_type is regression). Give a sentiment "
+            "classifier.",
         ),
         (
             {"problem_type": "multi_label_classification"},
             {"NEU": "negative"},
-            "--labels gives several labels of '{}' one meaning, and each of them has a probability "
-            "of its own (multi-label), which cannot be added. Such a model needs one label for each "
-            "sentiment.",
+            "--labels gives several labels of '{}' the same meaning, but this model gives each "
+            "label a separate probability (multi-label), and these cannot be added. Give each "
+            "meaning to one label only.",
         ),
         (
             {"id2label": {"-1": "NEG", "0": "NEU", "5": "POS"}},
             None,
-            "The config.json of '{}' does not number its classes 0, 1, 2 … in id2label, so it is "
-            "unknown which is which.",
+            "The config.json of '{}' does not number its classes 0, 1, 2 … in id2label, so "
+            "their meaning is unknown.",
         ),
     ],
 )
@@ -301,7 +300,7 @@ def test_a_classifier_without_a_padding_token_is_asked_one_by_one(tmp_path: Path
         alone = [plain(torch.tensor([ids])).logits[0].softmax(-1).tolist() for ids in encoded]
     np.testing.assert_allclose(model.classify_batch(encoded), alone, rtol=1e-4)
     assert model.identity.notes == (
-        "Sentences were asked one at a time: this model takes no more at once.",
+        "Sentences were processed one at a time, because this model takes no more at once.",
     )
 
 
@@ -337,5 +336,5 @@ def test_a_head_that_reads_the_last_token_is_never_fed_padding(
         )
         alone = np.concatenate([model.classify_batch([one]) for one in encoded])
         assert model.classify_batch(encoded) == pytest.approx(alone, rel=1e-4)
-        way = "Only sentences of one length" if name == "other" else "Sentences were asked one"
+        way = "Only sentences of the same" if name == "other" else "Sentences were processed one"
         assert model.identity.notes[0].startswith(way)

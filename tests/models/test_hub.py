@@ -74,49 +74,49 @@ def test_describing_fetches_no_weights(reached: str, cache: Path) -> None:
 
 def test_a_gated_model(reached: str) -> None:
     assert error_of("mental/mental-roberta-base") == (
-        "'mental/mental-roberta-base' is gated: its owners grant access on request. Ask for access "
-        "at "
-        "https://huggingface.co/mental/mental-roberta-base, then log in with `hf auth login` and "
-        "try again."
+        "'mental/mental-roberta-base' is gated: its owners must grant you access. Ask for it "
+        "at https://huggingface.co/mental/mental-roberta-base, then log in with `hf auth "
+        "login` and try again."
     )
 
 
 def test_a_misspelt_id(reached: str) -> None:
     assert error_of("robreta-base") == (
-        "The hub has no model 'robreta-base', or it is private and you are not logged in "
+        "Hugging Face has no model 'robreta-base', or it is private and you are not logged in "
         "(`hf auth login`). Did you mean 'roberta-base'?"
     )
     assert error_of("nobody/nothing-like-it") == (
-        "The hub has no model 'nobody/nothing-like-it', or it is private and you are not logged in "
-        "(`hf auth login`)."
+        "Hugging Face has no model 'nobody/nothing-like-it', or it is private and you are not "
+        "logged in (`hf auth login`)."
     )
 
 
 def test_an_unknown_revision(reached: str) -> None:
     assert error_of("roberta-base@v9") == (
-        "'roberta-base' has no revision 'v9'. Give a branch, a tag or a commit of "
-        "https://huggingface.co/roberta-base/commits, or leave '@v9' out."
+        "'roberta-base' has no revision 'v9'. Give a branch, tag or commit from "
+        "https://huggingface.co/roberta-base/commits, or leave out '@v9'."
     )
 
 
 def test_a_repository_without_a_model(reached: str) -> None:
     assert error_of("someone/empty") == (
-        "'someone/empty' on the hub holds no config.json, so it is not a model."
+        "'someone/empty' on Hugging Face has no config.json, so it is not a model."
     )
 
 
 def test_an_impossible_id(reached: str) -> None:
     assert error_of("roberta base") == (
-        "'roberta base' is neither a folder on this machine nor a hub id, which is written name, "
-        "org/name or org/name@revision. Did you mean 'roberta-base'?"
+        "'roberta base' is not a folder, and it is not written like a Hugging Face model "
+        "(NAME, ORG/NAME or ORG/NAME@REVISION). Did you mean 'roberta-base'?"
     )
 
 
 def test_the_hub_out_of_reach(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     point_at("http://127.0.0.1:9", monkeypatch)
     assert error_of("roberta-base") == (
-        "'roberta-base' is neither a folder nor fully downloaded on this machine, and the Hugging "
-        "Face Hub cannot be reached. Connect to the internet once, or give the folder of a model."
+        "'roberta-base' was not found. There is no such folder, the model is not (or not "
+        "completely) downloaded, and Hugging Face cannot be reached. Connect to the internet, "
+        "or give the folder of a model."
     )
 
 
@@ -127,14 +127,16 @@ def test_offline_by_setting(cache: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_folders_that_hold_no_model(tmp_path: Path) -> None:
     assert error_of(f"{tmp_path}/absent") == (
-        f"There is no folder '{tmp_path}/absent'. Give a folder that holds a model, or a hub id."
+        f"There is no folder '{tmp_path}/absent'. Give a folder with a saved model, or a "
+        "Hugging Face model (ORG/NAME)."
     )
     assert error_of("~nobody-here/m") == (
-        "There is no folder '~nobody-here/m'. Give a folder that holds a model, or a hub id."
+        "There is no folder '~nobody-here/m'. Give a folder with a saved model, or a Hugging "
+        "Face model (ORG/NAME)."
     )
     assert error_of(str(tmp_path)) == (
-        f"'{tmp_path}' is a folder without a config.json, so it holds no model. Give the folder "
-        "that save_pretrained wrote."
+        f"The folder '{tmp_path}' has no config.json, so it is not a model. Give a folder with "
+        "a saved Hugging Face model."
     )
 
 

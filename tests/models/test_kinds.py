@@ -117,8 +117,8 @@ def test_a_kind_of_another_package_is_named_where_models_are_refused(toy, tmp_pa
         toy, "audit", "toy:2", "--instrument", "people-sentiment", *output, code=2
     )
     assert said.strip() == (
-        "'toy:2' is a toy model (of another package): it can fill masks. The instrument you named "
-        "cannot be asked of it. people-sentiment needs a classifier, such as siebert/sentiment-roberta-large-english."
+        "'toy:2' is a toy model: it can fill masks. It cannot be asked people-sentiment. "
+        "people-sentiment needs a classifier, such as siebert/sentiment-roberta-large-english."
     )
     asked = ("--instrument", "care-seeking", *output)
     _, said = goffman_with(toy, "audit", "bundled:mini-sentiment", *asked, code=2)
@@ -148,11 +148,11 @@ def test_broken_kinds_are_named_and_take_nothing_down(toy, tmp_path):
         "unfit": "its answers go to 'fills' and it can be asked 'fill, classify'; "
         f"{see} for what goes together.",
     }.items():
-        assert f"The plug-in '{name}' (goffman.models) is left out: {why}" in told
+        assert f"The plug-in '{name}' (goffman.models) is not used: {why}" in told
     _, told = goffman_with(tmp_path, "audit", "fail:1", *asked, tmp_path / "other", code=2)
     assert told.strip().endswith(
-        "'fail:1' cannot be loaded: the package that brings failing models fails with OSError: the "
-        "disk is gone. Update that package, or report it to its authors."
+        "'fail:1' cannot be loaded. The package that provides failing models failed with "
+        "OSError: the disk is gone. Update that package, or report it to its authors."
     )
 
 

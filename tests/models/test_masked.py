@@ -245,8 +245,8 @@ def test_out_of_memory_on_one_sentence_is_said(tiny: Callable[..., Path]) -> Non
     with pytest.raises(AskingError) as error:
         model.fill_batch([[0, 4, 2], [0, 4, 2]], top_k=5)
     assert str(error.value) == (
-        "Memory ran out on a single sentence of 3 tokens. Use a smaller model, --precision bf16, "
-        "another --device, or free memory."
+        "There is not enough memory for a single sentence of 3 tokens. Use a smaller model, "
+        "--precision bf16 or another --device, or free some memory."
     )
 
 
@@ -267,7 +267,7 @@ def test_more_than_the_vocabulary_is_refused(loaded: Callable[[str], Masked]) ->
     with pytest.raises(ModelError) as error:
         model.fill_batch([[2, 4, 3]], top_k=size + 1)
     assert str(error.value) == (
-        f"The top {size + 1} of '{name}' were asked for; its vocabulary allows 1 to {size}."
+        f"top_k is {size + 1}, but the vocabulary of '{name}' has {size} words."
     )
     with pytest.raises(ModelError) as error:
         model.fill_batch([[2, 4, 3]], top_k=5, targets=[3, size])

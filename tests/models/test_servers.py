@@ -127,7 +127,7 @@ def test_a_refused_seed_is_left_out_and_said(message):
         assert len(ask(model, turns_of(12))) == 12
         assert len(ask(model, turns_of(3))) == 3
     assert model.service.changed == (
-        "The server does not take a seed: the same replies cannot be drawn again.",
+        "The server does not take a seed, so the replies cannot be reproduced exactly.",
     )
     refused = [request for request in server.asked if "seed" in request.body]
     assert 1 <= len(refused) <= 4, "only those that were under way already"
@@ -151,7 +151,7 @@ def test_the_token_limit_goes_by_its_other_name():
         model = model_at(server, sampling=Sampling(max_tokens=9))
         ask(model, turns_of(2))
     assert model.service.changed == (
-        "The server takes the token limit as max_completion_tokens, not as max_tokens.",
+        "The server takes the token limit as max_completion_tokens, not max_tokens.",
     )
     assert server.asked[-1].body["max_completion_tokens"] == 9
     assert "max_tokens" not in server.asked[-1].body
@@ -162,9 +162,9 @@ def test_a_server_without_any_token_limit_is_not_asked():
     with ChatServer(refuses) as server, pytest.raises(AskingError) as told:
         ask(model_at(server, concurrency=1), turns_of(3))
     assert (
-        "the server takes no token limit (--max-tokens 64), neither as max_tokens nor as "
-        "max_completion_tokens (HTTP 400: Unsupported parameter: 'max_completion_tokens' is not "
-        "supported with this model)."
+        "the server accepts no token limit (--max-tokens 64), neither as max_tokens nor as "
+        "max_completion_tokens (HTTP 400: Unsupported parameter: 'max_completion_tokens' is "
+        "not supported with this model)."
     ) in str(told.value)
     assert len(server.asked) == 2
 
@@ -175,8 +175,8 @@ def test_what_equals_the_default_is_left_out_and_said(name):
         model = model_at(server, sampling=Sampling(top_p=1.0))
         assert len(ask(model, turns_of(2))) == 2
     assert model.service.changed == (
-        f"The server does not take {name}: it was left out. 1 was asked for, which is the "
-        "protocol's default.",
+        f"The server does not accept {name}, so it was left out. Its value was 1, which is the "
+        "default.",
     )
 
 
@@ -187,16 +187,16 @@ def test_what_equals_the_default_is_left_out_and_said(name):
             "temperature",
             Sampling(temperature=0.5),
             (
-                "the server does not take --temperature 0.5. Without it other replies would be "
-                "drawn than you asked for. Ask with --temperature 1, or ask another model"
+                "the server does not accept --temperature 0.5, and without it the replies "
+                "would be different. Ask with --temperature 1, or use another model"
             ),
         ),
         (
             "top_p",
             Sampling(top_p=0.9),
             (
-                "the server does not take --top-p 0.9. Without it other replies would be drawn "
-                "than you asked for. Omit --top-p, or ask another model"
+                "the server does not accept --top-p 0.9, and without it the replies would be "
+                "different. Omit --top-p, or use another model"
             ),
         ),
     ],
@@ -222,7 +222,7 @@ def test_a_name_that_the_server_does_not_list_is_refused_before_anything_is_aske
         with pytest.raises(ModelError) as refusal:
             model_at(server, name="gtp-4o").meet()
     assert str(refusal.value) == (
-        f"{server.url}#gtp-4o: the server at {server.url} has no model 'gtp-4o' in its list. It "
+        f"{server.url}#gtp-4o: the server at {server.url} does not list a model 'gtp-4o'. It "
         "has: gpt-4o, gpt-4o-mini. Did you mean 'gpt-4o'?"
     )
     assert server.asked == []

@@ -60,14 +60,12 @@ def test_a_chat_template_makes_a_causal_model_a_chat_model(tmp_path: Path) -> No
     assert describe(folder).kind == "causal"
     (tmp_path / "chat_template.jinja").write_text("{{ x }}")
     assert describe(folder).kind == "chat"
-    assert str(describe(folder)) == (
-        f"'{folder}' is a chat model (LlamaForCausalLM, llama): it can answer questions."
-    )
+    assert str(describe(folder)) == (f"'{folder}' is a chat model: it answers questions.")
 
 
 def test_models_behind_a_server_are_described() -> None:
     assert str(describe("openai:gpt-4o-mini")) == (
-        "'openai:gpt-4o-mini' is a chat model (behind a server): it can answer questions."
+        "'openai:gpt-4o-mini' is a chat model: it answers questions."
     )
     assert describe("http://localhost:8000/v1#mini").kind == "chat"
 
@@ -82,15 +80,15 @@ def test_a_wrong_use_says_what_the_model_can_be_used_for(tiny: Callable[..., Pat
     masked = str(tiny("bert"))
     classifier = str(tiny("bert", labels=("NEGATIVE", "POSITIVE")))
     assert error_of("openai:gpt-4o-mini") == (
-        "'openai:gpt-4o-mini' is a chat model (behind a server): it can answer questions. But "
-        "filling masks needs a masked model, such as roberta-base."
+        "'openai:gpt-4o-mini' is a chat model: it answers questions. Filling "
+        "in blanks needs a masked model, such as roberta-base."
     )
     assert error_of(classifier) == (
-        f"'{classifier}' is a classifier model (BertForSequenceClassification, bert): it can "
-        "classify sentences. But filling masks needs a masked model, such as roberta-base."
+        f"'{classifier}' is a classifier: it labels sentences. Filling in "
+        "blanks needs a masked model, such as roberta-base."
     )
     assert error_of(masked, "classifier") == (
-        f"'{masked}' is a masked model (BertForMaskedLM, bert): it can fill masks. But classifying "
+        f"'{masked}' is a masked model: it fills in blanks (masks). Labeling sentences "
         "needs a classifier, such as siebert/sentiment-roberta-large-english."
     )
 
@@ -102,15 +100,15 @@ def test_an_electra_discriminator_has_no_head(tmp_path: Path) -> None:
     }
     folder = folder_with(tmp_path, config)
     assert error_of(folder) == (
-        f"'{folder}' is a model of another kind (ElectraForPreTraining, electra): it has no head "
-        "that goffman can ask. But filling masks needs a masked model, such as roberta-base."
+        f"'{folder}' (ElectraForPreTraining, electra) is not a kind of model that goffman can "
+        "ask. Filling in blanks needs a masked model, such as roberta-base."
     )
 
 
 def test_a_bundled_model_that_is_not_there() -> None:
     assert error_of("bundled:mimi") == (
-        "There is no bundled model 'mimi'. Bundled models: mini, mini-sentiment. Give one of these, a "
-        "folder or a hub id. Did you mean 'mini'?"
+        "There is no bundled model 'mimi'. Did you mean 'mini'? Bundled models: mini, "
+        "mini-sentiment. You can also give a folder, or a Hugging Face model (ORG/NAME)."
     )
 
 
@@ -122,27 +120,27 @@ def test_a_broken_config(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("config", "message"),
     [
-        ([1, 2], "is [1, 2]; it must be an object with the model's settings, as save_pretrained"),
+        ([1, 2], "is [1, 2]. It must be a JSON object with the model's settings."),
         (
             None,
-            "is null; it must be an object with the model's settings, as save_pretrained writes it.",
+            "is null. It must be a JSON object with the model's settings.",
         ),
         (
             {"model_type": "bert", "architectures": "BertForMaskedLM"},
-            'says architectures is "BertForMaskedLM"; it must be a list of names of classes, such as '
+            'says that architectures is "BertForMaskedLM". It must be a list of names of classes, such as '
             '["BertForMaskedLM"].',
         ),
         (
             {"model_type": "bert", "architectures": [7]},
-            'says architectures is [7]; it must be a list of names of classes, such as ["BertForMa',
+            'says that architectures is [7]. It must be a list of names of classes, such as ["BertForMa',
         ),
         (
             {"model_type": {"bert": 1}},
-            'says model_type is {"bert": 1}; it must be the name of a family, such as "bert".',
+            'says that model_type is {"bert": 1}. It must be the name of a family, such as "bert".',
         ),
         (
             {"model_type": "bert", "auto_map": "x" * 90},
-            f"says auto_map is \"{'x' * 56}...; it must be an object: a class's name → where it is.",
+            f"says that auto_map is \"{'x' * 56}.... It must be an object: a class's name → where it is.",
         ),
     ],
 )
@@ -186,7 +184,7 @@ def test_a_damaged_list_of_weight_files(tiny: Callable[..., Path], tmp_path: Pat
     (folder / "model.safetensors").unlink()
     assert error_of(str(folder)) == (
         f"The model.safetensors.index.json of '{folder}' is damaged: it does not say which file "
-        "holds which weight. Download or save the model again."
+        "has which weights. Download or save the model again."
     )
 
 
@@ -251,8 +249,8 @@ def test_own_code_runs_only_when_allowed(tmp_path: Path) -> None:
     code = f"open({str(ran)!r}, 'w')"
     folder = folder_with(tmp_path, config, mine__py=code)
     assert error_of(folder) == (
-        f"'{folder}' needs Python code of its own, which comes with it. Read that code, and allow "
-        "it with --trust-remote-code if you trust it."
+        f"'{folder}' comes with Python code of its own. Read that code. If you trust it, allow "
+        "it with --trust-remote-code."
     )
     assert not ran.exists()
 
@@ -334,9 +332,8 @@ def test_pickled_code_is_refused_and_does_not_run(
     ran = tmp_path / "ran"
     torch.save({"weights": Malicious(str(ran))}, folder / "pytorch_model.bin")
     assert error_of(str(folder)) == (
-        f"The weights of '{folder}' are pickled Python that could run code, and torch's "
-        "weights-only loader refuses them. Ask its owner for safetensors, or convert the file "
-        "yourself if you trust it."
+        f"The weights of '{folder}' are in a format that could run code, and they are not safe "
+        "to load. Ask the owner for safetensors, or convert the file yourself if you trust it."
     )
     assert not ran.exists()
 
@@ -344,9 +341,9 @@ def test_pickled_code_is_refused_and_does_not_run(
 def test_no_weights(tiny: Callable[..., Path], tmp_path: Path) -> None:
     folder = without_safetensors(tiny, tmp_path)
     assert error_of(str(folder)) == (
-        f"'{folder}' holds no weights that can be read: no model.safetensors, no "
-        "pytorch_model.bin and no index of their parts. Weights of other frameworks must be "
-        "converted first."
+        f"'{folder}' has no weights that goffman can read: no model.safetensors, no "
+        "pytorch_model.bin and no index of their parts. Convert weights of other frameworks "
+        "first."
     )
 
 
@@ -366,8 +363,8 @@ def test_a_head_that_was_not_saved_is_refused(tiny: Callable[..., Path], tmp_pat
     config["architectures"] = ["BertForMaskedLM"]
     (folder / "config.json").write_text(json.dumps(config))
     assert error_of(str(folder)) == (
-        f"'{folder}' lacks 6 of its weights, such as cls.predictions.bias, so its answers would be "
-        "random. Give a model that was saved with its head."
+        f"6 weights of '{folder}' are missing, such as cls.predictions.bias, so its answers "
+        "would be random. Give a model that was saved with all of its layers."
     )
 
 
@@ -390,10 +387,10 @@ def test_devices(tiny: Callable[..., Path]) -> None:
     assert load(folder, kind="masked", options=LoadOptions(device="cpu")).identity.device == "cpu"
     for device in ("tpu", "cpu:5", "cpu:0", "cuda:", "cuda:-1", "cuda:²", "CPU", ""):
         assert error_of(folder, device=device) == (
-            f"There is no device '{device}'. Give auto, cpu, cuda or cuda:0, cuda:1 …"
+            f"There is no device '{device}'. Give auto, cpu, cuda, cuda:0, cuda:1 …"
         )
     count = torch.cuda.device_count()
     assert error_of(folder, device="cuda:97") == (
-        f"Device 'cuda:97' was requested, but torch sees {count} CUDA GPUs on this machine. Give "
-        "auto or cpu."
+        f"Device 'cuda:97' is not available: torch finds {count} CUDA GPUs on this machine. "
+        "Give auto or cpu."
     )

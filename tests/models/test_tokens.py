@@ -88,8 +88,8 @@ def test_a_text_too_long_is_refused_and_the_longest_allowed_is_answered(
     assert model.fill_batch(longest, top_k=5).token_ids.shape == (1, 5)
     shown = f"{text}is"[:77]
     assert encode_error(model, f"{text}is") == (
-        f"A text has {limit + 1} tokens, '{model.identity.name}' reads at most {limit}: "
-        f'"{shown}...". Shorten it; nothing is cut off silently.'
+        f"A text has {limit + 1} tokens, but '{model.identity.name}' reads at most {limit}: "
+        f'"{shown}...". Shorten it.'
     )
 
 
@@ -153,7 +153,7 @@ def test_a_stray_space_before_the_mask_is_repaired_and_said(
     repaired, reference = (load(str(folder), kind="masked") for folder in (broken, sound))
     texts = ["It is <mask> for me.", "<mask> has depression", "She is <mask>"]
     assert repaired.encode(texts) == reference.encode(texts)
-    said = "The tokenizer put a lone space before the mask: repaired, the mask takes the space."
+    said = "The tokenizer put an extra space before the mask. This was repaired."
     assert repaired.identity.notes == (said, *reference.identity.notes)
 
 
@@ -168,16 +168,16 @@ def test_a_tokenizer_larger_than_the_head_is_refused(
     with pytest.raises(ModelError) as error:
         load(str(folder), kind="masked")
     assert str(error.value) == (
-        f"The tokenizer of '{folder}' has {size + 2} tokens and its model only {size}: they do not "
-        "belong together. Give a folder with the tokenizer that the model was trained with."
+        f"The tokenizer of '{folder}' has {size + 2} tokens, but the model has only {size}. "
+        "Give a folder with the tokenizer that the model was trained with."
     )
 
 
 def test_a_head_larger_than_the_tokenizer_is_said(tiny: Callable[..., Path]) -> None:
     model = load(str(tiny("bert", vocab_size=512)), kind="masked")
     assert model.identity.notes[0] == (
-        "The model has 512 tokens and its tokenizer 456: 56 have no text; probabilities are over "
-        "all of them."
+        "The model has 512 tokens, but its tokenizer only 456. The other 56 have no text; "
+        "their probability counts in the total."
     )
     assert model.tokens[511] == "[no token 511]"
     filled = model.fill_batch(model.encode(["She is <mask>."]), top_k=512)
@@ -194,7 +194,7 @@ def test_no_mask_token(tiny: Callable[..., Path], tmp_path: Path) -> None:
     with pytest.raises(ModelError) as error:
         load(str(folder), kind="masked")
     assert str(error.value) == (
-        f"The tokenizer of '{folder}' has no mask token, so it cannot fill a mask."
+        f"The tokenizer of '{folder}' has no mask token, so the model cannot fill in blanks."
     )
 
 
@@ -207,9 +207,9 @@ def test_a_vocabulary_that_was_not_read_is_refused(
     with pytest.raises(ModelError) as error:
         load(str(folder), kind="masked")
     assert str(error.value) == (
-        f"The tokenizer of '{folder}' reads different sentences as the same: its vocabulary is "
-        "missing or was not read. Save the one it was trained with into its folder: "
-        "tokenizer.save_pretrained(FOLDER)"
+        f"The tokenizer of '{folder}' reads different sentences as the same. Its vocabulary is "
+        "missing or could not be read. Save the tokenizer that the model was trained with into "
+        "its folder: tokenizer.save_pretrained(FOLDER)"
     )
 
 
@@ -226,8 +226,8 @@ def assert_refused_early(folder: Path, kind: str) -> None:
     with pytest.raises(ModelError) as error:
         check(str(folder), kind=kind, options=LoadOptions())
     assert str(error.value) == (
-        f"'{folder}' holds no tokenizer: no tokenizer.json and no vocabulary. Save the one it was "
-        "trained with into its folder: tokenizer.save_pretrained(FOLDER)"
+        f"'{folder}' has no tokenizer: no tokenizer.json and no vocabulary. Save the tokenizer "
+        "that the model was trained with into its folder: tokenizer.save_pretrained(FOLDER)"
     )
 
 
@@ -370,8 +370,8 @@ def test_what_is_missing_for_sentencepiece_s_file_is_named(
     finally:
         is_protobuf_available.cache_clear()
     assert str(error.value) == (
-        f"The tokenizer of '{tmp_path / 'm'}' is a SentencePiece file, which is read with the "
-        "package protobuf. Install it: pip install protobuf"
+        f"The tokenizer of '{tmp_path / 'm'}' is a SentencePiece file, which needs the package "
+        "protobuf. Install it: pip install protobuf"
     )
 
 
@@ -381,9 +381,7 @@ def test_a_tokenizer_that_cannot_be_loaded(tiny: Callable[..., Path], tmp_path: 
     with pytest.raises(ModelError) as error:
         load(str(folder), kind="masked")
     assert str(error.value).startswith(f"The tokenizer of '{folder}' cannot be loaded: ")
-    assert str(error.value).endswith(
-        " Its folder must hold a tokenizer.json or the vocabulary of its kind."
-    )
+    assert str(error.value).endswith(" The folder needs a tokenizer.json or a vocabulary.")
 
 
 def test_bertweet_needs_emoji(tiny: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -406,9 +404,8 @@ def test_bertweets_merges_without_counts_are_refused(
     with pytest.raises(ModelError) as error:
         load(str(folder), kind="masked")
     assert str(error.value) == (
-        f"The file bpe.codes of '{folder}' has lost its third column, so words are split into "
-        "single letters. Copy bpe.codes from the model that it was made from, such as "
-        "vinai/bertweet-base."
+        f"The file bpe.codes of '{folder}' has no third column, so words are split into single "
+        "letters. Copy bpe.codes from the original model, such as vinai/bertweet-base."
     )
 
 

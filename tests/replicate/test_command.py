@@ -47,8 +47,8 @@ def test_without_the_files_it_says_how_to_get_them(tmp_path: Path) -> None:
     folder = published_folder({"XDG_CACHE_HOME": str(tmp_path)}, "linux") / "lin2022"
     if sys.platform == "linux":
         assert done.stderr == (
-            f"The published files of lin2022 were not found in {folder}. Download them "
-            "with --download, or give the folder of a copy with --data.\n"
+            f"The authors' files of lin2022 were not found, neither in {folder.parent} nor in "
+            f"{folder}. Download them with --download, or give their folder with --data.\n"
         )
 
 
@@ -64,8 +64,8 @@ def test_the_folder_of_one_study_does_not_do_for_all(small: Path) -> None:
     done = replicate("--data", small / "lin2022")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
-        f"{small / 'lin2022'} holds the files of lin2022, not those of mei2023. Give "
-        "lin2022 as the study, or use --data with the folder above mei2023.\n"
+        f"{small / 'lin2022'} has the files of lin2022, not those of mei2023. Give lin2022 as "
+        "the study, or give the folder above mei2023 with --data.\n"
     )
 
 
@@ -140,9 +140,9 @@ def test_downloaded_from_a_server_it_agrees(published: Path, tmp_path: Path) -> 
         "https://github.com/LucilleN/MH-Stigma-in-Masked-LMs/tree/"
         "f4ff3a7bceacca0a36c5e6884ab0fc4b183923b6.\n"
     )
-    assert first.stderr == f"0 of 9 files\n9 files were fetched; they are in {tmp_path}.\n{rest}"
+    assert first.stderr == f"0 of 9 files\n9 files were downloaded. They are in {tmp_path}.\n{rest}"
     assert again.stderr == (
-        f"9 of 9 files\nNothing was left to fetch; they are in {tmp_path}.\n{rest}"
+        f"9 of 9 files\nAll files are already there. They are in {tmp_path}.\n{rest}"
     )
     assert first.stdout == again.stdout
 
@@ -160,7 +160,7 @@ def test_the_later_studies_are_downloaded_whole_and_agree(
         done = replicate(study, "--download", "--data", tmp_path, GOFFMAN_GITHUB=served.address)
     assert done.returncode == 0
     assert "DIFFERS" not in done.stdout
-    assert f"{len(files)} files were fetched; they are in {tmp_path}.\n" in done.stderr
+    assert f"{len(files)} files were downloaded. They are in {tmp_path}.\n" in done.stderr
     assert f"Not fetched, because no sha256 is known to check it: {study}, " in done.stderr
 
 
@@ -175,7 +175,7 @@ def test_downloaded_into_the_folder_of_the_study_itself_it_is_not_put_below_it(
     with serving(files) as served:
         done = replicate("lin2022", "--download", "--data", folder, GOFFMAN_GITHUB=served.address)
     assert done.returncode == 0
-    assert f"they are in {tmp_path}.\n" in done.stderr
+    assert f"They are in {tmp_path}.\n" in done.stderr
     assert len([path for path in folder.iterdir() if path.is_file()]) == len(files)
     assert not (folder / "lin2022").exists()
 

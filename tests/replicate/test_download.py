@@ -86,11 +86,11 @@ def test_a_file_with_another_sha256_is_not_kept(server: Served, tmp_path: Path) 
     found = hashlib.sha256(b"something else").hexdigest()[:16]
     wanted = FILES[4].sha256[:16]
     assert str(error.value).startswith(
-        f"mei2023/{path} came with the sha256 {found}… and 14 bytes, not {wanted}… and 500: it is not "
-        "the file that the authors published, and nothing of it was kept. "
+        f"mei2023/{path} is not the file that the authors published: it has the sha256 {found}… "
+        f"and 14 bytes, not {wanted}… and 500. It was not kept. "
     )
     assert str(error.value).endswith(
-        f" of 9 files are in {tmp_path}. Run the same command again to resume. Or give "
+        f" of 9 files are already in {tmp_path}. To resume, run the same command again. Or give "
         "a copy with --data."
     )
     assert f"mei2023/{path}" not in there(tmp_path)
@@ -105,7 +105,7 @@ def test_a_cut_connection_leaves_nothing_and_the_next_try_goes_on(
     with pytest.raises(DownloadError) as error:
         download(FILES, tmp_path, base=server.address)
     assert str(error.value).startswith(
-        f"The connection was cut while mei2023/{path} came; nothing of it was kept. "
+        f"The connection broke during the download of mei2023/{path}. The file was not kept. "
     )
     kept = there(tmp_path)
     assert set(kept) < {f"mei2023/{name}" for name in CONTENTS}
@@ -122,8 +122,8 @@ def test_without_a_network_it_says_so(tmp_path: Path) -> None:
         download(FILES, tmp_path, base=f"http://{nobody}")
     assert str(error.value).startswith(f"{nobody} cannot be reached ([Errno ")
     assert str(error.value).endswith(
-        f"Connection refused). Is there a network? 0 of 9 files are in {tmp_path}. Run the same "
-        "command again to resume. Or give a copy with --data."
+        f"Connection refused). Check your internet connection. 0 of 9 files are already in {tmp_path}. To "
+        "resume, run the same command again. Or give a copy with --data."
     )
     assert there(tmp_path) == {}
 

@@ -32,8 +32,8 @@ def test_the_folder_of_another_study_is_named(study: str, small: Path) -> None:
     with pytest.raises(PublishedError) as error:
         study_folder(folder, study)
     assert str(error.value) == (
-        f"{folder} holds the files of lin2022, not those of {study}. Give lin2022 as "
-        f"the study, or use --data with the folder above {study}."
+        f"{folder} has the files of lin2022, not those of {study}. Give lin2022 as the study, "
+        f"or give the folder above {study} with --data."
     )
 
 
@@ -41,8 +41,8 @@ def test_a_folder_with_neither_says_how_to_get_one(tmp_path: Path) -> None:
     with pytest.raises(PublishedError) as error:
         study_folder(tmp_path, "lin2022")
     assert str(error.value) == (
-        f"The published files of lin2022 were not found in {tmp_path / 'lin2022'}. "
-        "Download them with --download, or give the folder of a copy with --data."
+        f"The authors' files of lin2022 were not found, neither in {tmp_path} nor in "
+        f"{tmp_path / 'lin2022'}. Download them with --download, or give their folder with --data."
     )
 
 

@@ -162,7 +162,7 @@ def test_phrases_need_the_authors_nouns(tmp_path: Path) -> None:
     with_phrases(tmp_path, model="tiny", lines=WHOLE)
     (tmp_path / "men_nouns.csv").unlink()
     with pytest.raises(
-        PublishedError, match=r"men_nouns\.csv is missing\. Fetch the authors' files"
+        PublishedError, match=r"men_nouns\.csv is missing\. Download the authors' files"
     ):
         results(tmp_path)
 

@@ -315,7 +315,7 @@ def test_a_folder_of_another_name_and_one_without_answers_are_refused(copy) -> N
         results(folder)
     for path in folder.glob("results/stigma/*/*"):
         path.unlink()
-    with pytest.raises(PublishedError, match=r"is missing\. Fetch the authors' files"):
+    with pytest.raises(PublishedError, match=r"is missing\. Download the authors' files"):
         results(folder)
 
 

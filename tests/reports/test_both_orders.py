@@ -75,11 +75,16 @@ def test_the_reader_sees_reply_reading_and_probabilities_of_both_orders_side_by_
         assert boxes[0]["x"] + boxes[0]["width"] <= boxes[1]["x"]
         options = [columns.nth(at).locator(".options").inner_text() for at in range(2)]
         first = [re.findall(r"^[A-D]\. (.*)$", text, re.MULTILINE) for text in options]
+        assert len(first[0]) == 4
         assert first[0] == first[1][::-1]
+        assert "\\n" not in card.inner_text()
+        assert "A. " not in card.locator(".sentence").inner_text()
         words = columns.first.locator(".words li").all_inner_texts()
         # One trial as it was read, then five options and what lies on none.
         assert len(words) == 7
         assert "B, I think" in words[0]
         assert "read as B" in words[0]
+        assert card.get_by_text("read as B").first.bounding_box()["width"] > 20
         assert "0.5" in words[2]
+        assert "code 0.33" in words[2]
         assert "(no option)" in words[-1]

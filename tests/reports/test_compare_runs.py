@@ -321,14 +321,14 @@ def test_another_version_of_an_instrument_is_refused_and_the_others_are_compared
     home = tmp_path / "instruments"
     shutil.copytree(place(tmp_path_factory) / "instruments", home)
     toml = home / "care-seeking" / "instrument.toml"
-    toml.write_text(toml.read_text().replace('version = "1.2"', 'version = "1.3"'))
+    toml.write_text(toml.read_text().replace('version = "1.3"', 'version = "1.4"'))
     other = measured(
         tmp_path_factory, "after", instruments=("care-seeking", "people-sentiment"), home=home
     )
     notes = []
     compared = {one.instrument: one for one in compare([before, other], note=notes.append)}
     refusals = compared["care-seeking"].verdict.refusals
-    assert refusals[0] == f'version is "1.2" in {before.folder} and "1.3" in {other.folder}'
+    assert refusals[0] == f'version is "1.3" in {before.folder} and "1.4" in {other.folder}'
     assert refusals[1].startswith("digest is ")
     assert compared["care-seeking"].estimates.height == 0
     assert compared["people-sentiment"].verdict.refusals == ()
@@ -355,8 +355,8 @@ def test_another_precision_is_marked(tmp_path_factory, before):
     )
     (one,) = compare([before, rounded])
     assert one.verdict.marks == (
-        f"small ran in float32 in {before.folder}, but in bf16 in {rounded.folder}, so part of the "
-        "difference may come from rounding",
+        f"small ran in float32 in {before.folder}, but in bf16 in {rounded.folder}, so part of "
+        "the difference may be due to rounding",
     )
     assert one.estimates.height > 0
 
@@ -375,9 +375,9 @@ def test_another_lexicon_is_marked_where_it_counts(tmp_path_factory, before):
     assert marks["people-sentiment"] == ()
     assert marks["social-distance"] == (
         (
-            f"the attitudes of words come from shipped ({shipped}…) in {before.folder}, but "
-            f"from shipped ({shipped}…), {ratings} ({mine}…) in {rated.folder}, so part of "
-            "the difference may come from that"
+            f"words were rated differently: by shipped ({shipped}…) in {before.folder}, by "
+            f"shipped ({shipped}…), {ratings} ({mine}…) in {rated.folder}. Part of the "
+            "difference may be due to this"
         ),
     )
 
@@ -394,8 +394,8 @@ def test_another_parser_and_another_goffman_are_marked(tmp_path):
     assert comparison.verdict.refusals == ()
     assert comparison.verdict.marks == (
         (
-            f"the parser v2 read the replies in {tmp_path / 'a'}, but as-published did in "
-            f"{tmp_path / 'b'}, so part of the difference may come from the parser"
+            f"replies were read by different rules (--parser): v2 in {tmp_path / 'a'}, "
+            f"as-published in {tmp_path / 'b'}. Part of the difference may be due to this"
         ),
         "the runs were made with two versions of goffman, 0.1.0 and 0.2.0",
     )
@@ -421,9 +421,9 @@ def test_several_models_of_other_names_must_be_named(tmp_path_factory, after, tm
     with pytest.raises(RunError) as refusal:
         compare([both, stranger])
     assert str(refusal.value) == (
-        f"These runs cannot be compared.\n  care-seeking: {both.folder} (other, small) "
-        f"and {after.folder} (big) have no model with the same name. Say which two to "
-        "compare: --model 'other=big'."
+        f"These runs cannot be compared.\n  care-seeking: {both.folder} (other, small) and "
+        f"{after.folder} (big) have no model in common. Say which two to compare: --model "
+        "'other=big'"
     )
     (one,) = compare([both, stranger], models=["small=big"])
     assert one.models == ("small", "big")
@@ -433,13 +433,13 @@ def test_a_model_that_is_not_there_is_named_with_the_nearest(before, after):
     with pytest.raises(InputError) as refusal:
         compare([before, after], models=["smal"])
     assert str(refusal.value) == (
-        "--model names 'smal', but the first run has no scores for it. Allowed: small, "
-        "tone. Did you mean 'small'?"
+        "--model is 'smal', but the first run has no scores for it. Did you mean 'small'? "
+        "Allowed: small, tone."
     )
     with pytest.raises(InputError) as refusal:
         compare([before, after], models=["small=large"])
     assert str(refusal.value) == (
-        "--model names 'large', but the later runs have no scores for it. Allowed: small, tone."
+        "--model is 'large', but the later runs have no scores for it. Allowed: small, tone."
     )
 
 
@@ -452,7 +452,15 @@ def invoke(*arguments):
 def test_one_run_is_too_few(before):
     result = invoke(before.folder)
     assert isinstance(result.exception, InputError)
-    assert str(result.exception) == ("Only 1 run was given. A comparison needs two or more.")
+    assert str(result.exception) == ("You gave 1 run. Give two or more to compare.")
+
+
+def test_a_run_is_not_compared_with_itself(before):
+    result = invoke(before.folder, before.folder)
+    assert isinstance(result.exception, InputError)
+    assert str(result.exception) == (
+        f"You gave the same run twice: {before.folder}. Give two different runs."
+    )
 
 
 def test_the_command_prints_what_differs(before, after):

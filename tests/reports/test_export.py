@@ -229,14 +229,13 @@ def test_an_export_is_of_one_model(run):
     with pytest.raises(InputError) as refusal:
         the_model(run, None)
     assert str(refusal.value) == (
-        f"{run.folder} has scores for 3 models, but an export covers one. Choose it "
-        "with --model: other, small, tone."
+        f"{run.folder} has 3 models. Choose one with --model: other, small, tone."
     )
     with pytest.raises(InputError) as refusal:
         the_model(run, "smal")
     assert str(refusal.value) == (
-        f"--model is 'smal', but {run.folder} has no scores for it. Allowed: other, "
-        "small, tone. Did you mean 'small'?"
+        f"--model is 'smal', but {run.folder} has no scores for it. Did you mean 'small'? "
+        "Allowed: other, small, tone."
     )
 
 

@@ -171,7 +171,8 @@ def test_a_folder_that_is_no_run_is_refused(tmp_path):
     with pytest.raises(RunError) as refusal:
         write_report(tmp_path)
     assert str(refusal.value) == (
-        f"There is no run in '{tmp_path}': it has no manifest.json. Make one with goffman audit."
+        f"'{tmp_path}' is not a run, because it has no manifest.json. Give the folder that goffman "
+        "audit wrote."
     )
     assert not (tmp_path / "report.html").exists()
 
@@ -211,8 +212,8 @@ def test_ratings_that_are_no_longer_here_are_said_and_the_words_stand_without(
     mine.write_text("word,label\nlikely,positive\n")
     (note,) = write_report(folder).notes
     assert note == (
-        "The lexicons have changed since the run was scored. So the report shows no "
-        "ratings of words; the scores are unchanged."
+        "The lists of ratings or gender words have changed since the run was scored. So the "
+        "report does not show ratings of words. The scores are unchanged."
     )
     assert note in (folder / "report.html").read_text()
 
@@ -342,9 +343,9 @@ def test_a_table_that_was_changed_is_told_and_not_used(little, name):
     with pytest.raises(RunError) as refusal:
         write_report(little)
     assert str(refusal.value) == (
-        f"{little / name} was damaged or edited, or goffman was stopped while it wrote "
-        "the file. Run the goffman audit command that made this run again. It rewrites "
-        "the file and asks no model again."
+        f"{little / name} was damaged or changed, or goffman was stopped while it wrote the "
+        "file. Run the goffman audit command of this run again. It writes the file again and "
+        "asks no model."
     )
     assert (little / "report.html").read_bytes() == page
 

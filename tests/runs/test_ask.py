@@ -138,9 +138,9 @@ def test_a_run_that_was_stopped_asks_only_the_rest_and_ends_the_same(model, undi
         read_answers(tmp_path, "fills")
     folder = answers_folder(tmp_path, "fills", model=model.identity.name, instrument="scale").path
     assert str(refusal.value) == (
-        f"{folder} holds {len(stopped)} of a yet unknown number of parts, so that answers of "
-        f"{model.identity.name} to scale are missing. Give the run's goffman audit command with "
-        f"{model.identity.name} again: it asks what is missing."
+        f"{folder} has {len(stopped)} of an unknown number of parts, so answers "
+        f"of {model.identity.name} to scale are missing. Run the goffman audit command with "
+        f"{model.identity.name} again: it asks only what is missing."
     )
     asked = ask(tmp_path, model, watch=seen.append)
     assert 0 < asked.asked_now < asked.sentences == len(TEXTS)
@@ -187,9 +187,9 @@ def test_answers_to_sentences_that_a_tokenizer_now_splits_otherwise_are_asked_ag
     gone = before - set(files(tmp_path / "run"))
     assert gone
     assert asked.remarks == (
-        "stored parts that are not this model's answers to what is asked now, and were asked "
-        f"again: {len(gone)}. They came from another run or an earlier goffman, or another version "
-        "of the tokenizers package splits words otherwise.",
+        "Stored files that were not this model's answers to these prompts, and were asked "
+        f"again: {len(gone)}. They come from another run, an earlier goffman or another version "
+        "of the tokenizers package.",
     )
     assert ask(tmp_path / "run", changed, settings=settings).remarks == ()
 
@@ -266,8 +266,8 @@ def test_a_model_that_fails_is_told_and_what_was_answered_is_kept(model, undistu
     count, longest = failing.last
     assert str(failure.value) == (
         f"{model.identity.name} failed on {count} sentences of up to {longest} tokens of scale: "
-        "CUDA error: device-side assert triggered Everything answered so far is kept; run the same "
-        "command again to resume."
+        "CUDA error: device-side assert triggered All answers so far are kept. To resume, run "
+        "the same command again."
     )
     assert files(tmp_path)
     ask(tmp_path, model)
@@ -278,12 +278,12 @@ def test_a_probability_that_is_not_a_number_never_gets_into_a_table(model, tmp_p
     with pytest.raises(AskingError) as failure:
         ask(tmp_path, Failing(model, after=0, with_nan=True))
     assert (
-        "it gave a probability that is not a number: its weights hold NaN or infinity, or its "
-        "numbers grow too large even for float32. Download or save the model again. Everything answered"
-        in str(failure.value)
+        "it gave a probability that is not a number. Its weights contain NaN or infinity, or "
+        "its numbers get too large for float32. Download or save the model again. Everything "
+        "answered" in str(failure.value)
     )
     assert not_a_number("bf16") == (
-        "it gave a probability that is not a number; use --precision float32."
+        "it gave a probability that is not a number. Use --precision float32."
     )
     assert files(tmp_path) == []
 
@@ -314,7 +314,7 @@ def test_answers_without_a_manifest_are_no_one_s(model, undisturbed, tmp_path):
     with pytest.raises(RunError) as refusal:
         ask(tmp_path, model)
     assert str(refusal.value) == (
-        f"{tmp_path} holds answers but no manifest.json, so it is unknown which model gave them. "
+        f"{tmp_path} has answers but no manifest.json, so it is unknown which model gave them. "
         "Put the file back, or give another folder with --output."
     )
 
@@ -323,7 +323,8 @@ def test_a_folder_that_is_no_run_is_told(tmp_path):
     with pytest.raises(RunError) as refusal:
         read_answers(tmp_path, "fills")
     assert str(refusal.value) == (
-        f"There is no run in '{tmp_path}': it has no manifest.json. Make one with goffman audit."
+        f"'{tmp_path}' is not a run, because it has no manifest.json. Give the folder that goffman "
+        "audit wrote."
     )
 
 
@@ -333,9 +334,9 @@ def test_another_model_under_the_same_name_is_refused(model, undisturbed):
         ask(undisturbed, other)
     identity = model.identity
     assert str(refusal.value) == (
-        f"{undisturbed} already holds answers of '{identity.name}', loaded or asked in another "
-        "way (other weights; precision: float32 there, bf16 here). A run never mixes the two. "
-        "Give another folder with --output, or use the options of that run."
+        f"{undisturbed} already has answers of '{identity.name}' with other settings (other "
+        "weights; precision: float32 before, bf16 now). These cannot be mixed. Give another "
+        "folder with --output, or use the same options as before."
     )
 
 
@@ -367,8 +368,8 @@ def test_a_manifest_of_another_format_or_no_manifest_at_all_is_refused(tmp_path)
     with pytest.raises(RunError) as refusal:
         read_manifest(tmp_path)
     assert str(refusal.value) == (
-        f"{path} has format 99, but this version of goffman reads format 2. Use the "
-        "version that wrote it, or give another folder with --output."
+        f"{path} has format 99, but this version of goffman reads format 2. Use the version of "
+        "goffman that wrote it, or give another folder with --output."
     )
     path.write_text("{")
     with pytest.raises(RunError, match="was damaged or edited"):
@@ -421,14 +422,14 @@ def test_parts_of_other_weights_under_the_same_path_are_refused_and_asked_again(
     with pytest.raises(RunError) as refusal:
         read_answers(run, "fills")
     assert str(refusal.value) == (
-        f"{folder} holds other parts than were written when all was answered: answers of "
-        f"{model.identity.name} to scale are missing. Give the run's goffman audit command with "
-        f"{model.identity.name} again: it asks what is missing."
+        f"{folder} does not have the parts that were written, so answers of "
+        f"{model.identity.name} to scale are missing. Run the goffman audit command with "
+        f"{model.identity.name} again: it asks only what is missing."
     )
     again = ask(run, model)
     assert 0 < again.asked_now < again.sentences
     assert again.damaged == ()
-    assert again.remarks[0].startswith("stored parts that are not this model's answers")
+    assert again.remarks[0].startswith("Stored files that were not this model's answers")
     assert files(run) == files(second)
     assert read_answers(run, "fills").equals(read_answers(second, "fills"))
 
@@ -512,9 +513,9 @@ def test_a_run_of_an_earlier_goffman_is_read_and_then_asked_again(model, undistu
     again = ask(run, model)
     assert again.asked_now == len(TEXTS)
     assert again.remarks == (
-        "stored parts that are not this model's answers to what is asked now, and were asked "
-        f"again: {len(files(undisturbed))}. They came from another run or an earlier goffman, or "
-        "another version of the tokenizers package splits words otherwise.",
+        "Stored files that were not this model's answers to these prompts, and were asked "
+        f"again: {len(files(undisturbed))}. They come from another run, an earlier goffman or "
+        "another version of the tokenizers package.",
     )
     assert files(run) == files(undisturbed)
 

@@ -176,7 +176,7 @@ def test_a_run_that_was_stopped_asks_only_the_rest(server, tmp_path):
         ask(tmp_path, server, watch=stop)
     there = len(server.asked)
     assert 40 < there < 180
-    with pytest.raises(RunError, match="holds 0 of a yet unknown number of parts"):
+    with pytest.raises(RunError, match="has 0 of an unknown number of parts"):
         read_answers(tmp_path, "replies")
     asked = ask(tmp_path, server, watch=seen.append)
     check(tmp_path, server, prompts_of(TEXTS))
@@ -257,10 +257,9 @@ def test_a_server_that_has_become_another_model_is_refused(server, tmp_path):
     with pytest.raises(AskingError) as refusal:
         ask(tmp_path, server, concurrency=1)
     assert str(refusal.value) == (
-        f"{server.url}#mini: the server now answers as 'maxi', and earlier in this run as 'mini': "
-        "the answers of two models are never mixed under one name. Give another folder with "
-        "--output, or have the "
-        "earlier one served again."
+        f"{server.url}#mini: the server now answers as 'maxi', but earlier in this run as "
+        "'mini'. goffman never mixes the answers of two models. Give another folder with "
+        "--output, or start the earlier model again."
     )
     assert sum(known_questions_of(tmp_path, server).answered.ravel()) == 10
 
@@ -289,13 +288,14 @@ def test_a_model_that_ends_too_soon_or_says_a_thing_twice_is_told(server, tmp_pa
         (
             Ends(),
             (
-                f"{server.url}#mini answered 5 of 180 questions of scale and ended. They are kept: "
-                "run the same command again to resume."
+                f"{server.url}#mini answered only 5 of 180 prompts of scale. All answers so far "
+                "are kept. To resume, run the same command again."
             ),
         ),
         (
             Repeats(),
-            f"{server.url}#mini answered one question twice: this is a fault of ours.",
+            f"{server.url}#mini answered one question twice. This is a bug in goffman; please "
+            "report it.",
         ),
     ):
         with (
@@ -317,10 +317,10 @@ def test_what_is_odd_about_the_replies_is_said(tmp_path):
     with ChatServer(oddly) as server:
         asked = ask(tmp_path, server)
     assert asked.remarks == (
-        "6 of 180 replies were cut at --max-tokens.",
-        "6 of 180 questions got a reply without text.",
+        "6 of 180 replies were cut off at the token limit (--max-tokens).",
+        "6 of 180 prompts got a reply without text.",
         "6 of 180 replies are empty.",
-        "The server changed while it was asked: it gave 2 fingerprints of itself.",
+        "The server changed during the run: it sent 2 different fingerprints.",
     )
     table = read_answers(tmp_path, "replies")
     assert table["text"].null_count() == 6
@@ -360,8 +360,8 @@ def test_a_forecast_counts_what_is_not_there_yet(server, tmp_path):
     questions.take(key_of("x" * 400), 5)
     left = forecast(questions, Sampling(max_tokens=10))
     assert forecast_text(left, Prices(question=1e6, reply=2e6)) == (
-        "1 request (9 replies are there), about 19 tokens sent and at most 10 received; it will "
-        "cost about 19.00 for the questions, at most 39.00 in all."
+        "1 request (9 replies are already there), about 19 tokens sent and at most 10 "
+        "received. Estimated cost: 19.00 for the prompts, at most 39.00 in all."
     )
     ask(tmp_path, server)
     assert forecast(known_questions_of(tmp_path, server), Sampling()).requests == 0
@@ -382,8 +382,8 @@ def ask_as(folder, server, **sampling):
 
 
 OTHERS = (
-    "replies in the journal that were not used: 180. Another model gave them, or this one when it "
-    "was asked in another way, or an earlier goffman, which did not note who did."
+    "Stored replies that were not used: 180. They come from another model, from other settings "
+    "or from an earlier goffman."
 )
 
 

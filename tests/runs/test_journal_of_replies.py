@@ -185,9 +185,9 @@ def test_a_disk_that_fails_behind_is_told_before_more_is_taken(tmp_path, monkeyp
     with pytest.raises(AskingError) as refusal:
         write_each(tmp_path, many())
     assert str(refusal.value) == (
-        f"The disk failed: {tmp_path / 'journal'} could not be written (Input/output "
-        "error). Everything answered so far is kept. Check the disk and run the same "
-        "command again to resume."
+        f"The disk failed: {tmp_path / 'journal'} could not be written (Input/output error). "
+        "All answers so far are kept. Check the disk, then run the same command again to "
+        "resume."
     )
 
 

@@ -123,7 +123,7 @@ def test_a_user_who_stops_it_is_told_that_it_can_go_on(tiny, tmp_path):
         _, errors = process.communicate(timeout=60)
     assert process.returncode == 130
     assert errors.endswith(
-        "Stopped. What was answered is kept: run the same command again to resume.\n"
+        "Stopped. All answers so far are kept. To resume, run the same command again.\n"
     )
     assert "Traceback" not in errors
     assert read_manifest(tmp_path).sessions[0].ended

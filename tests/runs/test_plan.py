@@ -130,7 +130,7 @@ def test_settings_come_from_the_instrument_and_the_user_s_top_k_before_them():
             {"top_k": 10, "depth": 3},
             5,
             (
-                "scale: --top-k is 5, but the 10 most probable words are put back at each mask. "
+                "scale: --top-k is 5, but each step needs the 10 most probable words. "
                 "Give --top-k 10 or more."
             ),
         ),

@@ -72,8 +72,8 @@ def test_a_prompt_that_is_given_twice_is_refused():
     with pytest.raises(InputError) as refusal:
         roots(prompts_of(["a", "b", "a"], items=["one", "two", "one"]))
     assert str(refusal.value) == (
-        "Two prompts of scale are identical: item 'one', condition 'c', \"a\". Each can be "
-        "asked once: leave one of them out of the instrument."
+        "Two prompts of scale are identical: item 'one', condition 'c', \"a\". Remove one of "
+        "them from the instrument."
     )
 
 

@@ -186,7 +186,7 @@ def test_a_file_is_read_through_a_link_but_a_device_is_not(run, own):
 
 
 def test_a_link_that_leads_nowhere_or_in_a_circle_is_told_as_that(run):
-    back = "Mend or remove the link."
+    back = "Correct or remove it."
     (run / "manifest.json").symlink_to(run / "gone")
     (run / "answers").symlink_to("answers")
     (run / "tables").symlink_to(run / "gone")
@@ -210,8 +210,8 @@ def test_a_name_that_is_too_long_is_told_as_that(run):
     name = "x" * 300
     shown = str(run / name)[:60]
     said = (
-        f"The name '{shown}…' is too long: it has {len(str(run / name)):,} characters, more than "
-        "this system allows for a file or folder. Give a shorter one."
+        f"The name '{shown}…' is too long: it has {len(str(run / name)):,} characters, more "
+        "than this system allows. Give a shorter name."
     )
     assert refused(Folder(run).read, name) == said
     assert refused(Folder(run).write, name, b"") == said

@@ -18,7 +18,7 @@ from goffman.runs.manifest import begun, read_manifest, with_answers
 from goffman.tables import prompt_table
 
 HERE = Path(__file__).parent
-AGAIN = "It rewrites the file and asks no model again."
+AGAIN = "It writes the file again and asks no model."
 
 
 def prompts(instrument, count=5):
@@ -66,7 +66,7 @@ def test_a_flipped_bit_is_told_and_mended_by_the_same_command(tmp_path, place):
         read_prompts(tmp_path)
     assert str(refusal.value) == (
         f"{path} was damaged or edited after goffman wrote it. Run the goffman "
-        f"audit command that made this run again. {AGAIN}"
+        f"audit command of this run again. {AGAIN}"
     )
     ask(tmp_path, "first")
     assert path.read_bytes() == before
@@ -81,8 +81,8 @@ def test_prompts_that_are_not_asked_now_are_named_where_they_were_damaged(tmp_pa
     with pytest.raises(RunError) as refusal:
         read_prompts(tmp_path)
     assert str(refusal.value) == (
-        f"{path} does not hold the prompts of first. Run the goffman audit command "
-        f"that made this run again with --instrument first. {AGAIN}"
+        f"{path} does not have the prompts of first. Run the goffman audit command of this "
+        f"run again with --instrument first. {AGAIN}"
     )
     ask(tmp_path, "first")
     assert path.read_bytes() == before
@@ -96,7 +96,7 @@ def test_prompts_that_are_gone_are_told_and_come_back(tmp_path):
     with pytest.raises(RunError) as refusal:
         read_prompts(tmp_path)
     assert str(refusal.value) == (
-        f"{path} is missing. Run the goffman audit command that made this run again. {AGAIN}"
+        f"{path} is missing. Run the goffman audit command of this run again. {AGAIN}"
     )
     ask(tmp_path, "first")
     assert path.read_bytes() == before
@@ -171,14 +171,14 @@ def test_a_run_folder_that_is_a_link_to_nowhere_or_has_too_long_a_name_is_told(t
     with pytest.raises(RunError) as refusal, open_run(tmp_path / "link"):
         pass
     assert str(refusal.value) == (
-        f"{tmp_path / 'link'} is a link that leads nowhere. Mend or remove the link."
+        f"{tmp_path / 'link'} is a link that leads nowhere. Correct or remove it."
     )
     long = tmp_path / ("x" * 5000)
     with pytest.raises(RunError) as refusal, open_run(long):
         pass
     assert str(refusal.value) == (
         f"The name '{str(long)[:60]}…' is too long: it has {len(str(long)):,} characters, more "
-        "than this system allows for a file or folder. Give a shorter one."
+        "than this system allows. Give a shorter name."
     )
 
 

@@ -42,11 +42,11 @@ def test_a_part_is_read_back_with_exactly_its_columns(tmp_path):
     with pytest.raises(RunError) as refusal:
         store.read_parts(Folder(tmp_path), [part], "labels")
     assert str(refusal.value) == (
-        f"{tmp_path} does not hold labels: column 'label' is missing; column 'negative' is "
-        "missing; column 'neutral' is missing; column 'positive' is missing; "
-        "column 'step' is not declared; "
-        "column 'parent' is not declared; column 'rank' is not declared; column 'token' is not "
-        "declared; column 'word' is not declared; column 'probability' is not declared."
+        f"{tmp_path} does not contain labels: column 'label' is missing; column 'negative' is "
+        "missing; column 'neutral' is missing; column 'positive' is missing; column 'step' is "
+        "not declared; column 'parent' is not declared; column 'rank' is not declared; column "
+        "'token' is not declared; column 'word' is not declared; column 'probability' is not "
+        "declared."
     )
 
 
@@ -143,9 +143,9 @@ def test_a_full_disk_is_told_and_leaves_what_was_there(small_disk):
     with pytest.raises(AskingError) as failure:
         write_whole(small_disk / "large", os.urandom(4_000_000))
     assert str(failure.value) == (
-        f"The disk is full: {small_disk / 'large'} could not be written (No space left on device). "
-        "Everything answered so far is kept. Free some space and run the same command again to "
-        "resume."
+        f"The disk is full: {small_disk / 'large'} could not be written (No space left on "
+        "device). All answers so far are kept. Free some space, then run the same command "
+        "again to resume."
     )
     assert [path.name for path in small_disk.iterdir()] == [part.name]
     assert sound(small_disk).parts == {(1, 0): part}

@@ -61,12 +61,15 @@ def _plugged(name: str, thing: object, *, known: Sequence[str]) -> Anchor:
     given = thing() if callable(thing) else thing
     if not isinstance(given, str | os.PathLike):
         raise InputError(
-            f"it gives {type(given).__name__}; it must be the path of an anchor's folder, or a "
-            "function without arguments that gives it."
+            f"it returns {type(given).__name__}, but it must return the path of an anchor's "
+            "folder, or a function without arguments that returns it."
         )
     anchor = _load_folder(Path(given))
     if anchor.id != name:
-        raise InputError(f"its id is '{anchor.id}'; give the entry point the same name.")
+        raise InputError(
+            f"its id is '{anchor.id}', but the entry point has another name. Use the same name "
+            "for both."
+        )
     return anchor
 
 
@@ -83,7 +86,7 @@ def anchors_with(paths: Sequence[Path]) -> tuple[Anchor, ...]:
         there = found.get(anchor.id)
         if there is not None and there.digest != anchor.digest:
             raise InputError(
-                f"{path} has the id '{anchor.id}', which another anchor has already. Change id in "
+                f"{path} has the id '{anchor.id}', which another anchor already has. Change id in "
                 f"{ANCHOR_FILE}."
             )
         found[anchor.id] = anchor
@@ -109,7 +112,7 @@ def load_anchor(name_or_path: str | Path) -> Anchor:
     shown = given if len(given) <= 200 else f"{given[:200]}…"
     known = (*builtin_anchors(), *plugged_anchors())
     raise InputError(
-        f"There is no anchor '{shown}'. Give the path of a folder or one of "
+        f"There is no anchor '{shown}'. Give a folder, or one of these: "
         f"{', '.join(known)}.{did_you_mean(given, known)}"
     )
 
@@ -225,13 +228,13 @@ def _read_items(toml: TomlFile, faults: Faults) -> tuple[AnchorItem, ...]:
             continue
         faults.check_id(toml.name, line, what="id in [[items]]", given=given["id"])
         if given["id"] in found:
-            faults.add(toml.name, line, f"the item '{given['id']}' is there twice.")
+            faults.add(toml.name, line, f"the item '{given['id']}' appears twice.")
         for key, most in (("name", LONGEST_NAME), ("meaning", LONGEST_TEXT)):
             if len(given[key]) > most:
                 message = f"{key} in [[items]] has {len(given[key]):,} characters. Allowed: up to "
                 faults.add(toml.name, table.lines.get(key), f"{message}{most:,}.")
         if given["name"] in {one.name for one in found.values()}:
-            message = f"the name '{given['name']}' is there twice."
+            message = f"the name '{given['name']}' appears twice."
             faults.add(toml.name, table.lines.get("name"), message)
         found[given["id"]] = AnchorItem(**given)
     return tuple(found.values())

@@ -14,11 +14,12 @@ from goffman.anchors.anchor import EVERYONE, error_of
 from goffman.estimates.against_people import against_people
 from goffman.estimates.contrast import Contrast
 from goffman.estimates.profiles import base_of, by_condition, by_occupation
+from goffman.estimates.tabled import estimate_table
 from goffman.estimates.verdict import Verdict
 from goffman.stats.correct import adjust
 from goffman.stats.outlying import residuals
 from goffman.stats.profile import LEAST, Profile, related
-from goffman.tables import CONTRASTS, VERDICTS, estimate_table, schema
+from goffman.tables import CONTRASTS, VERDICTS, schema
 
 if TYPE_CHECKING:
     from goffman.anchors.anchor import Anchor, AnchorValue

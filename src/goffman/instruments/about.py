@@ -40,8 +40,8 @@ def _language(top: TomlTable, header: Mapping[str, Any], faults: Faults, *, of_p
         faults.add(top.file, row, f"language is '{given}'. {allowed}")
     elif of_pairs and primary_language(given) != ENGLISH:
         message = (
-            f"language is '{given}'. Sentence pairs can only be English: goffman knows the "
-            "pronouns and articles of no other language."
+            f"language is '{given}', but sentence pairs can only be in English: goffman does not "
+            "know the pronouns and articles of other languages."
         )
         faults.add(top.file, row, message)
     return given

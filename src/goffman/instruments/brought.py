@@ -41,8 +41,8 @@ def brought(
     for other, option in OPTIONS.items():
         if getattr(options, other) is not None and other != name:
             raise InputError(
-                f"{option} cannot be used with {instrument.id}, because it has no questions of "
-                "that form."
+                f"{option} cannot be used with {instrument.id}, because its questions have "
+                "another form."
             )
     path = getattr(options, str(name), None) if name in OPTIONS else None
     if path is None:
@@ -51,7 +51,8 @@ def brought(
     for given, other in ((options.wordings, "--wording"), (options.way_out, "--no-way-out")):
         if given is not None:
             raise InputError(
-                f"{other} cannot be used with {option}: its questions are as they are."
+                f"{other} cannot be used with {option}, which asks the questions of the file "
+                "unchanged."
             )
     faults = Faults()
     try:
@@ -72,6 +73,6 @@ def _check_different(path: Path, prompts: Sequence[Prompt], faults: Faults) -> N
     seen: set[str] = set()
     for prompt in prompts:
         if prompt.id in seen:
-            message = f"the same question is there twice: '{prompt.text[:60]}…'."
+            message = f"the same question appears twice: '{prompt.text[:60]}…'."
             faults.add(path.name, None, message)
         seen.add(prompt.id)

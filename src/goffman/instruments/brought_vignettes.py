@@ -130,14 +130,14 @@ class _Line:
         try:
             given = json.loads(line)
         except (ValueError, RecursionError):
-            self._note("this is not JSON: one object a line.")
+            self._note("this is not JSON. Each line must be one JSON object.")
             return None
         if not isinstance(given, dict):
             self._note("this is not an object with 'prompt', 'condition', 'gender' …")
             return None
         for key in _TEXTS:
             if not isinstance(given.get(key), str) or not given[key].strip():
-                self._note(f"'{key}' is missing, or is no text.")
+                self._note(f"'{key}' is missing or not a text.")
                 return None
         if len(given["prompt"]) > LONGEST:
             length = len(given["prompt"])
@@ -172,7 +172,7 @@ class _Line:
     def _options(self, given: dict[str, Any]) -> tuple[Option, ...] | None:
         texts = given.get("options")
         if not isinstance(texts, list) or not all(isinstance(one, str) for one in texts):
-            self._note("'options' is no list of texts.")
+            self._note("'options' is not a list of texts.")
             return None
         found = []
         for place, text in enumerate(texts):

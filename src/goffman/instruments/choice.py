@@ -54,7 +54,7 @@ def read_choice(
         if alone:
             faults.add(FILE, None, "not found, but kind is 'choose': give the questions' options.")
         if (folder / CHOICE_FILE).exists():
-            faults.add(CHOICE_FILE, None, f"there are controls of a choice, but no {FILE}.")
+            faults.add(CHOICE_FILE, None, f"there are control items for choices, but no {FILE}.")
         return None, []
     toml = read_toml(path, faults)
     if toml is None:
@@ -76,7 +76,7 @@ def read_choice(
     files: list[Path] = []
     if isinstance(content, Questionnaire):
         if not toml.values.get("scales"):
-            faults.add(FILE, None, "there is no [[scales]]: the options of a question.")
+            faults.add(FILE, None, "[[scales]] is missing. It lists the answers to a question.")
         if alone:
             check_items(toml, content, stems, faults)
             _check_described(top, people, content, faults)
@@ -139,7 +139,7 @@ def _people(toml: TomlFile, faults: Faults) -> tuple[Described, ...]:
         if name:
             faults.check_id(FILE, row, what="id in [people]", given=name)
         if name and name in {one.id for one in people}:
-            faults.add(FILE, row, f"the person '{name}' is there twice.")
+            faults.add(FILE, row, f"the person '{name}' appears twice.")
         gender = None
         if "gender" in given:
             gender = faults.check_one_of(
@@ -157,7 +157,7 @@ def _people(toml: TomlFile, faults: Faults) -> tuple[Described, ...]:
             faults.check_plain(FILE, table.lines.get("texts"), what=what, text=text)
         people.append(Described(id=name, gender=gender or "unstated", texts=texts))
     if len({len(one.texts) for one in people if len(one.texts) > 1}) > 1:
-        message = "people with several texts must have the same number of them: they go in turn."
+        message = "all people must have the same number of texts, which take turns."
         faults.add(FILE, toml.top().lines.get("people"), message)
     return tuple(people)
 
@@ -186,11 +186,11 @@ def _check_people(
     row = top.lines.get("people")
     if people and any(count != 1 for count in masks):
         which = next(item.id for item in content.items if item.text.count(MASK) != 1)
-        message = f"there are [[people]], but the item '{which}' has no {MASK} for them."
+        message = f"there are [[people]], but the item '{which}' has no {MASK} to put them in."
         faults.add(FILE, row, message)
     if not people and any(masks):
         which = next(item.id for item in content.items if MASK in item.text)
-        message = f"the item '{which}' has {MASK}: say in [[people]] who stands there."
+        message = f"the item '{which}' has {MASK}, so [[people]] must say who stands there."
         faults.add(FILE, row, message)
 
 
@@ -267,7 +267,9 @@ def _check_pairs(top: TomlTable, faults: Faults) -> None:
     """The options of a sentence pair are its two people; nothing else can be chosen."""
     for key in ("scales", "people", "controls"):
         if key in top.values:
-            message = f"'{key}' does not go with sentence pairs: their options are the two people."
+            message = (
+                f"'{key}' cannot be used with sentence pairs: their answers are the two people."
+            )
             faults.add(FILE, top.lines.get(key), message)
 
 

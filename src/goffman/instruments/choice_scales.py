@@ -22,7 +22,7 @@ def read_scales(toml: TomlFile, way_out: str, faults: Faults) -> tuple[Scale, ..
         if name:
             faults.check_id(toml.name, row, what="id in [scales]", given=name)
         if name and name in {scale.id for scale in scales}:
-            faults.add(toml.name, row, f"the scale '{name}' is there twice.")
+            faults.add(toml.name, row, f"the scale '{name}' appears twice.")
         labels = faults.check_one_of(
             toml.name,
             table.lines.get("labels"),
@@ -54,7 +54,9 @@ def _texts(
         faults.add(table.file, row, message)
     said = [text for text in given if text.strip()]
     if labels == "letters" and len(said) < len(given):
-        faults.add(table.file, row, f"an option of {what} is empty. Only a number may say nothing.")
+        faults.add(
+            table.file, row, f"an option of {what} is empty. Only numbers can be without a text."
+        )
     for text in said:
         faults.check_text(table.file, row, what=f"an option of {what}", text=text)
         faults.check_plain(table.file, row, what=f"an option of {what}", text=text)
@@ -63,7 +65,7 @@ def _texts(
         if folded.count(text) > 1:
             faults.add(table.file, row, f"{what} has the option '{text}' twice.")
     if way_out.casefold() in folded:
-        faults.add(table.file, row, f"an option of {what} is the way out already: '{way_out}'.")
+        faults.add(table.file, row, f"an option of {what} is the same as way_out: '{way_out}'.")
     return tuple(given)
 
 
@@ -81,7 +83,9 @@ def _codes(
         message = f"there are {len(codes)} codes for {count} options. Give each option one."
         faults.add(table.file, row, message)
     elif len(set(codes)) == 1:
-        faults.add(table.file, row, "every option has the same code: no answer says anything.")
+        faults.add(
+            table.file, row, "all options have the same code, so no answer would mean anything."
+        )
     return tuple(float(code) for code in codes)
 
 

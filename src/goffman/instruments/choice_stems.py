@@ -32,9 +32,9 @@ def read_stems(
     stems: list[Stem] = []
     tables = toml.tables("stems", faults)
     if not tables:
-        faults.add(toml.name, None, "there is no [[stems]]: how a question is put.")
+        faults.add(toml.name, None, "[[stems]] is missing. It says how a question is asked.")
     if of_pairs and len(tables) > 1:
-        message = "there are several [[stems]]. Sentence pairs have one."
+        message = "there are several [[stems]], but sentence pairs need exactly one."
         faults.add(toml.name, tables[1].lines.get("id"), message)
     known = [scale.id for scale in scales]
     for table in tables:
@@ -49,7 +49,7 @@ def read_stems(
         if name:
             faults.check_id(toml.name, row, what="id in [stems]", given=name)
         if name and (name, asks) in {(stem.id, stem.asks) for stem in stems}:
-            faults.add(toml.name, row, f"the stem '{name}' is there twice.")
+            faults.add(toml.name, row, f"the stem '{name}' appears twice.")
         if name == "all":
             faults.add(toml.name, row, "'all' cannot be the id of a stem: it means all of them.")
         keyed = faults.check_one_of(
@@ -87,15 +87,15 @@ def _check_stem(
             near = did_you_mean(place, allowed)
             faults.add(file, row, f"{what} has '{{{place}}}'. Allowed: {shown}.{near}")
     if sum(place in _ITEMS for place in named) != 1:
-        faults.add(file, row, f"{what} must have {{item}} in it once.")
+        faults.add(file, row, f"{what} must contain {{item}} exactly once.")
     if "pronoun" in allowed and named.count("pronoun") != 1:
-        faults.add(file, row, f"{what} must have {{pronoun}} in it once.")
+        faults.add(file, row, f"{what} must contain {{pronoun}} exactly once.")
     if named.count("question") > 1:
         faults.add(file, row, f"{what} has {{question}} more than once.")
     if stray_braces(stem.text):
         faults.add(file, row, f"{what} has a stray brace: '{stem.text}'.")
     if MASK in stem.text:
-        faults.add(file, row, f"{what} has {MASK}: nothing is filled in a choice.")
+        faults.add(file, row, f"{what} has {MASK}, but a choice has no blank to fill in.")
 
 
 def check_items(

@@ -11,7 +11,7 @@ from goffman.records import MASK, Instrument, Prompt, Questionnaire, SentencePai
 BLANK = "____"
 """How a mask is shown to a model that reads."""
 
-FURTHER_FORMS: dict[str, type] = {"completion": dict, "writing": dict}
+FURTHER_FORMS: dict[str, type] = {"completion": dict, "writing": dict, "writing-controls": dict}
 """The tables of instrument.toml that say how else its sentences are asked."""
 
 
@@ -23,7 +23,7 @@ def read_completion(toml: TomlFile, content: Questionnaire | SentencePairs, faul
     table.require(["question"], faults)
     given = table.take({"question": str}, faults)
     if not _are_masked(content, frames=True):
-        message = f"[completion] needs sentences with {MASK}, and this instrument has none."
+        message = f"[completion] needs sentences with {MASK}, but this instrument has none."
         faults.add(toml.name, toml.top().lines.get("completion"), message)
     return _with_sentence(toml, "completion", "question", given.get("question"), faults)
 
@@ -63,7 +63,9 @@ def _with_sentence(toml: TomlFile, table: str, key: str, text: str | None, fault
         return ""
     row, what = toml.table(table).lines.get(key), f"{key} in [{table}]"
     if places(text) != ["sentence"]:
-        faults.add(toml.name, row, f"{what} must have {{sentence}} in it once, and no other place.")
+        faults.add(
+            toml.name, row, f"{what} must contain {{sentence}} exactly once, and no other place."
+        )
     elif stray_braces(text) or MASK in text:
         faults.add(toml.name, row, f"{what} cannot have a stray brace or {MASK}: '{text}'.")
     return text

@@ -22,6 +22,9 @@ from goffman.records import (
 )
 
 FILE = "controls.csv"
+WRITING_FILE, WRITING_TABLE = "writing-controls.csv", "writing-controls"
+"""Those of sentences to write, and the table of instrument.toml with their floor."""
+
 CHOICE_FILE = "choice-controls.csv"
 """Those of a choice, where the instrument's own cannot be asked so."""
 
@@ -31,6 +34,7 @@ _SCORES: dict[InstrumentKind | None, tuple[ControlScore, ...]] = {
     # Nobody knows what a reply to a questionnaire should have been.
     "ask": (),
     "choose": ("separation",),
+    "write": ("gender",),
 }
 """By the kind of a questionnaire: how its controls can be scored."""
 
@@ -43,16 +47,18 @@ def read_controls(
     kind: InstrumentKind | None,
     faults: Faults,
     file: str = FILE,
+    about: str = "controls",
     alone: bool = False,
 ) -> tuple[Controls | None, list[Path]]:
     """The controls of a folder and their file; None where it has none. Faults are noted.
 
-    ``alone``: the instrument has nothing but choices, with stems that need more of an item.
+    ``about``: the table with their floor; ``alone``: the instrument has nothing but choices, with
+    stems that need more of an item.
     """
-    path, table = folder / file, toml.table("controls")
-    if "controls" not in toml.values:
+    path, table = folder / file, toml.table(about)
+    if about not in toml.values:
         if path.exists():
-            message = f"there are controls, but {toml.name} has no [controls] with their floor."
+            message = f"there are controls, but {toml.name} has no [{about}] with their floor."
             faults.add(file, None, message)
         return None, []
     table.require(["score", "task", "floor"], faults)
@@ -64,13 +70,13 @@ def read_controls(
         score = faults.check_one_of(
             toml.name,
             table.lines.get("score"),
-            what="score in [controls]",
+            what=f"score in [{about}]",
             given=given["score"],
             allowed=("answer",) if of_pairs else _SCORES.get(kind, ()),
         )
     floor = given.get("floor", 0.5)
     if isinstance(floor, bool) or not isinstance(floor, int | float) or not 0 < floor <= 1:
-        message = f"floor in [controls] is {floor!r}. Allowed: a number above 0, up to 1."
+        message = f"floor in [{about}] is {floor!r}. Allowed: a number above 0, up to 1."
         faults.add(toml.name, table.lines.get("floor"), message)
         floor = 0.5
     further = ["pronoun", "other"] if of_pairs else ["your_text"]
@@ -144,7 +150,10 @@ def _faults_of_item(
             yield f"text has the unknown place '{{{place}}}'. Allowed: {allowed}."
     for wording in content.wordings if kind != "choose" else (Wording(id=""),):
         if content.slot.name in places(wording.frame):
-            yield f"wording '{wording.id}' names a condition in its frame, so no control fits it."
+            yield (
+                f"the frame of wording '{wording.id}' names a condition, so no control item fits "
+                "it."
+            )
         sentence = wording.frame.replace("{item}", text)
         masks = sentence.count(MASK)
         if kind == "fill" and masks != 1:
@@ -190,7 +199,8 @@ def _check_expected(rows: Sequence[Row], score: ControlScore, faults: Faults) ->
     expected = {row["expected"] for row in rows}
     if len(allowed) > 1 and len(expected) == 1:
         message = (
-            f"every control expects '{expected.pop()}', so a model that always says it would pass."
+            f"every control item expects '{expected.pop()}', so a model that always gives this "
+            "answer would pass."
         )
         faults.add(rows[0].file, None, message)
 
@@ -202,7 +212,7 @@ def _check_places(rows: Sequence[Row], faults: Faults) -> None:
     first = [one < two for one, two in places_of if one is not None and two is not None]
     if len(first) > 1 and len(set(first)) == 1:
         which = "first" if first[0] else "second"
-        message = f"the right answer is always mentioned {which}. Write some the other way around."
+        message = f"the right answer is always mentioned {which}. Change the order in some of them."
         faults.add(FILE, None, message)
     masked = [row["expected"] for row in rows if MASK in row["text"]]
     if len(masked) > 1 and len(set(masked)) == 1:

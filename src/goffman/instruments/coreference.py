@@ -106,7 +106,7 @@ def without_a_chat(instrument: Instrument) -> Instrument:
     """
     if not isinstance(instrument.content, SentencePairs):
         raise InputError(
-            f"--pronouns cannot be used with {instrument.id}, because it has no sentence pairs."
+            f"--pronouns works only with sentence pairs (coreference), not with {instrument.id}."
         )
     settings = {**instrument.settings, "measure": "pronoun-preference", "top_k": 10}
     settings.pop("smallest", None)
@@ -133,8 +133,8 @@ def generate_pairs(content: SentencePairs, *, count: int, seed: int) -> list[Pai
     possible = len(content.frames) * len(cast)
     if not 1 <= count <= possible:
         raise SentenceError(
-            f"--sentence-pairs is {count}. Allowed: 1 to {possible:,} ({len(content.frames)} "
-            f"sentence frames × {len(cast)} ordered pairs of occupations)."
+            f"--sentence-pairs is {count}. Allowed: 1 to {possible:,} ({len(content.frames):,} "
+            f"sentence frames × {len(cast):,} pairs of occupations)."
         )
     ranked = _ranked(content.frames, content.occupations, seed)
     rounds = -(-count // len(ranked))
@@ -172,8 +172,7 @@ def draw(pairs: Sequence[Pair], *, count: int, seed: int) -> list[Pair]:
     """Some of the pairs, in the order in which they are given."""
     if not 1 <= count <= len(pairs):
         raise SentenceError(
-            f"--sentence-pairs is {count}. Allowed: 1 to {len(pairs):,}, because there are no more "
-            "pairs."
+            f"--sentence-pairs is {count}, but there are only {len(pairs):,} pairs."
         )
     drawn = set(sorted((pair.id for pair in pairs), key=lambda name: _rank(seed, name))[:count])
     return [pair for pair in pairs if pair.id in drawn]
@@ -229,7 +228,7 @@ def read_sentence_pairs(
     paths = [folder / name for name in ("frames.csv", "occupations.csv", "adjectives.csv")]
     question = str(toml.values.get("question", ""))
     if places(question) != ["pronoun"]:
-        message = "question must have {pronoun} in it once, and no other place."
+        message = "question must contain {pronoun} exactly once, and no other place."
         faults.add(toml.name, toml.top().lines.get("question"), message)
     frames = read_table(paths[0], required=["frame", "type", "referent", "text"], faults=faults)
     jobs = read_table(
@@ -256,7 +255,7 @@ def _frames(rows: Sequence[Row], faults: Faults) -> Iterator[Frame]:
         where = (row.file, row.number)
         faults.check_id(*where, what="frame", given=row["frame"])
         if row["frame"] in seen:
-            faults.add(*where, f"the frame '{row['frame']}' is there twice.")
+            faults.add(*where, f"the frame '{row['frame']}' appears twice.")
         seen.add(row["frame"])
         kind = faults.check_one_of(*where, what="type", given=row["type"], allowed=_TYPES)
         referent = faults.check_one_of(
@@ -301,7 +300,7 @@ def _occupations(rows: Sequence[Row], faults: Faults) -> Iterator[Occupation]:
         for spelling in (name, *spellings):
             folded = spelling.casefold().replace("-", " ")
             if folded in seen:
-                message = f"'{spelling}' is there already, for '{seen[folded]}'."
+                message = f"'{spelling}' is already used for '{seen[folded]}'."
                 faults.add(*where, message)
             seen[folded] = name
         gender = faults.check_one_of(*where, what="gender", given=row["gender"], allowed=_GENDERS)
@@ -324,6 +323,6 @@ def _settings(rows: Sequence[Row], faults: Faults) -> Iterator[Setting]:
         if not (setting.male or setting.female):
             faults.add(row.file, row.number, "male and female are both empty.")
         elif setting in seen:
-            faults.add(row.file, row.number, f"the setting '{setting.id}' is there twice.")
+            faults.add(row.file, row.number, f"the setting '{setting.id}' appears twice.")
         seen.add(setting)
         yield setting

@@ -70,7 +70,9 @@ class Faults:
         """Note one fault; FaultsError where there are more than anyone would read."""
         self.found.append(Fault(file=file, row=row, message=message))
         if len(self.found) == MOST_FAULTS:
-            raise FaultsError(file, self.found, ending="There may be more: reading stopped here.")
+            raise FaultsError(
+                file, self.found, ending="There may be more faults: reading stopped here."
+            )
 
     def check_id(self, file: str, row: int | None, *, what: str, given: str) -> None:
         """Note a fault where an id has letters that an id may not have, or too many."""
@@ -365,7 +367,7 @@ def _check_header(
             faults.add(file, 1, f"the column '{column}' is missing.")
     for column in dict.fromkeys(header):
         if header.count(column) > 1:
-            faults.add(file, 1, f"the column '{column}' is there {header.count(column)} times.")
+            faults.add(file, 1, f"the column '{column}' appears {header.count(column)} times.")
     return len(faults.found) == before
 
 

@@ -135,5 +135,5 @@ def _writing(instrument: Instrument) -> Instrument:
         kind="write",
         title=f"A sentence written about someone: the people of {instrument.id}",
         settings={**settings, "measure": "gender-of-writing"},
-        controls=None,
+        controls=instrument.writing_controls,
     )

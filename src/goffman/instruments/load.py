@@ -13,7 +13,7 @@ from goffman.errors import GoffmanError, InputError, InstrumentError, did_you_me
 from goffman.instruments.about import ABOUT, read_about
 from goffman.instruments.choice import read_choice
 from goffman.instruments.completion import FURTHER_FORMS, read_completion, read_writing
-from goffman.instruments.controls import read_controls
+from goffman.instruments.controls import WRITING_FILE, WRITING_TABLE, read_controls
 from goffman.instruments.coreference import read_sentence_pairs
 from goffman.instruments.files import ID, Faults, TomlFile, digest_of, read_toml
 from goffman.instruments.questionnaire import read_questionnaire
@@ -74,7 +74,10 @@ def _plugged(name: str, thing: object, *, known: Sequence[str]) -> Instrument:
         raise InputError("there is already an instrument of this name.")
     instrument = _load_folder(_folder_of(thing))
     if instrument.id != name:
-        raise InputError(f"its id is '{instrument.id}'; give the entry point the same name.")
+        raise InputError(
+            f"its id is '{instrument.id}', but the entry point has another name. Use the same "
+            "name for both."
+        )
     return instrument
 
 
@@ -83,8 +86,8 @@ def _folder_of(thing: object) -> Path:
     given = thing() if callable(thing) else thing
     if not isinstance(given, str | os.PathLike):
         raise InputError(
-            f"it gives {type(given).__name__}; it must be the path of an instrument's folder, or a "
-            "function without arguments that gives it."
+            f"it returns {type(given).__name__}, but it must return the path of an instrument's "
+            "folder, or a function without arguments that returns it."
         )
     folder = Path(given)
     if not folder.is_dir():
@@ -109,7 +112,7 @@ def load_instrument(name_or_path: str | Path) -> Instrument:
     shown = given if len(given) <= 200 else f"{given[:200]}…"
     known = (*builtin_names(), *plugged_instruments())
     raise InputError(
-        f"There is no instrument '{shown}'. Give the path of a folder or one of "
+        f"There is no instrument '{shown}'. Give a folder, or one of these: "
         f"{', '.join(known)}.{did_you_mean(given, known)}"
     )
 
@@ -132,6 +135,9 @@ def _load_folder(folder: Path) -> Instrument:
     about = read_about(toml, header, faults, of_pairs=of_pairs)
     about["completion"] = read_completion(toml, content, faults)
     about["writing"], about["someone"] = read_writing(toml, content, faults)
+    about["writing_controls"], writing_files = read_controls(
+        folder, toml, content, kind="write", faults=faults, file=WRITING_FILE, about=WRITING_TABLE
+    )
     settings = _read_settings(toml, faults)
     if isinstance(content, Questionnaire):
         _check_contrast(toml, settings, content, faults)
@@ -140,7 +146,8 @@ def _load_folder(folder: Path) -> Instrument:
     if faults.found:
         raise InstrumentError(str(folder), faults.found)
     texts = {key: header[key] for key in _TEXTS}
-    digest = digest_of([folder / "instrument.toml", *tables, *files, *choice_files])
+    others = [*files, *choice_files, *writing_files]
+    digest = digest_of([folder / "instrument.toml", *tables, *others])
     return Instrument(
         **texts,
         **about,

@@ -45,8 +45,8 @@ def persona(given: str) -> Persona:
         return _chosen(Path(file), name)
     shown = given if len(given) <= 200 else f"{given[:200]}…"
     raise InputError(
-        f"--persona is '{shown}'. Allowed: {', '.join(by_name)}, or a TOML file of personas."
-        f"{did_you_mean(given, [*by_name])}"
+        f"--persona is '{shown}'.{did_you_mean(given, [*by_name])} Allowed: {', '.join(by_name)}, "
+        "or a TOML file of personas."
     )
 
 
@@ -83,7 +83,7 @@ def read_personas(path: Path) -> list[Persona]:
                 found.append(Persona(id=given["id"], text=given["text"].strip()))
         _check(path.name, found, faults)
         if not tables and not faults.found:
-            faults.add(path.name, None, "there is no [[personas]] table.")
+            faults.add(path.name, None, "[[personas]] is missing.")
     if faults.found:
         raise FaultsError(str(path), faults.found)
     return found
@@ -94,7 +94,7 @@ def _check(file: str, personas: Sequence[Persona], faults: Faults) -> None:
     for place, one in enumerate(personas):
         faults.check_id(file, None, what="id", given=one.id)
         if one.id in {other.id for other in personas[:place]}:
-            faults.add(file, None, f"the id '{one.id}' is there twice.")
+            faults.add(file, None, f"the id '{one.id}' appears twice.")
         if len(one.text) > LONGEST:
             length = f"has {len(one.text):,} characters"
             faults.add(file, None, f"the text of '{one.id}' {length}. Allowed: up to {LONGEST:,}.")

@@ -117,7 +117,7 @@ def _read_fields(toml: TomlFile, slot: Slot, faults: Faults) -> dict[str, str]:
         row = table.lines.get(name)
         faults.check_plain(toml.name, row, what=f"{name} in [fields]", text=text)
         if name in {slot.name, "item"}:
-            message = f"'{name}' cannot be the name of a field: it means something else already."
+            message = f"'{name}' cannot be the name of a field, because it already has a meaning."
             faults.add(toml.name, row, message)
     return fields
 
@@ -132,13 +132,13 @@ def _read_wordings(toml: TomlFile, faults: Faults, *, known: Sequence[str]) -> t
         if wording.id:
             faults.check_id(toml.name, row, what="id in [wordings]", given=wording.id)
         if wording.id in {other.id for other in wordings}:
-            faults.add(toml.name, row, f"the wording '{wording.id}' is there twice.")
+            faults.add(toml.name, row, f"the wording '{wording.id}' appears twice.")
         if wording.id == "all":
             faults.add(toml.name, row, "'all' cannot be the id of a wording: it means all of them.")
         _check_frame(toml.name, table.lines.get("frame"), wording, known=known, faults=faults)
         wordings.append(wording)
     if wordings and not any(wording.default for wording in wordings):
-        faults.add(toml.name, None, "every wording has default = false: none would be asked.")
+        faults.add(toml.name, None, "every wording has default = false, so nothing would be asked.")
     return tuple(wordings) or (Wording(id="only"),)
 
 
@@ -147,7 +147,7 @@ def _check_frame(
 ) -> None:
     what = f"the frame of wording '{wording.id}'"
     if places(wording.frame).count("item") != 1:
-        faults.add(file, row, f"{what} must have {{item}} in it once.")
+        faults.add(file, row, f"{what} must contain {{item}} exactly once.")
     if stray_braces(wording.frame):
         faults.add(file, row, f"{what} has a stray brace: '{wording.frame}'.")
     for place in places(wording.frame):
@@ -180,7 +180,7 @@ def _items(rows: Sequence[Row], wordings: Sequence[Wording], faults: Faults) -> 
             )
         mine = [there[wording]] if wording in there else list(there.values())
         if any(name in known for known in mine):
-            faults.add(row.file, row.number, f"the item '{name}' is there twice.")
+            faults.add(row.file, row.number, f"the item '{name}' appears twice.")
         for known in mine:
             known.add(name)
         for column, default in (("dimension", ""), ("keyed", "plain"), ("choice_keyed", "")):
@@ -188,7 +188,10 @@ def _items(rows: Sequence[Row], wordings: Sequence[Wording], faults: Faults) -> 
             if now != before:
                 earlier = f"but '{before}' in an earlier row of '{name}'"
                 faults.add(
-                    row.file, row.number, f"{column} is '{now}', {earlier}. An item has one."
+                    row.file,
+                    row.number,
+                    f"{column} is '{now}', {earlier}. All rows of an item must have the same "
+                    f"{column}.",
                 )
         items.append(
             Item(
@@ -340,7 +343,7 @@ def _conditions(rows: Sequence[Row], slot: Slot, faults: Faults) -> tuple[Condit
         if used and set(used) == set(places(slot.filled)):
             text = slot_text(slot, form)
             if text in reads:
-                message = f"this reads '{text}', like another form of '{reads[text]}'."
+                message = f"this is the same text ('{text}') as another form of '{reads[text]}'."
                 faults.add(row.file, row.number, message)
             reads.setdefault(text, condition)
         forms.setdefault(condition, []).append(form)

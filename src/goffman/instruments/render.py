@@ -103,9 +103,7 @@ def render(instrument: Instrument, options: PromptOptions | None = None) -> Rend
     """Every prompt of an instrument, and of its controls; or the part that is not thorough."""
     options = options or PromptOptions()
     if options.way_out is not None and instrument.kind not in CHOICES:
-        raise InputError(
-            f"--no-way-out cannot be used with {instrument.id}, because it has no options."
-        )
+        raise InputError("--no-way-out works only with --form choice or --form said.")
     if isinstance(instrument.content, SentencePairs):
         _refuse(instrument, options, BROUGHT, because="it has sentence pairs")
         return _of_pairs(instrument, instrument.content, options)
@@ -148,7 +146,9 @@ def _choices(
 
 def _form_of(instrument: Instrument) -> ChoiceForm:
     if instrument.choice is None:
-        raise InputError(f"{instrument.id} has no choice.toml: it has no options to choose from.")
+        raise InputError(
+            f"{instrument.id} has no choice.toml, so it has no answers to choose from."
+        )
     return instrument.choice
 
 
@@ -242,8 +242,8 @@ def _pairs(instrument: Instrument, content: SentencePairs, options: PromptOption
         return reading.only(draw(reading.pairs, count=options.pairs, seed=seed))
     if options.seed is not None:
         raise InputError(
-            "--seed chooses which pairs are drawn. With --winobias, it works only if you also give "
-            "--sentence-pairs."
+            "With --winobias, --seed works only together with --sentence-pairs: it decides which "
+            "pairs are drawn."
         )
     return reading
 

@@ -108,10 +108,10 @@ def parse_setting(given: str) -> Setting:
     words = [word for word in (male, female) if word]
     if not comma or not words or not all(is_words(word) for word in words):
         raise SentenceError(
-            f"--adjectives is '{given}'. Give two adjectives with a comma between them: "
-            "arrogant,responsive. For one adjective, keep the comma: after the word for the man's "
-            "occupation (old,) or before it for the woman's (,blond). Also allowed: all (the "
-            "study's 15 settings) and none (no adjectives)."
+            f"--adjectives is '{given}'. Give two adjectives with a comma between them, such as "
+            "arrogant,responsive. To give only one, keep the comma: “old,” puts old before the "
+            "man's occupation, and “,blond” puts blond before the woman's. You can also give all "
+            "(the 15 pairs of Briegel & Chen, 2023) or none."
         )
     return Setting(male=male, female=female)
 

@@ -83,33 +83,37 @@ def read_winobias(
     if unusable:
         lines = "".join(f"\n  {fault}" for fault in unusable)
         raise SentenceError(
-            f"{path} has lines that cannot be asked:{lines}\n"
-            "Mend them, or leave them out with --drop-faulty."
+            f"{path} has lines that cannot be used:{lines}\nCorrect them, or leave them out with "
+            "--drop-faulty."
         )
     dropped = len({(fault.file, fault.row) for fault in left_out})
     if dropped > (dropped + len(pairs)) * _MOST_DROPPED:
         raise SentenceError(
-            f"{dropped} of the {dropped + len(pairs)} pairs of {path} are faulty. That is too many "
-            "to leave out: the pro and anti files do not seem to belong together."
+            f"{dropped} of the {dropped + len(pairs)} pairs in {path} are faulty, which is too "
+            "many to leave out. Do the pro and anti files belong together?"
         )
     return Reading(pairs=tuple(pairs), left_out=tuple(left_out), remarks=tuple(remarks))
 
 
 def _sets_in(path: Path) -> list[tuple[Path, Path]]:
     """The pro and anti files that belong together."""
-    name = "'pro_stereotyped_type1.txt.test' and 'anti_stereotyped_type1.txt.test'"
+    name = "pro_stereotyped_type1.txt.test"
     if path.is_dir():
         files = sorted(file for file in path.iterdir() if _FILE.fullmatch(file.name))
         if not files:
             raise SentenceError(
-                f"--winobias is {path}, a folder without WinoBias files, named like {name}."
+                f"--winobias: the folder {path} has no WinoBias files, such as {name}."
             )
-    elif _FILE.fullmatch(path.name) and path.exists():
+    elif not path.exists():
+        raise SentenceError(
+            f"--winobias: {path} was not found. Give a folder with WinoBias files, or one of the "
+            f"files, such as {name}."
+        )
+    elif _FILE.fullmatch(path.name):
         files = [path]
     else:
         raise SentenceError(
-            f"--winobias is {path}. Allowed: a folder with WinoBias files, or one of them, named "
-            f"like {name}."
+            f"--winobias: {path} is not named like a WinoBias file, such as {name}."
         )
     sets: dict[tuple[Path, Path], None] = {}
     for file in files:
@@ -117,7 +121,9 @@ def _sets_in(path: Path) -> list[tuple[Path, Path]]:
         both = (file.with_name(f"pro_{rest}"), file.with_name(f"anti_{rest}"))
         for needed in both:
             if not needed.exists():
-                raise SentenceError(f"{file} has no counterpart: {needed.name} is not beside it.")
+                raise SentenceError(
+                    f"{file} has no counterpart: {needed.name} is missing in the same folder."
+                )
         sets[both] = None
     return list(sets)
 
@@ -129,8 +135,9 @@ def _read_set(
     pro_lines, anti_lines = read_lines(pro_path), read_lines(anti_path)
     if len(pro_lines) != len(anti_lines):
         raise SentenceError(
-            f"{pro_path.name} has {len(pro_lines)} lines, {anti_path.name} has {len(anti_lines)}. "
-            "Pairs are made by line: both files must have as many."
+            f"{pro_path.name} has {len(pro_lines):,} lines, but {anti_path.name} has "
+            f"{len(anti_lines):,}. Both need the same number: each line is paired with the same "
+            "line of the other file."
         )
     set_name = pro_path.name.removeprefix("pro_stereotyped_").replace(".txt.", "-")
     type_: Literal["type-1", "type-2"] = "type-1" if "type1" in set_name else "type-2"

@@ -196,7 +196,7 @@ def read_ratings(path: Path) -> list[Row]:
                 row.number,
                 f"'{row['word']}' is already rated on line {line}. A word can have only one "
                 "label. If several people rated it, settle their disagreements first: goffman "
-                "agree --settle.",
+                "agree --settle",
             )
     if faults.found:
         raise LexiconError(str(path), faults.found)

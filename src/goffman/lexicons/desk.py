@@ -43,19 +43,19 @@ class Desk:
         """What the page is about and how long it takes, and how to get more words."""
         left = self.left()
         if self.mode == "settle":
-            return f"{_words(len(left))} with different labels to settle."
+            return f"{_words(len(left))} to settle."
         title = self.worklist.title
         if not self.worklist.entries:
-            most = f"the words that carry {MOST:.0%} of the probability in"
+            most = f"the words that make up {MOST:.0%} of the probability in"
             rated = most if self.worklist.offer == "most" else "all words of"
-            return f"Nothing to rate: {rated} {title} are rated already.{self._more()}"
+            return f"Nothing to rate: {rated} {title} are already rated.{self._more()}"
         if not left:
             return f"'{self.rater}' has rated every word on this list.{self._more()}"
         share = sum(entry.mass for entry in left)
         return (
-            f"{_words(len(left))} to rate, as rater '{self.rater}'. They carry {share:.1%} of the "
-            f"probability of all words in {title}. This takes {how_long(len(left))} at {SECONDS} "
-            f"seconds per word.{self._more()}"
+            f"{_words(len(left))} to rate, as rater '{self.rater}'. They make up {share:.1%} of "
+            f"the probability of all words in {title}. This takes {how_long(len(left))}, at "
+            f"{SECONDS} seconds per word.{self._more()}"
         )
 
     def _more(self) -> str:
@@ -102,9 +102,9 @@ class Desk:
         if told.get("run") != self.worklist.key:
             raise PostError(
                 409,
-                "This rating does not belong to the run that this server has open "
-                f"({self.worklist.title}). Nothing was saved. Close the tab and use the address in "
-                "the terminal.",
+                "This rating belongs to another run than the one this page is for "
+                f"({self.worklist.title}). Nothing was saved. Close the tab and use the address "
+                "in the terminal.",
             )
         try:
             event = parse_event(told)

@@ -76,8 +76,8 @@ class GenderLexicon:
                 )
         if not 50 <= self.percent <= 100:
             raise InputError(
-                f"percent is {self.percent:g}. Allowed: 50 to 100, the smallest share of a name's "
-                "bearers who are of its group."
+                f"percent is {self.percent:g}. Allowed: 50 to 100. It is the smallest share of "
+                "people with a name who have its gender."
             )
 
     def counts(self, entry: GenderWord) -> bool:

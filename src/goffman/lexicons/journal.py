@@ -136,7 +136,7 @@ class Journal:
                 os.ftruncate(self._descriptor, size)
             what = "the disk is full" if error.errno in FULL else "the disk failed"
             raise AskingError(
-                f"Not saved: {what} ({self.path}: {error.strerror}). What was rated before is "
+                f"Not saved: {what} ({self.path}: {error.strerror}). All earlier ratings are "
                 "kept. Check the disk, then press the key again."
             ) from error
         self.record.take(event)
@@ -156,8 +156,8 @@ def open_journal(path: Path, *, run: Path | None = None) -> Iterator[Journal]:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise InputError(
-                f"{path} is open in another process: end that one first with Ctrl-C, or rate "
-                "under another name with --rater."
+                f"{path} is open in another process. End that process with Ctrl-C, or rate under "
+                "another name with --rater."
             ) from None
         with open(descriptor, "rb", closefd=False) as file:
             content = file.read()
@@ -189,8 +189,8 @@ def check_rater(name: str) -> str:
     if not RATER.fullmatch(name) or name == SETTLED:
         raise InputError(
             f"--rater is '{name}'. Allowed: up to 40 letters (a–z), digits, dots, hyphens or "
-            f"underscores, beginning with a letter or digit, and not '{SETTLED}'. A pseudonym "
-            "will do."
+            f"underscores. It must begin with a letter or digit, and it cannot be '{SETTLED}'. "
+            "You can use a pseudonym."
         )
     return name
 
@@ -255,7 +255,7 @@ def _event_of(line: bytes) -> Event:
     except (ValueError, RecursionError):
         told = None
     if not isinstance(told, dict):
-        raise ValueError("this is not a JSON object, so not a line that goffman wrote.")  # noqa: TRY004
+        raise ValueError("this line is not a JSON object, so goffman did not write it.")  # noqa: TRY004
     return parse_event(told)
 
 

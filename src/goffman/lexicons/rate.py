@@ -81,8 +81,8 @@ def serve(desk: Desk, *, port: int = 0, opened: Callable[[str], None]) -> None:
             listening.bind(("127.0.0.1", port))
         except OSError as error:
             raise InputError(
-                f"--port {port} cannot be used: {error.strerror}. Give another one, or none: a "
-                "free one is taken."
+                f"--port {port} cannot be used: {error.strerror}. Give another port, or leave out "
+                "--port."
             ) from error
         listening.listen()
         port = listening.getsockname()[1]

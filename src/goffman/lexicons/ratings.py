@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
-from goffman.errors import InputError, LexiconError
+from goffman.errors import InputError, LexiconError, did_you_mean, no_run
 from goffman.instruments.files import Faults, Row, read_table
 from goffman.lexicons.attitudes import ATTITUDES, SINGLE, fold
 from goffman.lexicons.journal import SETTLED, Unit, read_journal
@@ -77,8 +77,8 @@ def read_raters(paths: Sequence[Path]) -> Raters:
         for name, ratings in of_file.items():
             if name in found:
                 raise InputError(
-                    f"{found[name][0]} and {path} both have ratings by '{name}'. Rename one of the "
-                    "raters, or give one of the files."
+                    f"{found[name][0]} and {path} both have ratings by '{name}'. Rename one of "
+                    "the raters, or leave out one of the files."
                 )
             found[name] = (path, ratings)
     labels: dict[Unit, dict[str, Attitude]] = {}
@@ -146,6 +146,12 @@ def _files(paths: Sequence[Path]) -> list[Path]:
     """The files meant: of a run folder all its raters' journals."""
     files: list[Path] = []
     for path in paths:
+        if not path.exists():
+            beside = [one.name for one in path.parent.iterdir()] if path.parent.is_dir() else []
+            raise InputError(
+                f"{path} was not found.{did_you_mean(path.name, beside)} Give a run folder, or a "
+                "file with ratings."
+            )
         if not path.is_dir():
             files.append(path)
             continue
@@ -155,9 +161,10 @@ def _files(paths: Sequence[Path]) -> list[Path]:
             if name.endswith(".jsonl") and name != f"{SETTLED}.jsonl"
         ]
         if not journals:
+            if not (path / "manifest.json").is_file():
+                raise InputError(no_run(path))
             raise InputError(
-                f"{path} has no ratings yet. Rate its words first: goffman rate {path} --rater "
-                "NAME."
+                f"{path} has no ratings yet. Rate its words first: goffman rate {path} --rater NAME"
             )
         files += journals
     return files
@@ -202,7 +209,7 @@ def _from_rows(rows: Sequence[Row], stem: str, faults: Faults) -> list[Rating]:
                 row.file, row.number, what=column, given=label, allowed=ATTITUDES
             )
             if (line := lines.setdefault((unit, rater), row.number)) != row.number:
-                message = f"'{rater}' has rated '{row['word']}' on line {line} already."
+                message = f"'{rater}' already rated '{row['word']}' on line {line}."
                 faults.add(row.file, row.number, message)
             elif sound:
                 ratings.append(

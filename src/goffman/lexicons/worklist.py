@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from goffman.errors import InputError, did_you_mean
+from goffman.errors import InputError, did_you_mean, no_run
 from goffman.lexicons.journal import Unit
 from goffman.records import ENGLISH, MASK, Attitude, primary_language
 
@@ -156,9 +156,7 @@ def _manifest(run: Path) -> Manifest:
 
     manifest = read_manifest(run)
     if manifest is None:
-        raise InputError(
-            f"There is no run in '{run}': it has no manifest.json. Make one with goffman audit."
-        )
+        raise InputError(no_run(run))
     return manifest
 
 
@@ -181,8 +179,8 @@ def _fills(run: Path, instruments: Sequence[str]) -> pl.DataFrame:
         if name not in there:
             listed = ", ".join(there) or "none"
             raise InputError(
-                f"{run} has no filled-in words for '{name}'. It has some for: {listed}."
-                f"{did_you_mean(name, there)} Give one of these with --instrument."
+                f"{run} has no filled-in words for '{name}'.{did_you_mean(name, there)} It has "
+                f"some for: {listed}. Choose with --instrument."
             )
     prompts = read_prompts(run, manifest).filter(pl.col("instrument").is_in(chosen))
     asked = prompts.select("prompt_id", "item", "wording", "text")

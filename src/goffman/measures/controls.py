@@ -2,7 +2,7 @@
 
 A measure that scores controls says so beside what every measure has (base.py):
 
-    scores_controls   how, of control_items.py: "separation", "label", "person" or "answer"
+    scores_controls   how: one of ControlScore, of control_items.py
     control           prepared answers and prompts of controls → prompt_id and value, a row each
 """
 
@@ -31,6 +31,7 @@ CALLED: dict[ControlScore, str] = {
     "label": "accuracy",
     "person": "mean probability",
     "answer": "accuracy",
+    "gender": "accuracy",
 }
 """What people read for a score."""
 

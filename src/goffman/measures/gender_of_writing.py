@@ -20,9 +20,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import polars as pl
 
-from goffman.estimates.cells import (
-    models_over_cells,
-)
+from goffman.control_items import ControlScore
+from goffman.estimates.cells import models_over_cells
 from goffman.measures.base import Contrasts, Meaning, Reads
 from goffman.measures.choices_parsed import without_thoughts
 from goffman.measures.gender_of_subject import DISPARITIES, VARIANTS
@@ -172,6 +171,7 @@ class GenderOfWriting:
     contrasts: ClassVar[tuple[tuple[str, Contrasts], ...]] = DISPARITIES
     between_runs: ClassVar[Contrasts] = (models_over_cells,)
     presentation: ClassVar[Presentation] = PRESENTATION
+    scores_controls: ClassVar[ControlScore] = "gender"
 
     def prepare(
         self, answers: pl.DataFrame, prompts: pl.DataFrame, words: Words, *, cased: bool
@@ -206,6 +206,15 @@ class GenderOfWriting:
         )
         groups = (self.contrast, self.against)
         return pl.concat([means, scale(scores, quantity="disparity", groups=groups)])
+
+    def control(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
+        """The share of the sentences of each control that are about the gender it names."""
+        whom = pl.col("with-names").fill_null("") == pl.col("answer")
+        return (
+            answers.join(prompts.select("prompt_id", "answer"), on="prompt_id")
+            .group_by("prompt_id", maintain_order=True)
+            .agg(value=whom.mean())
+        )
 
     def __call__(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
         """SCORES of every level."""

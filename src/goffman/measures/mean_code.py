@@ -16,6 +16,7 @@ Every question is presented in several orders of its options; its code is the me
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -246,10 +247,15 @@ def codes(answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
         *(["unseen"] if served else []),
         pl.when(enough).then(pl.col("first") / counted).alias("first-listed"),
         pl.when(enough).then(pl.col("last") / counted).alias("last-listed"),
-        *(
-            pl.when(enough & (pl.col("numbers") == label.isdigit()))
-            .then(pl.col(f"{SAYS}{label}") / counted)
-            .alias(f"{SAYS}{label}")
-            for label in most
-        ),
+        *_labels_among(counted, enough, most),
     )
+
+
+def _labels_among(counted: pl.Expr, enough: pl.Expr, labels: Sequence[str]) -> list[pl.Expr]:
+    """Of each label its share of what counts, where the options have such labels."""
+    return [
+        pl.when(enough & (pl.col("numbers") == label.isdigit()))
+        .then(pl.col(f"{SAYS}{label}") / counted)
+        .alias(f"{SAYS}{label}")
+        for label in labels
+    ]

@@ -65,19 +65,19 @@ def parse_address(spec: str) -> Address:
     if spec.lower().startswith("openai:"):
         name = spec[len("openai:") :]
         if not name:
-            raise ModelError("'openai:' names no model. Write openai:MODEL")
+            raise ModelError("'openai:' has no model name. Write openai:NAME")
         host = str(urlsplit(OPENAI).hostname)
         return Address(url=OPENAI, model=name, host=host, openai=True)
     place, _, name = spec.partition("#")
     # Before anything of it can get into a message.
     if "@" in place or "?" in place:
         raise ModelError(
-            "The address of a model holds a user, a password or a query (@ or ?), which would be "
-            "stored with the run. Remove it. Put a key into an environment variable, and name that "
-            f"variable with --key-env. {HOW}"
+            "The address of a model contains a user name, a password or a query (@ or ?), which "
+            "would be stored with the run. Remove it. Put the key into an environment variable, "
+            f"and give its name with --key-env. {HOW}"
         )
     if not name:
-        raise ModelError(f"'{spec}' names no model. {HOW}")
+        raise ModelError(f"'{spec}' has no model name. {HOW}")
     try:
         parts = urlsplit(place)
         host, port = parts.hostname or "", parts.port
@@ -85,6 +85,6 @@ def parse_address(spec: str) -> Address:
     except ValueError as error:
         raise ModelError(f"'{spec}' is not an address: {error}. {HOW}") from error
     if not (":" in host or HOST.fullmatch(host)):
-        raise ModelError(f"'{spec}' is not an address: it has no host that can be called. {HOW}")
+        raise ModelError(f"'{spec}' is not an address: it has no valid host. {HOW}")
     where = f"{parts.scheme}://{shown}{f':{port}' if port is not None else ''}"
     return Address(url=where + parts.path.rstrip("/"), model=name, host=host)

@@ -22,8 +22,8 @@ def check_precision(given: str) -> None:
     if given not in get_args(Precision):
         allowed = ", ".join(get_args(Precision))
         raise ModelError(
-            f"There is no precision '{given}'; allowed are {allowed}."
-            f"{did_you_mean(given, get_args(Precision))}"
+            f"There is no precision '{given}'.{did_you_mean(given, get_args(Precision))} Allowed: "
+            f"{allowed}."
         )
 
 
@@ -31,10 +31,10 @@ def not_a_number(precision: Precision | None) -> str:
     """What is to be said of a model that gives a probability that is not a number."""
     if precision == "float32":
         return (
-            "it gave a probability that is not a number: its weights hold NaN or infinity, or its "
-            "numbers grow too large even for float32. Download or save the model again."
+            "it gave a probability that is not a number. Its weights contain NaN or infinity, or "
+            "its numbers get too large for float32. Download or save the model again."
         )
-    return "it gave a probability that is not a number; use --precision float32."
+    return "it gave a probability that is not a number. Use --precision float32."
 
 
 @dataclass(frozen=True, kw_only=True)

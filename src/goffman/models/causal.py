@@ -58,7 +58,7 @@ class Causal:
         for text, ids in zip(texts, encoded, strict=True):
             check_length(self.identity.name, text, length=len(ids), limit=self._limit)
             if len(ids) < 2:
-                raise ModelError(f'A text has no token that can be predicted: "{text}".')
+                raise ModelError(f'This text has no token that can be predicted: "{text}".')
         return encoded
 
     def score_batch(self, encoded: Sequence[Sequence[int]]) -> NDArray[np.float64]:

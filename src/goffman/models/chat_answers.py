@@ -67,7 +67,7 @@ def reply_of(text: str, hidden: Callable[[str], str], *, options: bool = False) 
     if not (isinstance(first, dict) and isinstance(message, dict) and _says(message)):
         error = body.get("error")
         words = words_of(error if isinstance(error, dict) else {"message": error}, "", hidden)
-        raise Failed(f"the server's answer holds no reply{words}.")
+        raise Failed(f"the server's answer contains no reply{words}.")
 
     def text_at(told: dict[str, Any], name: str) -> str | None:
         value = told.get(name)
@@ -108,7 +108,9 @@ def _where_it_begins(tokens: list[Any], reply: Reply) -> list[Any]:
     text = "".join(said)
     thought = text.rfind("</think")
     begins = (text.find(">", thought) + 1 or len(text)) if thought >= 0 else 0
-    if reply.reasoning and thought < 0 and not text.strip().startswith((reply.text or "").strip()):
+    answer = (reply.text or "").strip()
+    # Some servers tell of the tokens of the reasoning alone.
+    if not answer or (reply.reasoning and thought < 0 and not text.strip().startswith(answer)):
         return []
     starts = accumulate(map(len, said), initial=0)
     places = zip(tokens, said, starts, strict=False)

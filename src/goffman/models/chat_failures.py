@@ -142,8 +142,8 @@ def failure_of(
     elif 300 <= status < 400:
         what = (
             f"the server at {address.url} redirects to "
-            f"{hidden(headers.get('location', 'elsewhere'))[:LONGEST_WORDS]} "
-            f"(HTTP {status}). Redirects are not followed: give that address."
+            f"{hidden(headers.get('location', 'elsewhere'))[:LONGEST_WORDS]} (HTTP {status}). "
+            "Give that address instead."
         )
     elif status == 429:
         what = f"the account has no credit left (HTTP 429{words})."
@@ -187,7 +187,7 @@ def unlisted(address: Address, names: Sequence[str]) -> str:
     name = address.model
     if not names or {name, f"{name}:latest", name.partition(":")[0]} & {*names}:
         return ""
-    what = f"the server at {address.url} has no model '{name}' in its list."
+    what = f"the server at {address.url} does not list a model '{name}'."
     return str(unknown_model(Failed(what), address, names))
 
 
@@ -203,11 +203,11 @@ def unknown_model(failed: Failed, address: Address, names: Sequence[str]) -> Fai
 def unconnected(address: Address, cause: BaseException | None) -> Failed:
     """What a connection that failed means: nobody there, or cut."""
     if type(cause).__name__ not in {"ConnectError", "ConnectTimeout"}:
-        return Failed(f"the server at {address.url} cut the connection.")
+        return Failed(f"the server at {address.url} closed the connection.")
     if "certificate" in str(cause).lower():
         return Failed(f"the certificate of {address.url} cannot be trusted ({cause}).", tries=1)
     return Failed(
-        f"no connection to {address.url}. Start the server, or correct the address.", nobody=True
+        f"cannot connect to {address.url}. Start the server, or correct the address.", nobody=True
     )
 
 
@@ -220,15 +220,15 @@ def too_late(address: Address, seconds: float) -> Failed:
 def too_long(address: Address) -> Failed:
     """What it means that an answer had no end."""
     most = f"{LONGEST_ANSWER // 2**20} MB"
-    what = f"the server at {address.url} sends an answer of more than {most}, which is no reply."
+    what = f"the server at {address.url} sent more than {most}, which cannot be a reply."
     return Failed(what, tries=QUICK_TRIES)
 
 
 def badly_packed(address: Address, packing: str) -> Failed:
     """What it means that an answer cannot be unpacked."""
     what = (
-        f"the server at {address.url} compresses its answers in a way that cannot be read "
-        f"(Content-Encoding: {packing[:LONGEST_WORDS]}). Set it to send them uncompressed."
+        f"the server at {address.url} compresses its answers in a way that goffman cannot read "
+        f"(Content-Encoding: {packing[:LONGEST_WORDS]}). Turn compression off."
     )
     return Failed(what, tries=QUICK_TRIES)
 
@@ -255,7 +255,7 @@ def _error(text: str) -> dict[str, Any]:
 def _about_key(name: str | None) -> str:
     if name is None:
         return (
-            "the server needs a key (HTTP 401). Put it into an environment variable, and name that "
-            "variable with --key-env."
+            "the server needs a key (HTTP 401). Put it into an environment variable, and give "
+            "its name with --key-env."
         )
-    return f"the server did not take the key in {name} (HTTP 401). Put a valid one there."
+    return f"the server did not accept the key in {name} (HTTP 401). Put a valid key there."

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from goffman.models.hub import Files
 
 TEMPLATE = (
-    "Asked through the model's own chat template, one user message a chat; replies are drawn at "
-    "the temperature and top p given, whatever its generation_config.json says."
+    "Prompts use the model's own chat template, one user message per chat. Replies use the given "
+    "temperature and top p, not those in its generation_config.json."
 )
 
 BATCHES = {"cpu": (2_048, 32), "gpu": (65_536, 512)}
@@ -78,8 +78,8 @@ class LocalChat:
         )
         if not self._ends:
             raise ModelError(
-                f"'{identity.name}' does not say which token ends a reply: neither "
-                "generation_config.json nor its tokenizer has an eos token."
+                f"'{identity.name}' does not say which token ends a reply: there is no eos token "
+                "in its generation_config.json or tokenizer."
             )
 
     def chat(self, turns: Sequence[Turn], heard: Callable[[int, Reply], None]) -> None:
@@ -135,9 +135,9 @@ class LocalChat:
         except (RuntimeError, ArithmeticError, ValueError, IndexError) as error:
             longest = max(map(len, questions))
             raise AskingError(
-                f"{self.identity.name} failed on {len(keys)} questions of up to {longest} tokens: "
-                f"{str(error).strip().splitlines()[0]} Everything answered so far is kept; run the "
-                "same command again to resume."
+                f"{self.identity.name} failed on {len(keys)} prompts of up to {longest} tokens: "
+                f"{str(error).strip().splitlines()[0]} All answers so far are kept. To resume, "
+                "run the same command again."
             ) from error
         return [
             self._reply(one, prompt_tokens=len(encoded[text]))
@@ -259,7 +259,7 @@ def load_chat(
         chat.encode(["Who is there?"])
     except (TemplateError, ValueError) as error:
         raise ModelError(
-            f"The chat template of '{files.name}' cannot put a question: {error}. Its folder must "
-            "hold a chat_template.jinja for messages with role and content."
+            f"The chat template of '{files.name}' does not work: {error}. The folder needs a "
+            "chat_template.jinja for messages with role and content."
         ) from error
     return chat

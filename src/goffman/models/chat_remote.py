@@ -42,17 +42,17 @@ def call(spec: str, *, sampling: Sampling, calling: Calling) -> RemoteChat:
         key, name = calling.openai_key, "OPENAI_API_KEY"
         if not key:
             raise InputError(
-                f"'{spec}' needs a key: put it into the environment variable OPENAI_API_KEY."
+                f"'{spec}' needs a key. Put it into the environment variable OPENAI_API_KEY."
             )
     if key is not None and not (key.isascii() and key.isprintable() and " " not in key and key):
         raise InputError(
-            f"{name} is empty, or holds a space, a line break or another character that no key "
-            "has. Put only the key there."
+            f"{name} is empty, or it contains a space, a line break or another character that no "
+            "key has. Put only the key there."
         )
     if key is not None and not address.safe:
         raise InputError(
-            f"The key in {name} would go to {address.url} in plain text. Use https://, a server on "
-            "this machine, or no key."
+            f"The key in {name} would be sent to {address.url} unencrypted. Use https://, a "
+            "server on this machine, or no key."
         )
     return RemoteChat(spec, address, sampling=sampling, calling=calling, key=key)
 
@@ -73,7 +73,9 @@ class RemoteChat:
         self.crowd = Crowd(calling.concurrency)
         self.parameters = Parameters(sampling, openai=address.openai)
         self.troubled: Callable[[], None] = lambda: None
-        plain = f"Questions and replies go to {address.url} in plain text; others can read them."
+        plain = (
+            f"Prompts and replies are sent to {address.url} unencrypted; others could read them."
+        )
         self.identity = Identity(
             name=spec,
             kind="chat",
@@ -97,8 +99,8 @@ class RemoteChat:
         _in_thread(talk.run(), stopped=talk.stop_soon)
         if isinstance(talk.failed, Failed):
             raise AskingError(
-                f"{self.identity.name}: {self.hidden(str(talk.failed))} Everything answered so far "
-                "is kept; run the same command again to resume."
+                f"{self.identity.name}: {self.hidden(str(talk.failed))} All answers so far are "
+                "kept. To resume, run the same command again."
             ) from None
         if talk.failed is not None:
             raise talk.failed

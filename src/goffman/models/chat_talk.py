@@ -176,8 +176,8 @@ class Talk:
             self._served_by = reply.served_by
         if reply.served_by not in {None, self._served_by}:
             raise Failed(
-                f"the server answered as '{reply.served_by}', and before as '{self._served_by}': "
-                "the answers of two models are never mixed under one name."
+                f"the server now answers as '{reply.served_by}', before as '{self._served_by}'. "
+                "goffman never mixes the answers of two models."
             )
         return reply
 

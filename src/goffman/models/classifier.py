@@ -57,17 +57,17 @@ PROBES = (
 
 NOT_PADDED: Mapping[Together, tuple[str, ...]] = {
     "all": (),
-    "of one length": ("Only sentences of one length were asked together, without padding.",),
-    "alone": ("Sentences were asked one at a time: this model takes no more at once.",),
+    "of one length": ("Only sentences of the same length were processed together (no padding).",),
+    "alone": ("Sentences were processed one at a time, because this model takes no more at once.",),
 }
 """What is to be said of each way."""
 
 INDEPENDENT = (
-    "Each class has a probability of its own, by a sigmoid, as in transformers' pipeline for "
-    "multi-label models; the label is the most probable class."
+    "Each class has a separate probability (sigmoid), as in transformers' pipeline for "
+    "multi-label models. The label is the most probable class."
 )
 
-ADDED = "Its classes were taken as {}; the probabilities of those with one meaning were added."
+ADDED = "Its classes were read as {}. Probabilities of classes with the same meaning were added."
 
 MULTI_LABEL = "multi_label_classification"
 """How a configuration says that several classes may be true of a text, or none."""
@@ -177,21 +177,21 @@ def class_sentiments(files: Files, options: LoadOptions) -> tuple[str, ...]:
     named = config.id2label
     if sorted(named) != list(range(len(named))):
         raise ModelError(
-            f"The config.json of '{files.name}' does not number its classes 0, 1, 2 … in id2label, "
-            "so it is unknown which is which."
+            f"The config.json of '{files.name}' does not number its classes 0, 1, 2 … in "
+            "id2label, so their meaning is unknown."
         )
     own = tuple(str(named[index]) for index in range(len(named)))
     if config.problem_type == "regression":
         raise ModelError(
-            f"'{files.name}' gives scores and no classes (its problem_type is regression); a "
-            "classifier of sentiment is needed."
+            f"'{files.name}' gives scores, not classes (its problem_type is regression). Give a "
+            "sentiment classifier."
         )
     meant = sentiments(files.name, own, given=options.labels)
     if config.problem_type == MULTI_LABEL and len(set(meant)) < len(meant):
         raise ModelError(
-            f"--labels gives several labels of '{files.name}' one meaning, and each of them has a "
-            "probability of its own (multi-label), which cannot be added. Such a model needs one "
-            "label for each sentiment."
+            f"--labels gives several labels of '{files.name}' the same meaning, but this model "
+            "gives each label a separate probability (multi-label), and these cannot be added. "
+            "Give each meaning to one label only."
         )
     return meant
 
@@ -203,14 +203,14 @@ def sentiments(
     shown = ", ".join(own[:30]) + (" …" if len(own) > 30 else "")
     if len(own) < 2:
         raise ModelError(
-            f"'{name}' has a single class ({shown}); a classifier of sentiment is needed, with "
-            "classes for negative and positive."
+            f"'{name}' has only one class ({shown}). Give a sentiment classifier, with classes "
+            "for negative and positive."
         )
     [(label, times)] = Counter(own).most_common(1)
     if times > 1:
         raise ModelError(
-            f"The config.json of '{name}' gives more than one class the label '{label}'. Give "
-            "every class in its id2label a label of its own."
+            f"The config.json of '{name}' gives the label '{label}' to more than one class. Give "
+            "every class in id2label its own label."
         )
     given = given or {}
     _check_given(name, own, given)
@@ -218,16 +218,15 @@ def sentiments(
     example = shlex.quote(",".join(f"{label}=?" for label in own))
     if None in meant:
         raise ModelError(
-            f"The labels of '{name}' are {shown}; not all of them say whether they are negative, "
-            "neutral or positive. Look it up in the model's card and write it in the place of each "
-            f"question mark: --labels {example}"
+            f"The labels of '{name}' are {shown}. It is not clear which of them are negative, "
+            "neutral or positive. Look it up in the model's card and replace the question marks: "
+            f"--labels {example}"
         )
     for needed in ("negative", "positive"):
         if needed not in meant:
             raise ModelError(
-                f"The labels of '{name}' are {shown}, and none of them is taken as {needed}. A "
-                "classifier of sentiment needs both negative and positive ones: "
-                f"--labels {example}"
+                f"The labels of '{name}' are {shown}, and none of them means {needed}. A "
+                f"sentiment classifier needs negative and positive labels: --labels {example}"
             )
     return tuple(str(sentiment) for sentiment in meant)
 
@@ -241,7 +240,7 @@ def _check_given(name: str, own: tuple[str, ...], given: Mapping[str, str]) -> N
             )
         if sentiment not in SENTIMENTS:
             raise ModelError(
-                f"--labels gives '{label}' the meaning '{sentiment}'. Allowed meanings: "
+                f"--labels gives '{label}' the meaning "
+                f"'{sentiment}'.{did_you_mean(sentiment, SENTIMENTS)} Allowed: "
                 f"{', '.join(SENTIMENTS)}."
-                f"{did_you_mean(sentiment, SENTIMENTS)}"
             )

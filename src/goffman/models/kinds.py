@@ -59,9 +59,9 @@ class ModelKind:
     served: Mapping[InstrumentKind, AnswerTable] = field(default_factory=dict)
     """What else it can be asked behind a server, and the table of the answers."""
     can: str
-    """What it can do, after its name: "it can fill masks"."""
+    """What it can do, after its name: "it fills in blanks (masks)"."""
     doing: str
-    """The same as what someone wants: "filling masks"."""
+    """The same as what someone wants: "filling in blanks"."""
     needed: str
     """Who is needed for that: "a masked model, such as roberta-base"."""
     task: str
@@ -160,8 +160,8 @@ BUILT_IN = (
         name="masked",
         instruments=("fill", "prefer"),
         answers="fills",
-        can="it can fill masks",
-        doing="filling masks",
+        can="it fills in blanks (masks)",
+        doing="filling in blanks",
         needed="a masked model, such as roberta-base",
         task="fill-mask",
         load=_masked,
@@ -173,8 +173,8 @@ BUILT_IN = (
         name="classifier",
         instruments=("classify",),
         answers="labels",
-        can="it can classify sentences",
-        doing="classifying",
+        can="it labels sentences",
+        doing="labeling sentences",
         needed="a classifier, such as siebert/sentiment-roberta-large-english",
         task="text-classification",
         load=_classifier,
@@ -187,9 +187,9 @@ BUILT_IN = (
         instruments=("prefer",),
         answers="likelihoods",
         here={"complete": "fills", "choose": "choices"},
-        can="it can score whole sentences",
-        doing="scoring sentences",
-        needed="a causal model that does not chat, such as gpt2",
+        can="it generates text, but does not chat",
+        doing="comparing sentences",
+        needed="a causal model (it generates text, but does not chat), such as gpt2",
         task="text-generation",
         load=_causal,
         check=_check_files,
@@ -201,10 +201,9 @@ BUILT_IN = (
         answers="replies",
         here={"complete": "fills", "choose": "choices"},
         served={"complete": "replies"},
-        can="it can answer questions",
-        doing="asking",
-        needed="a chat model (openai:NAME, http://HOST/v1#NAME, or a causal model with a chat "
-        "template)",
+        can="it answers questions",
+        doing="answering questions",
+        needed="a chat model (openai:NAME, http://HOST/v1#NAME, or a model with a chat template)",
         task="text-generation",
         load=_chat,
         check=_check_files,

@@ -39,7 +39,7 @@ def files_of(spec: str, *, weights: bool, fetched: Mapping[str, Path]) -> Files:
     if spec in FETCHABLE and not Path(spec).is_dir():
         if spec not in fetched:
             raise ModelError(
-                f"'{spec}' is not on this machine yet. Fetch it: goffman models get {spec}"
+                f"'{spec}' is not on this machine yet. Download it: goffman models get {spec}"
             )
         return Files(name=spec, folder=fetched[spec], revision=None)
     if not spec.startswith("bundled:"):
@@ -48,8 +48,8 @@ def files_of(spec: str, *, weights: bool, fetched: Mapping[str, Path]) -> Files:
     if name not in BUNDLED:
         allowed = ", ".join(sorted(BUNDLED))
         raise ModelError(
-            f"There is no bundled model '{name}'. Bundled models: {allowed}. Give one of these, a "
-            f"folder or a hub id.{did_you_mean(name, BUNDLED)}"
+            f"There is no bundled model '{name}'.{did_you_mean(name, BUNDLED)} Bundled models: "
+            f"{allowed}. You can also give a folder, or a Hugging Face model (ORG/NAME)."
         )
     return Files(name=spec, folder=BUNDLED[name], revision=None)
 
@@ -107,8 +107,8 @@ def _remote_code(files: Files, config: dict[str, Any], *, allowed: bool) -> tupl
     if not config.get("auto_map") or config.get("model_type") in CONFIG_MAPPING_NAMES:
         return ()
     raise ModelError(
-        f"'{files.name}' needs Python code of its own, which comes with it. Read that code, "
-        "and allow it with --trust-remote-code if you trust it."
+        f"'{files.name}' comes with Python code of its own. Read that code. If you trust it, "
+        "allow it with --trust-remote-code."
     )
 
 

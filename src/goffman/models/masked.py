@@ -106,9 +106,7 @@ class Masked:
 def check_wanted(name: str, size: int, *, top_k: int, targets: Sequence[int]) -> None:
     """Nothing, or the error that more is asked for than the vocabulary holds."""
     if not 1 <= top_k <= size:
-        raise ModelError(
-            f"The top {top_k} of '{name}' were asked for; its vocabulary allows 1 to {size}."
-        )
+        raise ModelError(f"top_k is {top_k}, but the vocabulary of '{name}' has {size} words.")
     outside = [token for token in targets if not 0 <= token < size]
     if outside:
         raise ModelError(
@@ -166,13 +164,13 @@ def check_vocabulary(name: str, tokens: int, head: int) -> tuple[str, ...]:
     """What is to be said of a head larger than the tokenizer; a smaller one is refused."""
     if tokens > head:
         raise ModelError(
-            f"The tokenizer of '{name}' has {tokens} tokens and its model only {head}: they do not "
-            "belong together. Give a folder with the tokenizer that the model was trained with."
+            f"The tokenizer of '{name}' has {tokens} tokens, but the model has only {head}. Give "
+            "a folder with the tokenizer that the model was trained with."
         )
     if tokens < head:
         note = (
-            f"The model has {head} tokens and its tokenizer {tokens}: {head - tokens} have no "
-            "text; probabilities are over all of them."
+            f"The model has {head} tokens, but its tokenizer only {tokens}. The other "
+            f"{head - tokens} have no text; their probability counts in the total."
         )
         return (note,)
     return ()

@@ -119,8 +119,8 @@ class NextWord:
                 found = [i for i, text in enumerate(texts) if text in wanted]
             if not found:
                 raise ModelError(
-                    f"'{self._name}' has no token for the label '{label}' of an option, so that "
-                    "the option has no probability. Ask it for text: --form say."
+                    f"'{self._name}' has no token for the label '{label}' of an answer, so this "
+                    "answer has no probability. Ask for a reply in text instead: --form said"
                 )
             self._spelled[label] = found
         return self._spelled[label]

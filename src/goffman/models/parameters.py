@@ -37,8 +37,8 @@ FEWER = 5
 """So many, where a server refuses to name that many."""
 
 NO_PROBABILITIES = (
-    "The server does not give the probabilities of words: in completions, the word that it says in "
-    "each trial is counted instead, and questions with options are read by their text alone."
+    "The server does not give the probabilities of words. In completions, the word that it says in "
+    "each trial is counted instead. Questions with options are read by their text alone."
 )
 
 
@@ -87,11 +87,11 @@ class Parameters:
         if name != "seed" and self._said[name] != DEFAULTS[name]:
             return False
         shown = self._said.pop(name)
-        said = "The server does not take a seed: the same replies cannot be drawn again."
+        said = "The server does not take a seed, so the replies cannot be reproduced exactly."
         if name != "seed":
             said = (
-                f"The server does not take {name}: it was left out. {shown:g} was asked for, "
-                "which is the protocol's default."
+                f"The server does not accept {name}, so it was left out. Its value was {shown:g}, "
+                "which is the default."
             )
         self.changed += (said,)
         return True
@@ -109,7 +109,7 @@ class Parameters:
             return False
         self._tried.add(other)
         self._said[other] = self._said.pop(name)
-        self.changed += (f"The server takes the token limit as {other}, not as {name}.",)
+        self.changed += (f"The server takes the token limit as {other}, not {name}.",)
         return True
 
 
@@ -123,9 +123,9 @@ def refusal_of(name: str, value: object) -> str:
     option = OPTIONS[name]
     if name in LIMITS:
         names = " nor as ".join(LIMITS)
-        return f"the server takes no token limit ({option} {value}), neither as {names}"
+        return f"the server accepts no token limit ({option} {value}), neither as {names}"
     instead = f"Ask with {option} {DEFAULTS[name]:g}" if name == "temperature" else f"Omit {option}"
     return (
-        f"the server does not take {option} {value}. Without it other replies would be drawn than "
-        f"you asked for. {instead}, or ask another model"
+        f"the server does not accept {option} {value}, and without it the replies would be "
+        f"different. {instead}, or use another model"
     )

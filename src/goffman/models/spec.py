@@ -49,12 +49,14 @@ class Description:
 
     def __str__(self) -> str:
         made = ", ".join(part for part in (self.architecture, self.family) if part)
-        if not made:
-            made = "behind a server" if behind_server(self.name) else "of another package"
         if self.kind == "other":
-            can = "it has no head that goffman can ask"
-            return f"'{self.name}' is a model of another kind ({made}): {can}."
-        return f"'{self.name}' is a {self.kind} model ({made}): {kinds()[self.kind].can}."
+            return f"'{self.name}' ({made}) is not a kind of model that goffman can ask."
+        return f"'{self.name}' is a {_called(self.kind)}: {kinds()[self.kind].can}."
+
+
+def _called(kind: str) -> str:
+    """How a kind is called: masked model, but classifier."""
+    return kind if kind == "classifier" else f"{kind} model"
 
 
 def describe(spec: str, options: LoadOptions | None = None) -> Description:
@@ -109,7 +111,7 @@ def load(
     described = describe(spec, options)
     row = kinds()[kind]
     if described.kind != kind:
-        raise ModelError(f"{described} But {row.doing} needs {row.needed}.")
+        raise ModelError(f"{described} {row.doing.capitalize()} needs {row.needed}.")
     loading = Loading(
         options=options, sampling=sampling or Sampling(), calling=calling or Calling()
     )
@@ -135,7 +137,7 @@ def _explained(row: ModelKind, spec: str) -> Iterator[None]:
         if row.takes is None:
             raise
         raise ModelError(
-            f"'{spec}' cannot be loaded: the package that brings {row.name} models fails with "
+            f"'{spec}' cannot be loaded. The package that provides {row.name} models failed with "
             f"{type(error).__name__}: {error}. Update that package, or report it to its authors."
         ) from error
 

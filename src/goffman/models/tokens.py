@@ -31,12 +31,15 @@ SPACES = ("Ġ", "▁")
 UNBOUNDED = 1_000_000
 """A tokenizer that knows no limit says a number above this."""
 
-REPAIRED = "The tokenizer put a lone space before the mask: repaired, the mask takes the space."
+REPAIRED = "The tokenizer put an extra space before the mask. This was repaired."
 
 ALIKE = ("They are kind.", "They are cold.", "This one sees.")
 """Sentences that differ, of as many words and letters: for a tokenizer without words, the same."""
 
-SAVE = "Save the one it was trained with into its folder: tokenizer.save_pretrained(FOLDER)"
+SAVE = (
+    "Save the tokenizer that the model was trained with into its folder: "
+    "tokenizer.save_pretrained(FOLDER)"
+)
 
 PREFIX = "it is"
 """What a word stands after when it is looked up: any words will do, a space follows."""
@@ -54,8 +57,8 @@ def load_tokenizer(name: str, folder: Path, *, trust_remote_code: bool) -> Any:
     if len(set(map(tuple, read))) < len(ALIKE):
         # transformers makes an empty tokenizer of a folder that holds none.
         raise ModelError(
-            f"The tokenizer of '{name}' reads different sentences as the same: its vocabulary is "
-            f"missing or was not read. {SAVE}"
+            f"The tokenizer of '{name}' reads different sentences as the same. Its vocabulary is "
+            f"missing or could not be read. {SAVE}"
             if _has_vocabulary(folder)
             else _no_tokenizer(name)
         )
@@ -69,7 +72,7 @@ def _has_vocabulary(folder: Path) -> bool:
 
 
 def _no_tokenizer(name: str) -> str:
-    return f"'{name}' holds no tokenizer: no tokenizer.json and no vocabulary. {SAVE}"
+    return f"'{name}' has no tokenizer: no tokenizer.json and no vocabulary. {SAVE}"
 
 
 def _cannot_load(name: str, folder: Path, error: Exception) -> str:
@@ -80,12 +83,12 @@ def _cannot_load(name: str, folder: Path, error: Exception) -> str:
     if not is_protobuf_available() and any(folder.glob("*.model")):
         # transformers would have tiktoken installed, which cannot read it either.
         return (
-            f"The tokenizer of '{name}' is a SentencePiece file, which is read with the package "
+            f"The tokenizer of '{name}' is a SentencePiece file, which needs the package "
             "protobuf. Install it: pip install protobuf"
         )
     return (
-        f"The tokenizer of '{name}' cannot be loaded: {_first_line(error)} Its folder must hold a "
-        "tokenizer.json or the vocabulary of its kind."
+        f"The tokenizer of '{name}' cannot be loaded: {_first_line(error)} The folder needs a "
+        "tokenizer.json or a vocabulary."
     )
 
 
@@ -103,9 +106,8 @@ def _check_bertweet(name: str, tokenizer: Any) -> None:
     if any(len(merge) != 2 for merge in tokenizer.bpe_ranks):
         # transformers saves this file without the counts that it expects when it reads it.
         raise ModelError(
-            f"The file bpe.codes of '{name}' has lost its third column, so words are split into "
-            "single letters. Copy bpe.codes from the model that it was made from, such as "
-            "vinai/bertweet-base."
+            f"The file bpe.codes of '{name}' has no third column, so words are split into single "
+            "letters. Copy bpe.codes from the original model, such as vinai/bertweet-base."
         )
 
 
@@ -120,7 +122,7 @@ class Tokens:
         self._tokenizer = tokenizer
         if tokenizer.mask_token_id is None:
             raise ModelError(
-                f"The tokenizer of '{name}' has no mask token, so it cannot fill a mask."
+                f"The tokenizer of '{name}' has no mask token, so the model cannot fill in blanks."
             )
         self.mask_id: int = tokenizer.mask_token_id
         self.pad_id: int = tokenizer.pad_token_id or 0
@@ -136,9 +138,9 @@ class Tokens:
             self._strip_before_mask()
             if self._stray():
                 raise ModelError(
-                    f"The tokenizer of '{self.name}' puts a lone space before its mask token "
-                    f"{self._tokenizer.mask_token}, which the model was not trained with, and it "
-                    "cannot be repaired. Set lstrip on the mask token in tokenizer_config.json."
+                    f"The tokenizer of '{self.name}' puts an extra space before its mask token "
+                    f"{self._tokenizer.mask_token}, which the model was not trained with. Set "
+                    "lstrip on the mask token in tokenizer_config.json."
                 )
             self.notes += (REPAIRED,)
 
@@ -257,8 +259,8 @@ def check_length(name: str, text: str, *, length: int, limit: int | None) -> Non
     """Nothing, or the error that a text has more tokens than the model has positions."""
     if limit is not None and length > limit:
         raise ModelError(
-            f"A text has {length} tokens, '{name}' reads at most {limit}: \"{_short(text)}\". "
-            "Shorten it; nothing is cut off silently."
+            f"A text has {length} tokens, but '{name}' reads at most {limit}: \"{_short(text)}\". "
+            "Shorten it."
         )
 
 

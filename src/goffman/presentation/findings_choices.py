@@ -16,7 +16,7 @@ from goffman.presentation.findings_presented import (
     style_said,
 )
 from goffman.presentation.findings_rarity import in_turn, rarity
-from goffman.presentation.numbers import number
+from goffman.presentation.numbers import ends, number
 from goffman.presentation.shown import plain
 from goffman.presentation.variance import variance_said
 
@@ -61,7 +61,28 @@ def _bounds(section: Section, model: str) -> Iterator[str]:
         f"{plain(group)} {section.noun.many}"
         for group in groups
     ]
+    first, second = groups
+    least = ends_of[first, "lowest"] - ends_of[second, "highest"]
+    most = ends_of[first, "highest"] - ends_of[second, "lowest"]
     yield (
         "Whatever the model would have answered where it did not, its mean code lies from "
-        f"{' and from '.join(said)}."
+        f"{' and from '.join(said)}, so the difference lies from {ends(least, most)}"
+        f"{_with_those_left_out(section, model)}."
     )
+
+
+def _with_those_left_out(section: Section, model: str) -> str:
+    """That these bounds are over all conditions, where the difference above is not."""
+    rows = of_model(section.contrasts("groups"), model).filter(pl.col("left_out") > 0)
+    for row in rows.iter_rows(named=True):
+        of_all = of_model(section.rows("condition", "lowest"), model)
+        counts = [
+            f"{of_all.filter(pl.col('group') == row[side]).height - row[f'n_{side}']} "
+            f"{plain(row[side])}"
+            for side in ("first", "second")
+        ]
+        return (
+            f". These bounds include the {section.noun.many} that are left out of the tested "
+            f"difference ({' and '.join(counts)})"
+        )
+    return ""

@@ -137,8 +137,8 @@ def plain(id_: str) -> str:
 
 
 def blanked(text: str) -> str:
-    """A prompt's text with a blank for its mask."""
-    return printable(text).replace(MASK, BLANK)
+    """A prompt's text with a blank for its mask; its lines stay lines."""
+    return "\n".join(map(printable, text.split("\n"))).replace(MASK, BLANK)
 
 
 def short_names(models: Iterable[str]) -> dict[str, str]:

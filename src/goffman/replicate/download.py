@@ -30,7 +30,7 @@ AT_ONCE = 4
 
 _DATA = Path(__file__).parent / "data"
 _SECONDS = 30.0
-_AGAIN = "Run the same command again to resume. Or give a copy with --data."
+_AGAIN = "To resume, run the same command again. Or give a copy with --data."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,7 +116,7 @@ def download(
             if not isinstance(error, DownloadError):
                 raise
             there = sum(file.is_in(folder) for file in files)
-            kept = f"{there:,} of {len(files):,} files are in {folder}."
+            kept = f"{there:,} of {len(files):,} files are already in {folder}."
             raise DownloadError(f"{error} {kept} {_AGAIN}") from error.__cause__
     return len(missing)
 
@@ -127,9 +127,9 @@ def _fetch(file: PublishedFile, *, folder: Path, base: str) -> None:
     found = hashlib.sha256(content).hexdigest()
     if found != file.sha256:
         raise DownloadError(
-            f"{file.study}/{file.path} came with the sha256 {found[:16]}… and {len(content):,} "
-            f"bytes, not {file.sha256[:16]}… and {file.size:,}: it is not the file that the "
-            "authors published, and nothing of it was kept."
+            f"{file.study}/{file.path} is not the file that the authors published: it has the "
+            f"sha256 {found[:16]}… and {len(content):,} bytes, not {file.sha256[:16]}… and "
+            f"{file.size:,}. It was not kept."
         )
     path = folder / file.study / file.path
     try:
@@ -153,7 +153,10 @@ def _content(file: PublishedFile, base: str) -> bytes:
 
 
 def _get(address: str, file: PublishedFile) -> bytes:
-    cut = f"The connection was cut while {file.study}/{file.path} came; nothing of it was kept."
+    cut = (
+        f"The connection broke during the download of {file.study}/{file.path}. The file was not "
+        "kept."
+    )
     try:
         with urllib.request.urlopen(address, timeout=_SECONDS) as answer:  # noqa: S310
             content: bytes = answer.read()
@@ -161,7 +164,7 @@ def _get(address: str, file: PublishedFile) -> bytes:
         raise
     except urllib.error.URLError as error:
         host = address.split("/")[2]
-        message = f"{host} cannot be reached ({error.reason}). Is there a network?"
+        message = f"{host} cannot be reached ({error.reason}). Check your internet connection."
         raise DownloadError(message) from error
     except (http.client.HTTPException, OSError) as error:
         raise DownloadError(cut) from error

@@ -43,12 +43,12 @@ def study_folder(folder: Path, study: str) -> Path:
         return folder
     if own:
         raise PublishedError(
-            f"{folder} holds the files of {own}, not those of {study}. Give {own} as the study, or "
-            f"use --data with the folder above {study}."
+            f"{folder} has the files of {own}, not those of {study}. Give {own} as the study, or "
+            f"give the folder above {study} with --data."
         )
     raise PublishedError(
-        f"The published files of {study} were not found in {found}. Download them with "
-        "--download, or give the folder of a copy with --data."
+        f"The authors' files of {study} were not found, neither in {folder} nor in {found}. "
+        "Download them with --download, or give their folder with --data."
     )
 
 
@@ -194,6 +194,6 @@ def numbers(frame: pl.DataFrame, column: str, path: Path) -> pl.DataFrame:
 
 def _missing(path: Path) -> PublishedError:
     return PublishedError(
-        f"{path} is missing. Fetch the authors' files with --download, or give the folder of a "
-        "whole copy with --data."
+        f"{path} is missing. Download the authors' files with --download, or give a complete copy "
+        "with --data."
     )

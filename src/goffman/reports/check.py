@@ -145,10 +145,10 @@ def parse(text: str) -> Condition:
         raise _fault(text, f"'{before}' after the bracket is not a field, such as .low")
     parts = tail.split(".")
     if not all(re.fullmatch(r"[\w-]+", part) for part in parts):
-        raise _fault(text, f"'{tail}' is not a name: words with dots between them")
+        raise _fault(text, f"'{tail}' is not a name such as social-distance.gap")
     field = parts.pop() if parts[-1] in FIELDS and len(parts) > 1 else "value"
     if "verdict" in compared and field != "value":
-        raise _fault(text, f".{field} has no verdict: name the estimate alone")
+        raise _fault(text, f"only a name alone has a verdict, so leave out .{field}")
     change = parts[-1] == "change" and len(parts) > 1
     path = ".".join(parts[:-1] if change else parts)
     return Condition(
@@ -163,11 +163,15 @@ def parse(text: str) -> Condition:
 
 def _compared(text: str, rest: str) -> tuple[str, dict[str, Any]]:
     """What stands before the comparison; the comparison, and its limit or verdict."""
+    if wrong := re.search(r"=[<>]|(?<![<>])==?", rest):
+        meant = {"=>": ">=", "=<": "<="}.get(wrong.group())
+        hint = f" Did you mean '{meant}'?" if meant else " Allowed: >, >=, <, <=, is, is not."
+        raise _fault(text, f"'{wrong.group()}' is not a comparison", hint=hint)
     if found := re.search(r"[<>]=?", rest):
         before, after = rest[: found.start()].strip(), rest[found.end() :].strip()
         if not _NUMBER.fullmatch(after):
-            wrong = f"'{after}' after {found.group()} is not a number"
-            raise _fault(text, wrong if after else f"a number is missing after {found.group()}")
+            fault = f"'{after}' after {found.group()} is not a number"
+            raise _fault(text, fault if after else f"there is no number after {found.group()}")
         if math.isinf(float(after)):
             raise _fault(text, f"{after} is too large a number")
         return before, {"comparison": found.group(), "limit": float(after)}
@@ -177,12 +181,11 @@ def _compared(text: str, rest: str) -> tuple[str, dict[str, Any]]:
             hint = did_you_mean(word, VERDICTS)
             raise _fault(
                 text,
-                f"'{word}' is not a verdict (after “{comparison}”, use {', '.join(VERDICTS[:-1])} "
-                f"or {VERDICTS[-1]})",
+                f"'{word}' is not a verdict ({', '.join(VERDICTS[:-1])} or {VERDICTS[-1]})",
                 hint=hint,
             )
         return said["before"] or "", {"comparison": comparison, "verdict": word}
-    raise _fault(text, "it has no comparison; allowed: >, >=, <, <=, is, is not")
+    raise _fault(text, "it has no comparison (>, >=, <, <=, is or is not)")
 
 
 def _bracket(text: str) -> tuple[str, str | None, str]:
@@ -198,7 +201,9 @@ def _bracket(text: str) -> tuple[str, str | None, str]:
 
 
 def _fault(text: str, what: str, *, hint: str = "") -> InputError:
-    return InputError(f"--fail-if '{text}' cannot be read: {what}.{hint} Write it like {EXAMPLES}.")
+    return InputError(
+        f"--fail-if '{text}' cannot be used: {what}.{hint} Write a rule like {EXAMPLES}."
+    )
 
 
 def gate(
@@ -212,8 +217,8 @@ def gate(
     for condition in conditions:
         if condition.change and changes is None:
             raise InputError(
-                f"--fail-if '{condition.text}' is about a change: give the run to compare with, "
-                "--baseline RUN."
+                f"--fail-if '{condition.text}' is about a change. Give the run to compare with: "
+                "--baseline RUN"
             )
         known = (changes or ()) if condition.change else estimates
         outcomes += [_try(condition, one) for one in _meant(condition, known)]
@@ -234,8 +239,8 @@ def _meant(condition: Condition, known: Sequence[Named]) -> list[Named]:
         allowed = sorted({inside for one in of_path for inside in _insides(one)})
         raise InputError(
             f"--fail-if '{condition.text}': this run has no {condition.path} for "
-            f"'{condition.whose}'. Allowed in the bracket: {_some(allowed)}."
-            f"{did_you_mean(condition.whose, allowed)}"
+            f"'{condition.whose}'.{did_you_mean(condition.whose, allowed)} In the brackets you can "
+            f"use: {_some(allowed)}."
         )
     return meant
 
@@ -253,18 +258,16 @@ def _insides(one: Named) -> list[str]:
 
 
 def _unknown(condition: Condition, known: Sequence[Named]) -> InputError:
-    # Those of the instrument first, and the hundred conditions last.
-    near = condition.path.partition(".")[0]
-    paths = sorted(
-        dict.fromkeys(one.path for one in known),
-        key=lambda path: (not path.startswith(f"{near}."), ".above-" in path),
-    )
-    of = "change" if condition.change else "estimate"
+    if not known:
+        none = "there are no estimates, because too few prompts were asked"
+        if condition.change:
+            none = "there are no changes, because the two runs have too few prompts in common"
+        return InputError(f"--fail-if '{condition.text}' cannot be decided: {none}.")
+    what = "change" if condition.change else "estimate"
+    near = did_you_mean(condition.path, [*(one.path for one in known), *map(_short, known)])
     return InputError(
-        f"--fail-if '{condition.text}': this run has no {of} '{condition.path}'."
-        f"{did_you_mean(condition.path, [*paths, *map(_short, known)])} "
-        f"Allowed: {_some(paths) or 'none'}. You can append one of these fields, for example .p: "
-        f"{', '.join(FIELDS)}."
+        f"--fail-if '{condition.text}': this run has no {what} '{condition.path}'.{near} To see "
+        "every name, give --list instead of --fail-if."
     )
 
 

@@ -11,6 +11,7 @@ from goffman.runs.mixing import REMARKS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from pathlib import Path
 
     from goffman.reports.run import MeasuredRun
     from goffman.runs.entries import Lexicons
@@ -18,6 +19,13 @@ if TYPE_CHECKING:
 HARMLESS = ("settings: targets", "controls")
 """Further words whose probability was kept: no measure's top k depends on them. And controls, which
 are in no number that is compared."""
+
+
+PROMPTS = {"prompts", "prompts_sha256"}
+"""What says which prompts were asked: one clause for both."""
+
+CHECKSUMS = {"digest": "files of the instrument"}
+"""What a checksum is of: the two numbers themselves would tell nobody anything."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,15 +43,28 @@ def verdict(
 ) -> Verdict:
     """Whether the answers of two models to an instrument may be compared."""
     here, there = (_flat(run.manifest.instruments[instrument].entry()) for run in (first, second))
-    refusals: list[str] = []
-    for name in {**here, **there}:
-        if here.get(name) == there.get(name) or name.startswith(HARMLESS):
-            continue
-        said = f"{name.replace('_', ' ')} is {_shown(here.get(name))} in {first.folder} and "
-        said += f"{_shown(there.get(name))} in {second.folder}"
-        refusals.append(said)
+    differing = {
+        name: (here.get(name), there.get(name))
+        for name in {**here, **there}
+        if here.get(name) != there.get(name) and not name.startswith(HARMLESS)
+    }
     marks = tuple(_marks(first, second, instrument, models=models))
-    return Verdict(refusals=tuple(refusals), marks=marks)
+    refusals = tuple(_refusals(differing, first.folder, second.folder))
+    return Verdict(refusals=refusals, marks=marks)
+
+
+def _refusals(differing: dict[str, tuple[Any, Any]], first: Path, second: Path) -> Iterator[str]:
+    """What differs in how two runs were asked, each in a clause."""
+    if PROMPTS & {*differing}:
+        counts = differing.get("prompts")
+        numbers = f" ({counts[0]:,} in {first}, {counts[1]:,} in {second})" if counts else ""
+        yield f"the runs asked different prompts{numbers}"
+    for name, (here, there) in differing.items():
+        if name in CHECKSUMS:
+            yield f"the runs have different {CHECKSUMS[name]}"
+        elif name not in PROMPTS:
+            called = name.replace("_", " ")
+            yield f"{called} differs ({_shown(here)} in {first}, {_shown(there)} in {second})"
 
 
 def _marks(
@@ -56,7 +77,7 @@ def _marks(
         yield (
             f"{models[0]} ran in {precisions[0]} in {first.folder}, but "
             f"{'' if models[0] == models[1] else f'{models[1]} ran '}in {precisions[1]} in "
-            f"{second.folder}, so part of the difference may come from rounding"
+            f"{second.folder}, so part of the difference may be due to rounding"
         )
     measure = measure_from(first.manifest.instruments[instrument].measured)
     words = measure.words if measure else None
@@ -64,15 +85,16 @@ def _marks(
         parsers = [str(run.manifest.lexicons.parser) for run in runs]
         if parsers[0] != parsers[1]:
             yield (
-                f"the parser {parsers[0]} read the replies in {first.folder}, but {parsers[1]} "
-                f"did in {second.folder}, so part of the difference may come from the parser"
+                f"replies were read by different rules (--parser): {parsers[0]} in "
+                f"{first.folder}, {parsers[1]} in {second.folder}. Part of the difference may be "
+                "due to this"
             )
     elif words:
         lexicons = [_files(run.manifest.lexicons, words) for run in runs]
         if lexicons[0] != lexicons[1]:
             yield (
-                f"the {words} of words come from {lexicons[0]} in {first.folder}, but from "
-                f"{lexicons[1]} in {second.folder}, so part of the difference may come from that"
+                f"words were rated differently: by {lexicons[0]} in {first.folder}, by "
+                f"{lexicons[1]} in {second.folder}. Part of the difference may be due to this"
             )
     versions = [_versions(run) for run in runs]
     if versions[0] != versions[1]:

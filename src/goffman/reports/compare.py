@@ -75,7 +75,7 @@ def compare(
     told what only one run has. RunError where nothing can be compared, with every reason.
     """
     if len(runs) < 2:
-        raise InputError(f"Only {len(runs)} run was given. A comparison needs two or more.")
+        raise InputError(f"You gave {len(runs)} run. Give two or more to compare.")
     reference, *further = runs
     chosen = [_chosen(model, reference, further) for model in models]
     found: list[Comparison] = []
@@ -257,8 +257,8 @@ def _chosen(given: str, reference: MeasuredRun, further: Sequence[MeasuredRun]) 
     for one, models, who in sides:
         if one not in models:
             raise InputError(
-                f"--model names '{one}', but {who} no scores for it. Allowed: {', '.join(models)}."
-                f"{did_you_mean(one, models)}"
+                f"--model is '{one}', but {who} no scores for it.{did_you_mean(one, models)} "
+                f"Allowed: {', '.join(models)}."
             )
     return pair
 
@@ -282,8 +282,8 @@ def _unmatched(reference: MeasuredRun, run: MeasuredRun, instrument: str) -> str
     here, there = answered(reference, instrument), answered(run, instrument)
     return (
         f"{instrument}: {reference.folder} ({', '.join(here)}) and {run.folder} "
-        f"({', '.join(there)}) have no model with the same name. Say which two to compare: "
-        f"--model '{here[0]}={there[0]}'."
+        f"({', '.join(there)}) have no model in common. Say which two to compare: --model "
+        f"'{here[0]}={there[0]}'"
     )
 
 

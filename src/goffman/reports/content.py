@@ -198,6 +198,13 @@ def contrast_rows(section: Section) -> list[dict[str, Any]]:
     return tables
 
 
+def told_before(section: Section) -> str:
+    """The system prompt that stands before every prompt; empty: there is none."""
+    if "system" not in section.prompts.columns:
+        return ""
+    return " / ".join(printable(one) for one in section.prompts["system"].drop_nulls().unique())
+
+
 def reliability_shown(section: Section) -> list[dict[str, str]]:
     """Of each model and group how reliable the scale is, all items together."""
     listed = []

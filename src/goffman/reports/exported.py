@@ -24,12 +24,11 @@ def the_model(run: MeasuredRun, given: str | None) -> str:
         raise InputError(f"{run.folder} has no scores for any model.")
     if given is None:
         raise InputError(
-            f"{run.folder} has scores for {len(models)} models, but an export covers one. Choose "
-            f"it with --model: {', '.join(models)}."
+            f"{run.folder} has {len(models)} models. Choose one with --model: {', '.join(models)}."
         )
     raise InputError(
-        f"--model is '{given}', but {run.folder} has no scores for it. Allowed: "
-        f"{', '.join(models)}.{did_you_mean(given, models)}"
+        f"--model is '{given}', but {run.folder} has no scores for "
+        f"it.{did_you_mean(given, models)} Allowed: {', '.join(models)}."
     )
 
 

@@ -20,7 +20,13 @@ from goffman.presentation.numbers import number
 from goffman.presentation.palette import config
 from goffman.presentation.ratings import change_rows
 from goffman.reports.anchored import anchors_shown
-from goffman.reports.content import about_run, contrast_rows, examples, reliability_shown
+from goffman.reports.content import (
+    about_run,
+    contrast_rows,
+    examples,
+    reliability_shown,
+    told_before,
+)
 from goffman.reports.figures_anchors import PART
 from goffman.reports.images import sizes
 from goffman.reports.limits import GENERAL
@@ -115,6 +121,7 @@ def _section(section: Section, drawn: Drawn) -> dict[str, Any]:
         "controls": list(competence_said(section)),
         "rows": list(of_section(section)),
         "examples": examples(section),
+        "system": told_before(section),
         "contrasts": contrast_rows(section),
         "ratings": section.ratings,
         "changes": change_rows(section),

@@ -14,7 +14,7 @@ from goffman.anchor_points import ANCHOR_POINTS
 from goffman.beside import ANCHORS_FILE, POINTS_FILE
 from goffman.by_ratings import COMPARED
 from goffman.correlations import Correlation, correlations
-from goffman.errors import RunError
+from goffman.errors import RunError, no_run
 from goffman.presentation.anchored import AnchoredModel, anchored_models
 from goffman.robustness import ROBUSTNESS_FILE
 from goffman.runs.files import Folder
@@ -95,9 +95,7 @@ def read_run(folder: Path) -> MeasuredRun:
     """The run in the folder; RunError where there is none, or where it is not measured yet."""
     manifest = read_manifest(folder)
     if manifest is None:
-        raise RunError(
-            f"There is no run in '{folder}': it has no manifest.json. Make one with goffman audit."
-        )
+        raise RunError(no_run(folder))
     compared = None
     if COMPARED in manifest.tables:
         compared = _read(folder, COMPARED, RATINGS_COMPARED, manifest=manifest)
@@ -130,15 +128,16 @@ def _read(
     """The table; RunError where it is missing, damaged or of another form."""
     path = folder / name
     again = (
-        "Run the goffman audit command that made this run again. It rewrites the file and asks no "
-        "model again."
+        "Run the goffman audit command of this run again. It writes the file again and asks no "
+        "model."
     )
     content = Folder(folder).read(name)
     if content is None:
-        raise RunError(f"{path} is missing: the run has not been measured yet. {again}")
+        raise RunError(f"{path} is missing, because the run has not been measured yet. {again}")
     if not manifest.knows(name, content):
         raise RunError(
-            f"{path} was damaged or edited, or goffman was stopped while it wrote the file. {again}"
+            f"{path} was damaged or changed, or goffman was stopped while it wrote the file. "
+            f"{again}"
         )
     try:
         frame = pl.read_parquet(io.BytesIO(content))

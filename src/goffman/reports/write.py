@@ -69,7 +69,7 @@ def _words(manifest: Manifest) -> tuple[Words | None, Sequence[str]]:
     try:
         return words_of(manifest), []
     except RunError as error:
-        why = "the report shows no ratings of words; the scores are unchanged"
+        why = "the report does not show ratings of words. The scores are unchanged"
         return None, [f"{error} So {why}."]
 
 

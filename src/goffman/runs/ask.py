@@ -40,9 +40,8 @@ if TYPE_CHECKING:
     from goffman.models.base import Classifies, Continues, Fills, Scores
 
 OTHERS = (
-    "stored parts that are not this model's answers to what is asked now, and were asked again: "
-    "{}. They came from another run or an earlier goffman, or another version of the tokenizers "
-    "package splits words otherwise."
+    "Stored files that were not this model's answers to these prompts, and were asked again: {}. "
+    "They come from another run, an earlier goffman or another version of the tokenizers package."
 )
 
 
@@ -227,8 +226,8 @@ def _ask_batch(job: Job, voice: Voice, plan: Plan, batch: Sequence[int]) -> Any:
         longest = len(plan.sentences[batch[0]])
         message = (
             f"{voice.name} failed on {len(batch)} sentences of up to {longest} tokens of "
-            f"{job.instrument}: {str(error).strip().splitlines()[0]} Everything answered so far "
-            "is kept; run the same command again to resume."
+            f"{job.instrument}: {str(error).strip().splitlines()[0]} All answers so far are kept. "
+            "To resume, run the same command again."
         )
         raise AskingError(message) from error
 

@@ -41,8 +41,8 @@ PART = (1, 0)
 """The one part that is made from the journal."""
 
 OTHERS = (
-    "replies in the journal that were not used: {}. Another model gave them, or this one when it "
-    "was asked in another way, or an earlier goffman, which did not note who did."
+    "Stored replies that were not used: {}. They come from another model, from other settings or "
+    "from an earlier goffman."
 )
 
 
@@ -190,8 +190,9 @@ def _ask_rest(job: ChatJob, model: Chats, replies: Replies) -> _Found:
         hearing.watch(last=True)
     if hearing.heard != len(turns):
         raise AskingError(
-            f"{model.identity.name} answered {hearing.heard:,} of {len(turns):,} questions of "
-            f"{job.instrument} and ended. They are kept: run the same command again to resume."
+            f"{model.identity.name} answered only {hearing.heard:,} of {len(turns):,} prompts of "
+            f"{job.instrument}. All answers so far are kept. To resume, run the same command "
+            "again."
         )
     return replace(found, asked_now=len(turns))
 

@@ -100,14 +100,14 @@ def check_place(folder: Path) -> None:
     """Nothing, or RunError where a run in this folder would be among somebody's files."""
     # os.path, which says no to names that no system allows, where Path fails.
     if os.path.exists(folder) and not os.path.isdir(folder):  # noqa: PTH110, PTH112
-        raise RunError(f"{folder} is not a folder. Give a folder with --output.")
+        raise RunError(f"{folder} is a file, not a folder. Give a folder with --output.")
     names = Folder(folder).names()
     others = [name for name in names if name not in RUN_NAMES and not name.startswith(".")]
     if others and "manifest.json" not in names:
         shown = ", ".join(others[:3]) + (" …" if len(others) > 3 else "")
         raise RunError(
-            f"{folder} holds other files ({shown}) and no run. Give an empty or a new folder with "
-            "--output."
+            f"{folder} contains other files ({shown}) and no run. Give an empty or new folder "
+            "with --output."
         )
 
 
@@ -121,7 +121,8 @@ def open_run(folder: Path, *, seed: int = 0) -> Iterator[Run]:
         if error.errno in (errno.EEXIST, errno.ENAMETOOLONG):
             Folder(folder).names()
         message = (
-            f"The folder {folder} cannot be made: {error.strerror}. Give another one with --output."
+            f"The folder {folder} cannot be created: {error.strerror}. Give another one with "
+            "--output."
         )
         raise RunError(message) from error
     with locked(folder):
@@ -182,13 +183,13 @@ def _read_prompts(run: Path, manifest: Manifest | None) -> pl.DataFrame:
     try:
         table = _table_in(content)
     except ValueError as error:
-        raise RunError(f"{run / PROMPTS} does not hold prompts: {error}. {_again()}") from error
+        raise RunError(f"{run / PROMPTS} contains no prompts: {error}. {_again()}") from error
     counts = dict(table.group_by("instrument").len().rows())
     answered = {name for of_model in manifest.answers.values() for name in of_model}
     for name in sorted(answered & {*manifest.instruments}):
         if counts.get(name, 0) != manifest.instruments[name].asked:
             again = _again(f" with --instrument {name}")
-            raise RunError(f"{run / PROMPTS} does not hold the prompts of {name}. {again}")
+            raise RunError(f"{run / PROMPTS} does not have the prompts of {name}. {again}")
     controlled = [name for name, entry in manifest.instruments.items() if entry.controls]
     of_control = (pl.col("condition") == CONTROL) & (pl.col("group") == CONTROL)
     return table.with_columns(is_control=of_control & pl.col("instrument").is_in(controlled))
@@ -211,6 +212,6 @@ def _table_in(content: bytes) -> pl.DataFrame:
 
 def _again(how: str = "") -> str:
     return (
-        f"Run the goffman audit command that made this run again{how}. It rewrites the file and "
-        "asks no model again."
+        f"Run the goffman audit command of this run again{how}. It writes the file again and asks "
+        "no model."
     )

@@ -61,7 +61,7 @@ def forecast(questions: Questions, sampling: Sampling) -> Forecast:
 
 def forecast_text(found: Forecast, prices: Prices | None) -> str:
     """The forecast as a sentence."""
-    there = f" ({found.there:,} replies are there)" if found.there else ""
+    there = f" ({found.there:,} replies are already there)" if found.there else ""
     requests = "1 request" if found.requests == 1 else f"{found.requests:,} requests"
     text = (
         f"{requests}{there}, about {found.question_tokens:,} tokens sent and at most "
@@ -70,4 +70,4 @@ def forecast_text(found: Forecast, prices: Prices | None) -> str:
     if prices is None:
         return f"{text}."
     least, most = found.cost(prices)
-    return f"{text}; it will cost about {least:,.2f} for the questions, at most {most:,.2f} in all."
+    return f"{text}. Estimated cost: {least:,.2f} for the prompts, at most {most:,.2f} in all."

@@ -54,7 +54,8 @@ class Hearing:
         """The reply is kept; AskingError where it must not be, or cannot."""
         if not self._open[position]:
             raise AskingError(
-                f"{self._model} answered one question twice: this is a fault of ours."
+                f"{self._model} answered one question twice. This is a bug in goffman; please "
+                "report it."
             )
         self._check_who(reply)
         # Models on this machine reason in their text.
@@ -71,10 +72,9 @@ class Hearing:
         self._served_by = self._served_by or reply.served_by
         if reply.served_by not in {None, self._served_by}:
             raise AskingError(
-                f"{self._model}: the server now answers as '{reply.served_by}', and earlier in "
-                f"this run as '{self._served_by}': the answers of two models are never mixed under "
-                "one name. Give "
-                "another folder with --output, or have the earlier one served again."
+                f"{self._model}: the server now answers as '{reply.served_by}', but earlier in "
+                f"this run as '{self._served_by}'. goffman never mixes the answers of two models. "
+                "Give another folder with --output, or start the earlier model again."
             )
 
     def watch(self, *, last: bool = False) -> None:

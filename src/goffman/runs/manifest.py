@@ -117,8 +117,8 @@ def read_manifest(run: Path) -> Manifest | None:
     if text is None:
         if (Folder(run) / "answers").names():
             message = (
-                f"{run} holds answers but no manifest.json, so it is unknown which model gave "
-                "them. Put the file back, or give another folder with --output."
+                f"{run} has answers but no manifest.json, so it is unknown which model gave them. "
+                "Put the file back, or give another folder with --output."
             )
             raise RunError(message)
         return None
@@ -127,7 +127,8 @@ def read_manifest(run: Path) -> Manifest | None:
         if content["format"] != FORMAT:
             message = (
                 f"{path} has format {content['format']}, but this version of goffman reads format "
-                f"{FORMAT}. Use the version that wrote it, or give another folder with --output."
+                f"{FORMAT}. Use the version of goffman that wrote it, or give another folder with "
+                "--output."
             )
             raise RunError(message)
         return _manifest(content)
@@ -301,10 +302,10 @@ def _with_trials(
     answered = [model for model, answers in manifest.answers.items() if name in answers]
     if others := [model for model in answered if model not in models]:
         raise RunError(
-            f"{run} also holds {manifest.instruments[name].trials} trials of {name} by "
-            f"{', '.join(others)}, and all models of a run must have the same number of trials. "
-            f"Name these models too, so that all get {record.trials} trials, or give another "
-            "folder with --output."
+            f"{run} already has {manifest.instruments[name].trials} trials of {name} by "
+            f"{', '.join(others)}. All models of a run must have the same number of trials. Name "
+            f"these models too, so that all get {record.trials} trials, or give another folder "
+            "with --output."
         )
     for model in answered:
         entry = begun("replies", manifest.answers[model][name])

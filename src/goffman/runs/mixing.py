@@ -43,14 +43,14 @@ def refuse_mixing(
     if not differing:
         return
     if isinstance(there, Model):
-        what = f"answers of '{name}', loaded or asked in another way"
+        what = f"answers of '{name}' with other settings"
     elif "prompts_sha256" in differing:
         what = f"answers to other prompts of {name}"
     else:
-        what = f"answers to {name}, asked in another way"
+        what = f"answers to {name} with other settings"
     raise RunError(
-        f"{run} already holds {what} ({'; '.join(_said(differing))}). A run never mixes the two. "
-        "Give another folder with --output, or use the options of that run."
+        f"{run} already has {what} ({'; '.join(_said(differing))}). These cannot be mixed. Give "
+        "another folder with --output, or use the same options as before."
     )
 
 
@@ -61,9 +61,9 @@ def _said(differing: Mapping[str, tuple[Any, Any]]) -> Iterator[str]:
             continue
         name = key.replace("_", " ")
         if key in _COUNTED:
-            yield f"{there or 0:,} {name} there, {here or 0:,} here"
+            yield f"{there or 0:,} {name} before, {here or 0:,} now"
         else:
-            yield _OTHER.get(key) or f"{name}: {_shown(there)} there, {_shown(here)} here"
+            yield _OTHER.get(key) or f"{name}: {_shown(there)} before, {_shown(here)} now"
 
 
 def _flat(entry: Entry) -> dict[str, Any]:

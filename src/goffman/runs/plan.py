@@ -75,8 +75,8 @@ def settings_of(
         raise InputError(message)
     if settings.depth > 1 and settings.top_k < settings.width:
         message = (
-            f"{instrument.id}: --top-k is {settings.top_k}, but the {settings.width} most probable "
-            f"words are put back at each mask. Give --top-k {settings.width} or more."
+            f"{instrument.id}: --top-k is {settings.top_k}, but each step needs the "
+            f"{settings.width} most probable words. Give --top-k {settings.width} or more."
         )
         raise InputError(message)
     return settings

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from goffman.errors import RunError
+from goffman.errors import RunError, no_run
 from goffman.runs.manifest import read_manifest
 from goffman.runs.store import answers_folder, columns_of, read_parts, sound_parts
 from goffman.tables import schema
@@ -30,9 +30,7 @@ def read_answers(
     """
     manifest = read_manifest(run)
     if manifest is None:
-        raise RunError(
-            f"There is no run in '{run}': it has no manifest.json. Make one with goffman audit."
-        )
+        raise RunError(no_run(run))
     frames = [pl.DataFrame(schema=schema(columns_of(table)))]
     for name in sorted(manifest.models):
         for asked in sorted(manifest.answers.get(name, {})):
@@ -51,16 +49,16 @@ def _check(shelf: Shelf, entry: Answered, *, model: str, instrument: str) -> Non
     """RunError where the parts on disk are not those that the manifest knows."""
     found = len(shelf.parts)
     if found != entry.parts:
-        parts = entry.parts or "a yet unknown number of"
-        what = f"holds {found} of {parts} parts{_unsound(shelf)}, so that"
+        parts = entry.parts or "an unknown number of"
+        what = f"has {found} of {parts} parts{_unsound(shelf)}"
     # An earlier goffman did not note which parts there are.
     elif (entry.sha256 or shelf.sha256) != shelf.sha256:
-        what = "holds other parts than were written when all was answered:"
+        what = "does not have the parts that were written"
     else:
         return
     raise RunError(
-        f"{shelf.folder.path} {what} answers of {model} to {instrument} are missing. Give the "
-        f"run's goffman audit command with {model} again: it asks what is missing."
+        f"{shelf.folder.path} {what}, so answers of {model} to {instrument} are missing. Run the "
+        f"goffman audit command with {model} again: it asks only what is missing."
     )
 
 

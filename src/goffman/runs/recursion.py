@@ -36,8 +36,8 @@ def roots(prompts: Iterable[Prompt]) -> list[Node]:
         if nodes.setdefault(prompt.id, node) is not node:
             message = (
                 f"Two prompts of {prompt.instrument} are identical: item '{prompt.item}', "
-                f"condition '{prompt.condition}', \"{prompt.text}\". Each can be asked once: "
-                "leave one of them out of the instrument."
+                f"condition '{prompt.condition}', \"{prompt.text}\". Remove one of them from the "
+                "instrument."
             )
             raise InputError(message)
     return [nodes[prompt_id] for prompt_id in sorted(nodes)]

@@ -31,37 +31,37 @@ def remarks_on(
     total = f"of {replies.height:,}"
     cut = replies.filter(pl.col("finish_reason") == LIMIT).height
     if cut:
-        yield f"{cut:,} {total} replies were cut at --max-tokens."
+        yield f"{cut:,} {total} replies were cut off at the token limit (--max-tokens)."
     reasoned = replies.filter(pl.col("reasoning").is_not_null())
     if reasoned.height:
         inside = reasoned.filter(pl.col("finish_reason") == LIMIT, _blank()).height
-        also = f"; {inside:,} were cut inside it" if inside else ""
+        also = f"; {inside:,} were cut off before the answer" if inside else ""
         yield (
-            f"{reasoned.height:,} {total} replies came with reasoning, which is stored apart and "
-            f"not read as an answer{also}."
+            f"{reasoned.height:,} {total} replies came with reasoning, which is stored separately "
+            f"and not read as an answer{also}."
         )
     none = replies["text"].null_count()
     if none:
-        yield f"{none:,} {total} questions got a reply without text."
+        yield f"{none:,} {total} prompts got a reply without text."
     empty = int((replies["text"].str.strip_chars() == "").sum())
     if empty:
         yield f"{empty:,} {total} replies are empty."
     echoes = echo_count(replies, {prompt.id: prompt.text for prompt in prompts})
     if echoes >= ECHOES * replies.height and cut >= CUTS * replies.height > 0:
         yield (
-            f"{echoes:,} {total} replies repeat the prompt, and {cut:,} were cut. A base model "
-            "behind a made-up chat template replies like this. Check that the server has a chat "
-            "model with its own template; otherwise these numbers mean nothing."
+            f"{echoes:,} {total} replies repeat the prompt, and {cut:,} were cut off. This "
+            "happens if the server runs a model that was not trained to chat. Then these numbers "
+            "mean nothing. Check that it has a chat model with its own chat template."
         )
     prints = replies["fingerprint"].drop_nulls().n_unique()
     if prints > 1:
-        yield f"The server changed while it was asked: it gave {prints} fingerprints of itself."
+        yield f"The server changed during the run: it sent {prints} different fingerprints."
 
 
 def _on_server(answered: Answered, asked_as: str | None) -> Iterator[str]:
     for name in answered.served_by or ():
         if asked_as not in {None, name}:
-            yield f"The server answered as '{name}'; '{asked_as}' was asked for."
+            yield f"You asked for '{asked_as}', but the server answered as '{name}'."
     yield from answered.changed or ()
     if answered.timeouts:
         many = (

@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import polars as pl
 
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from goffman.choice_items import Option
     from goffman.records import Prompt
     from goffman.runs.folder import Run
+
+Rivals: TypeAlias = Sequence[tuple[str, float]]
+"""What a token could have been, and the logarithm of how probable that was."""
 
 PART = (1, 0)
 """The one part that is made from the replies."""
@@ -61,10 +64,12 @@ def options_of_replies(
     shelf = sound_parts(folder, model=model, clear=False)
     replies = read_parts(folder, shelf.parts.values(), "replies")
     texts = {prompt.id: prompt.asked for prompt in said}
-    told: dict[str, list[str]] = {}
+    told: dict[str, list[Rivals]] = {}
     for prompt_id, next_words in replies.select("prompt_id", "next_words").iter_rows():
-        if next_words is not None and prompt_id in texts:
-            told.setdefault(texts[prompt_id], []).append(next_words)
+        rivals = json.loads(next_words)[0][1] if next_words is not None else []
+        # A server may tell of the token that it said, and of no other.
+        if rivals and prompt_id in texts:
+            told.setdefault(texts[prompt_id], []).append(rivals)
     known = [prompt for prompt in prompts if prompt.asked in told]
     if not known:
         return None
@@ -83,9 +88,9 @@ def options_of_replies(
     )
 
 
-def _rows(prompt: Prompt, told: Sequence[str], model: str) -> list[tuple[object, ...]]:
+def _rows(prompt: Prompt, told: Sequence[Rivals], model: str) -> list[tuple[object, ...]]:
     """CHOICES of one prompt: the means over its trials, which differ by the server's chance."""
-    trials = [_of_token(json.loads(one)[0][1], prompt.options) for one in told]
+    trials = [_of_token(rivals, prompt.options) for rivals in told]
     means = [sum(values) / len(trials) for values in zip(*trials, strict=True)]
     *probabilities, unseen = means
     elsewhere = min(max(1 - sum(probabilities), 0.0), 1.0)
@@ -95,7 +100,7 @@ def _rows(prompt: Prompt, told: Sequence[str], model: str) -> list[tuple[object,
     ]
 
 
-def _of_token(rivals: Sequence[tuple[str, float]], options: Sequence[Option]) -> list[float]:
+def _of_token(rivals: Rivals, options: Sequence[Option]) -> list[float]:
     """The probability of each option, then that of all tokens that the server did not name."""
     # Some servers name the token that was said a second time.
     by_token = {token: math.exp(logarithm) for token, logarithm in rivals}

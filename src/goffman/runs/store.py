@@ -171,7 +171,7 @@ def read_parts(folder: Folder, parts: Iterable[Part], table: AnswerTable) -> pl.
     for part in parts:
         content = folder.read(part.name)
         if content is None:
-            raise RunError(f"{folder.path / part.name} was removed while the run was read.")
+            raise RunError(f"{folder.path / part.name} was deleted while the run was read.")
         frame = pl.read_parquet(io.BytesIO(content))
         for column in columns:
             later = column.name in (*LATER, *LATER_OF_CHOICES)
@@ -180,5 +180,5 @@ def read_parts(folder: Folder, parts: Iterable[Part], table: AnswerTable) -> pl.
                 frame = frame.with_columns(missing.alias(column.name))
         frames.append(frame)
         if problems := complaints(frames[-1], columns):
-            raise RunError(f"{folder.path} does not hold {table}: {'; '.join(problems)}.")
+            raise RunError(f"{folder.path} does not contain {table}: {'; '.join(problems)}.")
     return pl.concat(frames)

@@ -52,9 +52,7 @@ def check_missing(root: Path, inside: tuple[str, ...], error: OSError) -> None:
         if os.path.islink(path) and not os.path.exists(path):  # noqa: PTH114, PTH110
             how = "in a circle" if error.errno == errno.ELOOP else "nowhere"
             link = where(root, inside[:place])
-            raise RunError(
-                f"{link} is a link that leads {how}. Mend or remove the link."
-            ) from error
+            raise RunError(f"{link} is a link that leads {how}. Correct or remove it.") from error
     if not isinstance(error, FileNotFoundError):
         raise RunError(f"{where(root, inside)} cannot be read: {error.strerror}.") from error
 
@@ -72,7 +70,7 @@ def disk_trouble(path: Path) -> Iterator[None]:
         what = "The disk is full" if error.errno in FULL else "The disk failed"
         todo = "Free some space" if error.errno in FULL else "Check the disk"
         message = (
-            f"{what}: {path} could not be written ({error.strerror}). Everything answered so far "
-            f"is kept. {todo} and run the same command again to resume."
+            f"{what}: {path} could not be written ({error.strerror}). All answers so far are "
+            f"kept. {todo}, then run the same command again to resume."
         )
         raise AskingError(message) from error

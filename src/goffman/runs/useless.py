@@ -17,9 +17,9 @@ LOOK = 50
 TOO_MANY = 45
 """So many useless ones of these end the asking."""
 
-CUT_REASONING = "cut inside the reasoning"
+CUT_REASONING = "cut off in the reasoning"
 ONLY_REASONING = "reasoning without an answer"
-CUT_EMPTY = "cut before a word was said"
+CUT_EMPTY = "cut off before the first word"
 EMPTY = "empty"
 
 
@@ -50,14 +50,15 @@ class Usefulness:
 
     def _said(self, reasons: Counter[str]) -> str:
         saw = ", ".join(f"{count} {why}" for why, count in reasons.most_common())
-        todo = "Look at what the server sends, and whether it serves a chat model."
+        todo = "Check whether the server has a chat model, and what it sends."
         if CUT_REASONING in reasons or CUT_EMPTY in reasons:
             limit = "" if self._max_tokens is None else f", now {self._max_tokens:,}"
             todo = (
-                f"Raise --max-tokens{limit}: a model that reasons needs some thousands. Give "
-                "another folder with --output. Or switch its reasoning off on the server."
+                f"Raise --max-tokens{limit}: a model that reasons needs several thousand. Use a "
+                "new folder (--output). Or turn reasoning off on the server."
             )
         return (
-            f"{self._model}: {reasons.total()} of the last {LOOK} replies hold no answer ({saw}). "
-            f"The audit stopped, so that no more are paid for. {todo} What came so far is kept."
+            f"{self._model}: {reasons.total()} of the last {LOOK} replies contain no answer "
+            f"({saw}). The audit was stopped to save time and money. {todo} All replies so far "
+            "are kept."
         )

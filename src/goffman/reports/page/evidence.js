@@ -105,6 +105,14 @@ function promptCard(block, model, prompt) {
     words.length > 10 || phrases.length > 6 ? more : null, rest);
 }
 
+/** What was said, or an option; how it was read, or what it counts, stands beside it. */
+function readChip(row) {
+  return el("li", {},
+    el("span", { class: "w" }, row.word || "(empty)"),
+    row.probability === null ? null : el("span", { class: "p" }, shown(row.probability)),
+    row.rating ? el("span", { class: "p" }, row.rating) : null);
+}
+
 /** The name of an order turned round. */
 function turned(order) {
   if (order === "forward") return "reversed";
@@ -136,7 +144,7 @@ function questionCard(block, model, prompts) {
     return el("div", { class: "order" },
       el("h3", {}, `Order: ${block.orders[block.order[prompt]]}`),
       el("p", { class: "options" }, block.prompts[prompt].slice(stem.length).trim()),
-      rows.length ? el("ul", { class: "words" }, ...rows.map(chip)) : el("p", { class: "note" }, "No answer was kept."),
+      rows.length ? el("ul", { class: "words" }, ...rows.map(readChip)) : el("p", { class: "note" }, "No answer was kept."),
       Number.isNaN(value) ? null : el("p", { class: "where" }, `${block.quantity} ${shown(value)}`));
   });
   return el("div", { class: "prompt" },
