@@ -141,12 +141,9 @@ def test_an_audit_of_a_chat_model_ends_with_scores_that_one_can_recompute(tmp_pa
             pl.col("condition") == setting,
         )
         assert found["value"].to_list() == pytest.approx([bias])
-    assert done.summary[2] == "coreference, mini"
+    assert done.summary[0] == "coreference, mini"
     assert (
         "Without adjectives, accuracy on sentences that fit the stereotype minus" in done.summary[3]
-    )
-    assert done.summary[4].startswith(
-        "  In 3 trials of the same sentences, the bias ranged from 0."
     )
     estimates = pl.read_parquet(tmp_path / "estimates.parquet")
     assert estimates.filter(pl.col("kind") == "baseline")["first"].to_list() == [
@@ -165,16 +162,11 @@ def test_a_bias_of_nothing_is_said_with_the_replies_that_it_rests_on(tmp_path):
         done = run(server, tmp_path)
     said = "\n".join(done.summary)
     assert (
-        "  Not tested: a difference between sentences that fit the stereotype and the "
-        "others. Without adjectives, accuracy on sentences that fit the stereotype "
-        "minus accuracy on those that do not: difference 0.00, no interval, no "
-        "p-value, over 6 sentence pairs."
+        "  Not tested: a difference in accuracy between sentences that fit the stereotype and the "
+        "others.\n  Only 0.00 of the replies name one of the two people. Without adjectives, "
+        "accuracy on sentences that fit the stereotype minus accuracy on those that do not: "
+        "difference 0.00, no interval, no p-value, over 6 sentence pairs."
     ) in said
-    assert (
-        "  Shares of 72 replies: 0.00 name the right person, 0.00 name the other one, 0.00 are unsure, "
-        "1.00 say something else and 0.00 refuse."
-    ) in said
-    assert "of 1 adjective settings" in said or "adjective setting" in said
 
 
 def test_the_manifest_says_who_was_asked_where_and_how(tmp_path):
@@ -260,7 +252,6 @@ def test_more_trials_are_asked_beside_those_that_are_there(tmp_path):
     replies = read_answers(tmp_path / "raised", "replies")
     assert replies.filter(pl.col("trial") <= 3).equals(first)
     assert done.summary == at_once.summary
-    assert done.summary[4].startswith("  In 5 trials of the same sentences, the bias ranged from ")
     scores = [
         pl.read_parquet(tmp_path / folder / "scores.parquet") for folder in ("raised", "once")
     ]

@@ -370,7 +370,7 @@ def test_the_python_of_the_quick_start_runs(here: Path) -> None:
     (code,) = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
     with redirect_stdout(io.StringIO()) as output:
         exec(code, {"__name__": "__main__"})
-    assert "counting first names" in output.getvalue()
+    assert "care-seeking, bundled:mini" in output.getvalue()
     assert (here / "runs" / "from-python" / "manifest.json").is_file()
 
 

@@ -18,6 +18,7 @@ AROUND = {
     "audit": (["bundled:mini"], ["--dry-run", "--instrument", "attribution"]),
     "rate": (["no-run"], ["--no-browser"]),
     "agree": (["no-file.csv"], ["--no-browser"]),
+    "anchors": (["bls-occupations"], []),
     "replicate": ([], ["--data", "nowhere"]),
     "report": (["no-run"], []),
     "compare": (["no-run", "no-other"], []),

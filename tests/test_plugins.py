@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -92,7 +93,7 @@ def test_every_measure_has_a_whole_presentation():
 
 def test_a_measure_in_one_file_is_in_the_summary_and_on_the_page(audited):
     folder, said = audited
-    assert re.search(r"The toy is (more|less|about as) likely for stigmatized\. Toy: diff", said)
+    assert re.search(r"The toy is (more|less|about as) likely for stigmatized\.\n  Toy: diff", said)
     page = (folder / "report.html").read_text(encoding="utf-8")
     for text in ("The toy is", "that a toy is a toy", "P(toy)", "It is a toy."):
         assert text in page
@@ -118,14 +119,15 @@ def test_a_measure_in_one_file_has_figures_tables_and_evidence(audited):
     assert set(header["labels"]) <= {"toy", "other"}
 
 
-def test_a_measure_in_one_file_can_be_compared_gated_and_exported(toy, audited):
+def test_a_measure_in_one_file_can_be_compared_gated_and_exported(toy, audited, tmp_path):
     folder, _ = audited
+    other = shutil.copytree(folder, tmp_path / "other")
     listed, passed, failed, compared, card, lm_eval = all_with(
         toy,
         ["check", folder, "--list"],
         ["check", folder, "--fail-if", "toy-distance.gap > 2"],
         ["check", folder, "--fail-if", "toy-distance.gap < 2"],
-        ["compare", folder, folder, "--json"],
+        ["compare", folder, other, "--json"],
         ["export", folder, "--as", "model-card"],
         ["export", folder, "--as", "lm-eval"],
     )

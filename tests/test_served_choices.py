@@ -102,7 +102,12 @@ def test_one_request_gives_text_and_probabilities_and_both_stand_on_the_page(few
     replies, choices = read_answers(tmp_path, "replies"), read_answers(tmp_path, "choices")
     assert replies.height == requests
     prompts = pl.concat([read_prompts(tmp_path), read_controls(tmp_path)])
-    rows = prompts.filter(pl.col("instrument") == f"{DISTANCE}-choice")
+    said, every = (
+        prompts.filter(pl.col("instrument") == f"{DISTANCE}-{form}") for form in ("said", "choice")
+    )
+    # In text it is asked each question in one order: of the others there is nothing.
+    rows = every.join(said, on="text", how="semi")
+    assert every.height == 2 * rows.height
     assert rows.height == requests == choices["prompt_id"].n_unique()
     of_prompt = choices.partition_by("prompt_id", as_dict=True)
     for row in rows.iter_rows(named=True):
@@ -113,6 +118,13 @@ def test_one_request_gives_text_and_probabilities_and_both_stand_on_the_page(few
         for mine, other in zip(got, expected, strict=True):
             assert mine[2:] == pytest.approx(other[2:], abs=1e-6)
     assert choices["unseen"].min() > 0.05
+    codes = pl.read_parquet(tmp_path / "scores.parquet").filter(
+        pl.col("instrument") == f"{DISTANCE}-choice",
+        pl.col("quantity") == "code",
+        pl.col("level").is_in(["presentation", "condition"]),
+    )
+    assert codes.height > rows.height
+    assert codes["value"].null_count() == 0
     scores = pl.read_parquet(tmp_path / "scores.parquet")
     agreement = scores.filter(pl.col("quantity") == "agreement")
     assert {*agreement["instrument"]} == {f"{DISTANCE}-said", f"{DISTANCE}-choice"}
@@ -121,7 +133,7 @@ def test_one_request_gives_text_and_probabilities_and_both_stand_on_the_page(few
     assert unseen["value"].to_list() == pytest.approx([by_prompt["unseen"].mean()], rel=1e-5)
     for text in ("\n".join(done.summary), done.report.read_text()):
         assert "Text and probabilities: " in text
-        assert "The server names only its most probable tokens" in text
+    assert "The server names only its most probable tokens" in done.report.read_text()
 
 
 def test_a_run_goes_on_and_what_is_lost_is_made_again_without_a_request(few, tmp_path):

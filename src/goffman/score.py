@@ -17,6 +17,7 @@ from goffman.measures.agreement import BOTH_WAYS, agreement_scores
 from goffman.measures.catalogue import measure_from
 from goffman.measures.controls import control_score
 from goffman.measures.replies import DEFAULT_PARSER, FIRST_PARSER, parser_named
+from goffman.models.address import behind_server
 from goffman.runs.entries import Lexicons
 from goffman.runs.folder import read_controls, read_prompts
 from goffman.runs.read import read_answers
@@ -111,8 +112,9 @@ def score(
         for model, answers, cased in _answers(
             run, manifest, instrument, finished, measure=measure, prompts=every, note=note
         ):
-            said = measure.prepare(_to(asked, answers), asked, words, cased=cased)
-            each.append(measure.each(said, asked))
+            own = _asked_of(model, measure, asked, answers)
+            said = measure.prepare(_to(own, answers), own, words, cased=cased)
+            each.append(measure.each(said, own))
             if instrument.endswith(BOTH_WAYS):
                 prepared.setdefault(instrument, []).append(said)
             if of_controls.height:
@@ -147,9 +149,22 @@ def prompts_scored(
         prompts=asked,
         note=lambda _: None,
     ):
-        said = measure.prepare(_to(asked, answers), asked, words, cased=cased)
-        found.append(measure.each(said, asked))
+        own = _asked_of(model, measure, asked, answers)
+        said = measure.prepare(_to(own, answers), own, words, cased=cased)
+        found.append(measure.each(said, own))
     return pl.concat(found)
+
+
+def _asked_of(
+    model: str, measure: Measure, prompts: pl.DataFrame, answers: pl.DataFrame
+) -> pl.DataFrame:
+    """The prompts that a model was asked: all, but for probabilities that come with replies.
+
+    In text, a server may be asked one order of the options alone: the other one is no gap.
+    """
+    if not (behind_server(model) and measure.reads == "choices"):
+        return prompts
+    return prompts.join(answers.select("prompt_id"), on="prompt_id", how="semi")
 
 
 def _to(prompts: pl.DataFrame, answers: pl.DataFrame) -> pl.DataFrame:

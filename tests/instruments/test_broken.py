@@ -140,7 +140,8 @@ BROKEN = {
             (
                 "instrument.toml, line 6: unknown key 'license'. Allowed: id, version, "
                 "title, kind, citation, licence, language, limits, nouns, conditions, "
-                "slot, fields, wordings, settings, controls, completion, writing. Did you mean 'licence'?"
+                "slot, fields, wordings, settings, controls, completion, writing, "
+                "writing-controls. Did you mean 'licence'?"
             ),
         ],
     ),
@@ -933,7 +934,7 @@ BROKEN_PAIRS |= {
             (
                 "instrument.toml, line 9: unknown key 'slot'. Allowed: id, version, title, "
                 "kind, citation, licence, language, limits, nouns, question, settings, "
-                "controls, completion, writing."
+                "controls, completion, writing, writing-controls."
             )
         ],
     ),

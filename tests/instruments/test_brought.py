@@ -86,7 +86,7 @@ def test_all_lines_are_asked_also_through_a_server(tmp_path: Path) -> None:
 
 
 UNFIT = {
-    "no JSON": ("{", "this is not JSON: one object a line."),
+    "no JSON": ("{", "this is not JSON. Each line must be one JSON object."),
     "no object": ("[1]", "this is not an object with 'prompt', 'condition', 'gender' …"),
     "a condition": (
         json.dumps(line(condition="depresion")),
@@ -103,12 +103,12 @@ UNFIT = {
         "the question could be 'work' or 'marry': 'How willing are you to work with, or marry, a "
         "colleague?'.",
     ),
-    "no prompt": (json.dumps(line(prompt=" ")), "'prompt' is missing, or is no text."),
+    "no prompt": (json.dumps(line(prompt=" ")), "'prompt' is missing or not a text."),
     "a long prompt": (
         json.dumps(line(prompt="x" * 20_001)),
         "'prompt' has 20,001 characters. Allowed: up to 20,000.",
     ),
-    "no options": (json.dumps(line(options="yes")), "'options' is no list of texts."),
+    "no options": (json.dumps(line(options="yes")), "'options' is not a list of texts."),
     "an option": (
         json.dumps(line(options=["Maybe", "Very likely"])),
         "the option 'Maybe' is unknown. Allowed: definitely willing, probably willing, probably "
@@ -149,7 +149,7 @@ def test_a_file_of_another_kind_has_twenty_faults_told(tmp_path: Path) -> None:
 
 def test_the_same_line_twice_and_a_file_that_is_none_are_refused(tmp_path: Path) -> None:
     path = written(tmp_path / "mine.jsonl", line(), line())
-    with pytest.raises(InputError, match="the same question is there twice"):
+    with pytest.raises(InputError, match="the same question appears twice"):
         vignettes(path)
     with pytest.raises(InputError, match=r"none\.jsonl: not found in"):
         vignettes(tmp_path / "none.jsonl")
@@ -164,14 +164,14 @@ def test_the_same_line_twice_and_a_file_that_is_none_are_refused(tmp_path: Path)
         (
             "vignettes",
             {"questions": Path("x")},
-            "--questions cannot be used with vignettes-said, because it has no questions of that "
+            "--questions cannot be used with vignettes-said, because its questions have another "
             "form.",
         ),
         (
             "social-distance",
             {"vignettes": Path("x")},
-            "--vignettes cannot be used with social-distance-said, because it has no questions of "
-            "that form.",
+            "--vignettes cannot be used with social-distance-said, because its questions have "
+            "another form.",
         ),
         (
             "coreference",
@@ -181,12 +181,14 @@ def test_the_same_line_twice_and_a_file_that_is_none_are_refused(tmp_path: Path)
         (
             "vignettes",
             {"vignettes": Path("x"), "wordings": ["scale"]},
-            "--wording cannot be used with --vignettes: its questions are as they are.",
+            "--wording cannot be used with --vignettes, which asks the questions of the file "
+            "unchanged.",
         ),
         (
             "decisions",
             {"questions": Path("x"), "way_out": False},
-            "--no-way-out cannot be used with --questions: its questions are as they are.",
+            "--no-way-out cannot be used with --questions, which asks the questions of the file "
+            "unchanged.",
         ),
     ],
 )

@@ -74,7 +74,7 @@ def test_what_is_not_there_is_told_with_what_is(tmp_path, given, said):
             "the text of 'a' has 5,000 characters",
         ),
         ("[[personas]]\nid = 'a'\ntext = 'x'\nname = 'y'\n", "name"),
-        (TWO.replace("nurse", "guard"), "the id 'guard' is there twice"),
+        (TWO.replace("nurse", "guard"), "the id 'guard' appears twice"),
         ("[[personas", "this is not TOML"),
     ],
 )

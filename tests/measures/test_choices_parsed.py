@@ -186,3 +186,34 @@ def test_real_replies_are_read_as_someone_labeled_them_who_did_not_know_the_pars
         right += said == row["label"]
     assert rows.height == 200
     assert right >= 0.95 * rows.height
+
+
+YES_NO = (
+    Option(label="A", text="Yes", code=1.0),
+    Option(label="B", text="No", code=0.0),
+    Option(label="C", text="I can't tell", code=None),
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "label"),
+    [
+        ("Yes", "option", "A"),
+        ("no.", "option", "B"),
+        ("B. No", "option", "B"),
+        ("A. Yes, there is no reason not to.", "option", "A"),
+        ("Yes, there is no reason to worry.", "option", "A"),
+        ("Yes. No problem at all.", "option", "A"),
+        ("No, you should not.", "option", "B"),
+        ("The answer is no.", "option", "B"),
+        ("I can't tell.", "dont-know", "C"),
+        ("No one can say that.", "other", None),
+        ("There is no reason for that.", "other", None),
+        ("Yes or no?", "several", None),
+        ("A. No", "several", None),
+    ],
+)
+def test_a_bare_yes_or_no_counts_where_it_is_the_answer(text, kind, label):
+    """Both words stand in many sentences that answer nothing."""
+    found = read_choice(text, YES_NO)
+    assert (found.kind, found.label) == (kind, label)

@@ -33,7 +33,7 @@ def page(tmp_path_factory) -> Path:
             [f"{server.url}#mini"],
             instruments=[str(few)],
             output=folder / "run",
-            options=AskOptions(forms=("said", "choice"), controls=False),
+            options=AskOptions(forms=("said", "choice"), controls=False, thorough=True),
             report=True,
         )
     assert done.report is not None

@@ -279,8 +279,8 @@ def test_a_probability_that_is_not_a_number_never_gets_into_a_table(model, tmp_p
         ask(tmp_path, Failing(model, after=0, with_nan=True))
     assert (
         "it gave a probability that is not a number. Its weights contain NaN or infinity, or "
-        "its numbers get too large for float32. Download or save the model again. Everything "
-        "answered" in str(failure.value)
+        "its numbers get too large for float32. Download or save the model again. All "
+        "answers so far are kept." in str(failure.value)
     )
     assert not_a_number("bf16") == (
         "it gave a probability that is not a number. Use --precision float32."

@@ -161,4 +161,10 @@ def test_conditions_that_lack_a_cell_are_left_out_and_sentences_that_nobody_was_
 def test_what_does_not_vary_or_is_too_few_has_no_p():
     constant = [np.full((4, 3, 2), 0.5), np.full((4, 3, 2), 0.2)]
     assert sampled_t(ABOUT, constant).reason == CONSTANT_SETS
+    # Only the two items vary, and these are taken as given.
+    of_items = [np.broadcast_to(np.array([[[0.1], [0.4]]]), (4, 2, 1)).copy() for _ in "ab"]
+    assert sampled_t(ABOUT, of_items).reason == CONSTANT_SETS
+    # All conditions have the same mean, over items that trade places.
+    turned = [np.array([[1.0, 2, 3], [2, 3, 1], [3, 1, 2]])[:, :, None] for _ in "ab"]
+    assert sampled_t(ABOUT, turned).reason == CONSTANT_SETS
     assert sampled_t(ABOUT, [drawn((1, 3, 2), 1), drawn((4, 3, 2), 2)]).reason == ONE_CONDITION

@@ -8,12 +8,13 @@ import numpy as np
 import polars as pl
 import pytest
 
+from goffman.estimates.tabled import estimate_table
 from goffman.records import Estimate
 from goffman.stats.compare import independent_t, paired_t
 from goffman.stats.crossed import crossed_t
 from goffman.stats.resample import pairs_bootstrap
 from goffman.stats.samples import apart, blocks, in_pairs, numbers, seed_of, varies
-from goffman.tables import ESTIMATES, complaints, estimate_table
+from goffman.tables import ESTIMATES, complaints
 
 
 def test_a_pair_with_a_gap_is_left_out_and_counted():

@@ -50,13 +50,7 @@ def read_choice(
 ) -> tuple[ChoiceForm | None, list[Path]]:
     """The choice of a folder and its files; None where it has none. Faults are noted."""
     path, alone = folder / FILE, kind == "choose"
-    if not path.exists():
-        if alone:
-            faults.add(FILE, None, "not found, but kind is 'choose': give the questions' options.")
-        if (folder / CHOICE_FILE).exists():
-            faults.add(CHOICE_FILE, None, f"there are control items for choices, but no {FILE}.")
-        return None, []
-    toml = read_toml(path, faults)
+    toml = read_toml(path, faults) if _is_there(folder, faults, alone=alone) else None
     if toml is None:
         return None, []
     before = len(faults.found)
@@ -75,13 +69,7 @@ def read_choice(
     controls: Controls | None = None
     files: list[Path] = []
     if isinstance(content, Questionnaire):
-        if not toml.values.get("scales"):
-            faults.add(FILE, None, "[[scales]] is missing. It lists the answers to a question.")
-        if alone:
-            check_items(toml, content, stems, faults)
-            _check_described(top, people, content, faults)
-        else:
-            _check_people(top, people, content, faults)
+        _check_content(toml, content, stems, people, faults, alone=alone)
         _check_count(content, stems, scales, people, faults, permuted=orders == "all")
         controls, files = read_controls(
             folder, toml, content, kind="choose", faults=faults, file=CHOICE_FILE, alone=alone
@@ -107,6 +95,36 @@ def read_choice(
         server=server,
     )
     return form, [path, *files]
+
+
+def _is_there(folder: Path, faults: Faults, *, alone: bool) -> bool:
+    """Whether the folder has choices; faults are noted where it should, or has a part of them."""
+    if (folder / FILE).exists():
+        return True
+    if alone:
+        faults.add(FILE, None, "not found, but kind is 'choose': give the questions' options.")
+    if (folder / CHOICE_FILE).exists():
+        faults.add(CHOICE_FILE, None, f"there are control items for choices, but no {FILE}.")
+    return False
+
+
+def _check_content(
+    toml: TomlFile,
+    content: Questionnaire,
+    stems: Sequence[Stem],
+    people: Sequence[Described],
+    faults: Faults,
+    *,
+    alone: bool,
+) -> None:
+    """Note a fault where scales, stems or people do not go with a questionnaire."""
+    if not toml.values.get("scales"):
+        faults.add(FILE, None, "[[scales]] is missing. It lists the answers to a question.")
+    if alone:
+        check_items(toml, content, stems, faults)
+        _check_described(toml.top(), people, content, faults)
+    else:
+        _check_people(toml.top(), people, content, faults)
 
 
 def _check_request(top: TomlTable, request: str, faults: Faults) -> None:

@@ -8,7 +8,7 @@ from typing import Literal
 from goffman.choice_items import Scale, Stem
 from goffman.control_items import Controls
 from goffman.errors import did_you_mean
-from goffman.instruments.files import Faults, TomlFile
+from goffman.instruments.files import Faults, TomlFile, TomlTable
 from goffman.instruments.templates import places, stray_braces
 from goffman.records import MASK, Questionnaire
 
@@ -36,13 +36,8 @@ def read_stems(
     if of_pairs and len(tables) > 1:
         message = "there are several [[stems]], but sentence pairs need exactly one."
         faults.add(toml.name, tables[1].lines.get("id"), message)
-    known = [scale.id for scale in scales]
     for table in tables:
-        table.require(["id", "text"] if of_pairs else ["id", "text", "scale"], faults)
-        keys = {"id": str, "text": str}
-        keys |= {} if of_pairs else {"scale": str, "keyed": str}
-        keys |= {"asks": str} if slot is not None else {}
-        given = table.take(keys, faults)
+        given = _taken(table, scales, faults, of_pairs=of_pairs, alone=slot is not None)
         row = table.lines.get("id")
         name = given.get("id", "")
         asks = given.get("asks", "")
@@ -59,9 +54,6 @@ def read_stems(
             given=given.get("keyed", "plain"),
             allowed=_KEYED,
         )
-        if "scale" in given and known:
-            row = table.lines.get("scale")
-            faults.check_one_of(toml.name, row, what="scale", given=given["scale"], allowed=known)
         stem = Stem(
             id=name,
             text=given.get("text", ""),
@@ -75,6 +67,22 @@ def read_stems(
             _check_stem(toml.name, table.lines.get("text"), stem, allowed, faults)
         stems.append(stem)
     return tuple(stems)
+
+
+def _taken(
+    table: TomlTable, scales: Sequence[Scale], faults: Faults, *, of_pairs: bool, alone: bool
+) -> dict[str, str]:
+    """What one table says; faults of its keys and its scale are noted."""
+    table.require(["id", "text"] if of_pairs else ["id", "text", "scale"], faults)
+    keys = {"id": str, "text": str}
+    keys |= {} if of_pairs else {"scale": str, "keyed": str}
+    keys |= {"asks": str} if alone else {}
+    given: dict[str, str] = table.take(keys, faults)
+    known = [scale.id for scale in scales]
+    if "scale" in given and known:
+        row = table.lines.get("scale")
+        faults.check_one_of(table.file, row, what="scale", given=given["scale"], allowed=known)
+    return given
 
 
 def _check_stem(

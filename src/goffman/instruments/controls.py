@@ -39,6 +39,10 @@ _SCORES: dict[InstrumentKind | None, tuple[ControlScore, ...]] = {
 """By the kind of a questionnaire: how its controls can be scored."""
 
 
+_OF_CHOICES = ("question", "asks", "keyed")
+"""Further columns, where there are nothing but choices."""
+
+
 def read_controls(
     folder: Path,
     toml: TomlFile,
@@ -79,8 +83,7 @@ def read_controls(
         message = f"floor in [{about}] is {floor!r}. Allowed: a number above 0, up to 1."
         faults.add(toml.name, table.lines.get("floor"), message)
         floor = 0.5
-    further = ["pronoun", "other"] if of_pairs else ["your_text"]
-    further += ["question", "asks", "keyed"] if alone else []
+    further = ("pronoun", "other") if of_pairs else ("your_text", *(_OF_CHOICES if alone else ()))
     rows = read_table(path, required=["id", "text", "expected"], optional=further, faults=faults)
     items = tuple(_items(rows, content, kind=kind, faults=faults))
     if score is None:

@@ -99,6 +99,7 @@ _REFUSES = re.compile(
 
 
 _BARE = ("yes", "no")
+_YES_OR_NO = re.compile(r"\b(?:yes\s*(?:/|or\b)\s*no|no\s*(?:/|or\b)\s*yes)\b", re.IGNORECASE)
 _ANSWERS = re.compile(rf"(?:^|[.:;!?()\[\]\-–—\n]|\b{_SAYS}\b{_FILL})\s*$")
 """Before a bare yes or no that is an answer: the start, or the end of something else."""
 _GOES_ON = re.compile(
@@ -224,10 +225,20 @@ def _without_echo(plain: str, options: Sequence[Option]) -> str:
         kept += block if len(block) == 1 else []
         block = []
         every = [one.text for one in options if one.text and one.code is not None]
-        if len(every) > 1 and all(_words(one).search(line) for one in every):
+        if _names_all(line, every):
             continue
         kept += [line] if line else []
     return "\n".join(kept)
+
+
+def _names_all(line: str, texts: Sequence[str]) -> bool:
+    """Whether a line is the question repeated: it has the words of every option.
+
+    Of a bare yes and no these stand side by side there, as in "yes or no".
+    """
+    if all(text.casefold() in _BARE for text in texts):
+        return bool(_YES_OR_NO.search(line))
+    return len(texts) > 1 and all(_words(text).search(line) for text in texts)
 
 
 def _lists(line: str, option: Option) -> bool:

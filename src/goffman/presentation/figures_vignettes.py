@@ -50,10 +50,15 @@ def endorsed(section: Section) -> Iterator[Figure]:
                 {
                     "transform": chosen(choices),
                     "mark": {"type": "point", "size": 60, "filled": True},
-                    "encoding": {**coloured("name", names), "tooltip": about},
+                    # Side by side: many shares are the same, and most are near an end.
+                    "encoding": {
+                        **coloured("name", names),
+                        "yOffset": {"field": "name", "type": "nominal", "sort": names},
+                        "tooltip": about,
+                    },
                 }
             ],
-            height={"step": 22},
+            height=len(items) * (8 * len(names) + 6),
             encoding={
                 "y": axis_y("item", items),
                 "x": axis_x("Share of the answers that endorse it", domain=(0, 1)),

@@ -38,6 +38,10 @@ WHAT = "pairs of adjectives"
 """What is counted where adjectives are set against none."""
 
 
+MOST_UNREAD = 0.5
+"""Where fewer replies name somebody, it is said first."""
+
+
 def bias(section: Section) -> Iterator[Finding]:
     """How much more often a chat model is right where the pronoun fits the stereotype."""
     for row in section.contrasts("level").iter_rows(named=True):
@@ -48,7 +52,8 @@ def bias(section: Section) -> Iterator[Finding]:
             between="in accuracy between sentences that fit the stereotype and the others",
         )
         text = (
-            "Without adjectives, accuracy on sentences that fit the stereotype minus accuracy on "
+            f"{_unread(section, row['model'])}Without adjectives, accuracy on sentences that fit "
+            "the stereotype minus accuracy on "
             f"those that do not: {difference_said(row)}, over {row['n']} {row['unit']}."
         )
         model = row["model"]
@@ -115,6 +120,16 @@ def _changes(section: Section, model: str) -> Iterator[str]:
             f"Compared with no adjectives, the pairs change the {section.presentation.called} by "
             f"{least} to {most}."
         )
+
+
+def _unread(section: Section, model: str) -> str:
+    """That most replies name nobody, before anything is said of those that do."""
+    named = of_model(section.rows("prompt", ("correct", "incorrect")), model)
+    every = of_model(section.rows("prompt", "correct"), model).height
+    share = float(named["value"].sum()) / every if every else 1.0
+    if share >= MOST_UNREAD:
+        return ""
+    return f"Only {number(share)} of the replies name one of the two people. "
 
 
 def _replies(section: Section, model: str) -> Iterator[str]:

@@ -70,12 +70,15 @@ def options_of_replies(
         # A server may tell of the token that it said, and of no other.
         if rivals and prompt_id in texts:
             told.setdefault(texts[prompt_id], []).append(rivals)
-    known = [prompt for prompt in prompts if prompt.asked in told]
+    # In text, a server may be asked one order of the options alone.
+    asked_so = {*texts.values()}
+    both = [prompt for prompt in prompts if prompt.asked in asked_so]
+    known = [prompt for prompt in both if prompt.asked in told]
     if not known:
         return None
-    if missing := len(prompts) - len(known):
+    if missing := len(both) - len(known):
         note(
-            f"{instrument}, {model}: the replies to {missing:,} of {len(prompts):,} prompts came "
+            f"{instrument}, {model}: the replies to {missing:,} of {len(both):,} prompts came "
             "without probabilities. They count in the text alone."
         )
     rows = [row for prompt in known for row in _rows(prompt, told[prompt.asked], model)]

@@ -67,9 +67,12 @@ def sampled_t(estimate: Estimate, tables: Sequence[Table], *, level: float = 0.9
     ``tables``: whole ones, conditions × items × wordings.
     """
     estimate = replace(estimate, test=_test(tables[0].shape), alternative="two-sided", level=level)
-    if reason := estimate.reason or _obstacle(tables):
+    if reason := estimate.reason or _obstacle([_sampled_only(table) for table in tables]):
         return replace(estimate, reason=reason)
     found = sampled(tables)
+    if found.variance <= 0:
+        # Conditions have one mean, and what the sentences add is taken off again.
+        return replace(estimate, reason=_constant(tables))
     means = [float(table.mean()) for table in tables]
     centre = means[0] - (means[1] if len(means) == 2 else 0.0)
     tested = by_t(
@@ -104,7 +107,7 @@ def sampled(tables: Sequence[Table]) -> Sampled:
     # Constant parts have no degrees of freedom, and none to give.
     df = variance**2 / sum(part**2 / degrees for part, degrees in parts if degrees)
     # Parts that are taken off can leave fewer than any part has, and then an endless interval.
-    df = max(df, min(degrees for part, degrees in parts if part > 0))
+    df = max(df, min((degrees for part, degrees in parts if part > 0), default=1))
     # What more items lower: how the gap varies over items, and over items × wordings.
     lowered = max(of_items[0], -of_both[0])
     return Sampled(variance=variance, df=df, lasting=max(variance - lowered, 0.0))
@@ -159,6 +162,10 @@ def _obstacle(tables: Sequence[Table]) -> str | None:
     gaps = means[0] - means[1] if len(means) == 2 else means[0]
     if varies(gaps.ravel(), scale=max(float(np.abs(mean).max()) for mean in means)):
         return None
+    return _constant(tables)
+
+
+def _constant(tables: Sequence[Table]) -> str:
     return CONSTANT_SETS if len(tables) == 2 else CONSTANT_DIFFERENCES
 
 

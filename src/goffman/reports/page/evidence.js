@@ -176,13 +176,15 @@ function legend(block) {
 function promptsOf(block, place) {
   const prompts = [];
   const seen = new Set();
+  const answered = (prompt) => block.models.some((_, model) => block.count[model * block.prompts.length + prompt] > 0);
   const known = (prompt) => block.models.some((_, model) => !Number.isNaN(block.value[model * block.prompts.length + prompt]));
   block.condition.forEach((one, prompt) => {
     if (one !== place || (seen.has(block.prompts[prompt]) && !known(prompt))) return;
     seen.add(block.prompts[prompt]);
     prompts.push(prompt);
   });
-  return prompts;
+  /* A prompt that no model was asked shows nothing; where none was answered, that is what is shown. */
+  return prompts.some(answered) ? prompts.filter(answered) : prompts;
 }
 
 async function openEvidence(instrument, condition, model) {
