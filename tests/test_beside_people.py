@@ -91,7 +91,7 @@ def test_a_table_that_was_edited_is_refused(run) -> None:
     table.with_columns(effect=pl.lit(1.0)).write_parquet(run / ANCHORS_FILE)
     done = goffman("report", run)
     assert done.returncode == 2
-    assert "anchors.parquet was damaged or edited" in done.stderr
+    assert "anchors.parquet was damaged or changed" in done.stderr
 
 
 def test_a_gate_can_ask_for_a_correlation_with_people(run) -> None:
