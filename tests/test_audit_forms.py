@@ -123,7 +123,7 @@ def test_an_unknown_form_is_refused_with_the_nearest(causal, few, tmp_path):
 
 
 def test_a_form_that_a_model_cannot_answer_is_told_as_that(tmp_path):
-    with pytest.raises(ModelError, match=r"cannot be asked in the form choice\. Without --form"):
+    with pytest.raises(ModelError, match=r"cannot be asked in the form choice\. Leave out --form"):
         audit(["bundled:mini"], output=tmp_path, options=AskOptions(forms=("choice",)))
 
 

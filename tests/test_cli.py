@@ -85,7 +85,7 @@ from goffman.instruments.load import builtin_names, load_instrument
 from goffman.instruments.render import render
 start = time.process_time()
 count = sum(len(render(load_instrument(name)).prompts) for name in builtin_names())
-assert count == 4228 + 302 + 391 + 621 + 12640
+assert count == 4228 + 302 + 391 + 621 + 12640 + 1200 + 21744
 print(time.process_time() - start)
 """
     times = [
@@ -143,16 +143,27 @@ def test_ls_lists_every_instrument() -> None:
     counts = {row["instrument"]: row["prompts"] for row in listed}
     assert counts["social-distance"] == 4228
     assert {row["instrument"]: row["controls"] for row in listed}["social-distance"] == 80
-    assert all(row["kind"] in {"fill", "classify", "ask"} and row["citation"] for row in listed)
+    assert all(
+        row["kind"] in {"fill", "classify", "ask", "choose"} and row["citation"] for row in listed
+    )
     assert "12,640" in output("ls")
+
+
+OPTIONS = ["order", "labels", "way_out", "options"]
+OWN = {
+    "coreference": [column.name for column in ANSWER_KEY],
+    "vignettes": ["keyed", "gender", "person", *OPTIONS],
+    "decisions": ["keyed", *OPTIONS],
+}
+"""The columns that instruments have beside those of all."""
 
 
 @pytest.mark.parametrize("name", builtin_names())
 def test_prompts_in_every_format_are_the_same_rows(name: str, tmp_path: Path) -> None:
     rows = json.loads(output("prompts", name, "--json", "--limit", "20"))
     assert len(rows) == 20
-    key = [column.name for column in ANSWER_KEY] if name == "coreference" else []
-    assert list(rows[0]) == COLUMNS + key
+    own = OWN.get(name, [])
+    assert list(rows[0]) == COLUMNS + own
     lines = output("prompts", name, "--format", "jsonl", "--limit", "20").splitlines()
     assert [json.loads(line) for line in lines] == rows
     written = tmp_path / "prompts.csv"
@@ -162,11 +173,12 @@ def test_prompts_in_every_format_are_the_same_rows(name: str, tmp_path: Path) ->
     assert as_csv == rows
     every = csv.DictReader(io.StringIO(output("prompts", name, "--format", "csv")))
     # Controls come last, and have a right answer.
-    assert every.fieldnames == COLUMNS + [column.name for column in ANSWER_KEY]
-    assert [row["answer"] for row in every if row["condition"] == "control"]
+    answers = "options" if "options" in own else "answer"
+    assert every.fieldnames == COLUMNS + (own or OWN["coreference"])
+    assert all(row[answers] for row in every if row["condition"] == "control")
     without = output("prompts", name, "--format", "csv", "--no-controls")
     rows = [*csv.DictReader(io.StringIO(without))]
-    assert list(rows[0]) == COLUMNS + key
+    assert list(rows[0]) == COLUMNS + own
     assert not [row for row in rows if row["condition"] == "control"]
 
 
@@ -441,7 +453,7 @@ def test_a_pipe_in_the_place_of_a_run_s_manifest_does_not_keep_anyone_waiting(
     tmp_path: Path,
 ) -> None:
     os.mkfifo(tmp_path / "manifest.json")
-    for command in (["report"], ["compare", tmp_path], ["rate"]):
+    for command in (["report"], ["compare", tmp_path / "other"], ["rate"]):
         with at_most(60):
             done = in_process.goffman(*command, tmp_path)
         assert done.returncode == 2
@@ -636,6 +648,7 @@ def test_the_options_of_an_audit_stand_under_headings() -> None:
         "Chat models:",
         "Servers:",
         "Measuring:",
+        "Questions of other studies:",
         "Sentence pairs (coreference):",
         "Options:",
     ]

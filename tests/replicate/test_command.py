@@ -117,7 +117,7 @@ def test_a_wrong_file_from_the_server_ends_with_1_and_no_table(tmp_path: Path) -
     with serving(wrong) as served:
         done = replicate("lin2022", "--download", "--data", tmp_path, GOFFMAN_GITHUB=served.address)
     assert (done.returncode, done.stdout) == (1, "")
-    assert "it is not the file that the authors published" in done.stderr
+    assert "is not the file that the authors published" in done.stderr
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]
 
 

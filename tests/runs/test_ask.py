@@ -465,7 +465,7 @@ def test_a_copy_of_another_model_s_part_is_refused_however_its_name_fits(
     with pytest.raises(RunError) as refusal:
         read_answers(run, "fills")
     count = len(files(undisturbed))
-    assert f"holds {count - 1} of {count} parts ({name} by another model), so that" in str(
+    assert f"has {count - 1} of {count} parts ({name} by another model), so answers" in str(
         refusal.value
     )
     again = ask(run, model)

@@ -57,7 +57,7 @@ def test_a_part_of_replies_that_an_earlier_goffman_wrote_has_no_reasoning(tmp_pa
     part = store.write_part(folder, (1, 0), rows.drop("reasoning", "next_words"), asked="0" * 16)
     assert store.read_parts(folder, [part], "replies").equals(rows)
     part = store.write_part(folder, (1, 0), rows.drop("text"), asked="0" * 16)
-    with pytest.raises(RunError, match="does not hold replies"):
+    with pytest.raises(RunError, match="does not contain replies"):
         store.read_parts(folder, [part], "replies")
 
 
