@@ -170,7 +170,9 @@ def test_prompts_in_every_format_are_the_same_rows(name: str, tmp_path: Path) ->
     output("prompts", name, "--limit", "20", "--output", written)
     with written.open(encoding="utf-8", newline="") as file:
         as_csv = [{k: v or None for k, v in row.items()} for row in csv.DictReader(file)]
-    assert as_csv == rows
+    # A CSV file has no type for yes and no.
+    as_text = {True: "True", False: "False"}
+    assert as_csv == [{k: as_text.get(v, v) for k, v in row.items()} for row in rows]
     every = csv.DictReader(io.StringIO(output("prompts", name, "--format", "csv")))
     # Controls come last, and have a right answer.
     answers = "options" if "options" in own else "answer"
@@ -452,12 +454,15 @@ AWAY = "Move it away and run the same command again."
 def test_a_pipe_in_the_place_of_a_run_s_manifest_does_not_keep_anyone_waiting(
     tmp_path: Path,
 ) -> None:
-    os.mkfifo(tmp_path / "manifest.json")
-    for command in (["report"], ["compare", tmp_path / "other"], ["rate"]):
+    runs = tmp_path / "one", tmp_path / "other"
+    for run in runs:
+        run.mkdir()
+        os.mkfifo(run / "manifest.json")
+    for command in (["report", runs[0]], ["compare", *runs], ["rate", runs[0]]):
         with at_most(60):
-            done = in_process.goffman(*command, tmp_path)
+            done = in_process.goffman(*command)
         assert done.returncode == 2
-        assert done.stderr == (f"manifest.json in {tmp_path} is a named pipe, not a file. {AWAY}\n")
+        assert done.stderr == f"manifest.json in {runs[0]} is a named pipe, not a file. {AWAY}\n"
 
 
 def test_a_link_that_leads_nowhere_is_told_as_that(tmp_path: Path) -> None:

@@ -109,8 +109,10 @@ def _shown(side: Side, sections: Mapping[str, Section]) -> str | None:
 def correlations_said(found: Sequence[Correlation], *, briefly: bool = False) -> list[str]:
     """A sentence for each correlation, and who rated the words that they rest on.
 
-    ``briefly``: not within groups, and nothing of ratings.
+    ``briefly``: not within groups, nothing of ratings, and none that is not stated.
     """
+    if briefly:
+        found = [one for one in found if one.row["effect"] is not None and not one.unmeasurable]
     rated = dict.fromkeys(one.ratings for one in found if one.ratings and not briefly)
     return [*(_said(one, briefly=briefly) for one in found), *rated]
 

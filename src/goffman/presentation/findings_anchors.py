@@ -163,8 +163,11 @@ def _stands_out(one: AnchoredModel, row: Mapping[str, Any], what: str) -> str:
 
 
 def anchors_said(found: Sequence[AnchoredModel]) -> list[str]:
-    """A line for each instrument, model and anchor, for the terminal."""
-    every = [anchor_said(one) for one in found]
+    """A line for each instrument, model and anchor, for the terminal.
+
+    What is not measurable is said there already.
+    """
+    every = [anchor_said(one) for one in found if one.unmeasurable is None]
     return [
         f"{one.instrument}, {one.model} ({one.anchor}): {one.head}.{one.text and f' {one.text}'}"
         for one in every
