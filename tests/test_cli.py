@@ -175,9 +175,8 @@ def test_prompts_in_every_format_are_the_same_rows(name: str, tmp_path: Path) ->
     assert as_csv == [{k: as_text.get(v, v) for k, v in row.items()} for row in rows]
     every = csv.DictReader(io.StringIO(output("prompts", name, "--format", "csv")))
     # Controls come last, and have a right answer.
-    answers = "options" if "options" in own else "answer"
-    assert every.fieldnames == COLUMNS + (own or OWN["coreference"])
-    assert all(row[answers] for row in every if row["condition"] == "control")
+    assert {*every.fieldnames} == {*COLUMNS, *own, *OWN["coreference"]}
+    assert all(row["answer"] for row in every if row["condition"] == "control")
     without = output("prompts", name, "--format", "csv", "--no-controls")
     rows = [*csv.DictReader(io.StringIO(without))]
     assert list(rows[0]) == COLUMNS + own
