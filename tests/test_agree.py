@@ -57,7 +57,7 @@ def test_what_a_person_reads(run):
     ]
     assert lines[7].startswith("All raters: Krippendorff's α, nominal = 0.7")
     assert lines[9:13] == [
-        "2 words with different labels:",
+        "2 words got different labels:",
         "word   by anna   by ben",
         "word3  negative  positive",
         "word8  neutral   irrelevant",

@@ -20,13 +20,10 @@ from goffman.runs.read import read_answers
 from goffman.tables import RATINGS_COMPARED, SCORES, complaints
 from in_process import goffman
 
-SHIPPED_ONLY = (
-    "The ratings of words behind these numbers were made by language models, not by people."
-)
+SHIPPED_ONLY = "Language models, not people, rated the words as positive or negative."
 BOTH = (
-    "The ratings of words behind these numbers come from people.csv ({count} ratings). "
-    "All other words keep goffman's own ratings, made by language models, not by "
-    "people."
+    "The words were rated in people.csv ({count} ratings). All other words keep goffman's own "
+    "ratings, made by language models, not by people."
 )
 
 
@@ -133,12 +130,13 @@ def test_the_change_is_that_of_the_prompts_that_both_ratings_give_a_value(rated)
 
 def test_the_summary_says_who_rated_the_words_and_what_that_changes(asked, rated):
     assert f"  {SHIPPED_ONLY}\n" in asked[2]
-    assert "a change of" not in asked[2]
+    assert "The change is" not in asked[2]
     _, printed, _ = rated
     assert f"  {BOTH.format(count=12)}\n" in printed
     assert SHIPPED_ONLY not in printed
     assert "\n  With goffman's own ratings, the difference between stigmatized and " in printed
     assert ". With your ratings, it is " in printed
+    assert ". The change is " in printed
 
 
 def test_every_table_and_export_says_who_rated_the_words(asked, rated):
@@ -198,7 +196,7 @@ def test_without_the_ratings_all_is_as_before(asked, rated, tmp_path):
 def test_a_damaged_comparison_is_refused(rated, tmp_path):
     run = Path(shutil.copytree(rated[0], tmp_path / "run"))
     (run / "ratings-compared.parquet").write_bytes(b"PAR1")
-    with pytest.raises(RunError, match=r"ratings-compared\.parquet was damaged or edited"):
+    with pytest.raises(RunError, match=r"ratings-compared\.parquet was damaged or changed"):
         read_run(run)
 
 

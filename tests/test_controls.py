@@ -53,8 +53,8 @@ def test_the_bundled_models_can_do_every_task(bundled):
     for name, one in found.items():
         assert one.passed, (name, one)
         assert (one.n, one.missing) == (22 if name == "coreference-pronouns" else 20, 0)
-        line = done.summary.index(name)
-        assert done.summary[line + 1] == f"  Can the model do the task? {one.sentence}"
+        line = done.summary.index(f"{name}, {one.model}")
+        assert done.summary[line + 1] == f"  {one.sentence}"
     assert re.fullmatch(
         r"Control items: bundled:mini can tell welcome situations from unwelcome ones "
         r"\(AUC (0\.9\d|1\.00), 95% interval 0\.\d+ to 1\.00, 20 items; at least 0\.90 is "
@@ -73,8 +73,13 @@ def test_a_random_masked_model_fails_every_task(tiny, tmp_path, family):
     for name, one in found.items():
         assert not one.passed, (name, one)
         assert one.value is None or one.value < one.floor
-    heads = [line for line in done.summary if line.startswith("  Not measurable. Control items: ")]
-    assert len(heads) == 4
+        line = done.summary.index(f"{name}, {family} (not measurable)")
+        assert done.summary[line + 1 : line + 3] == (
+            "  Not measurable.",
+            f"  {one.sentence} So its other numbers mean nothing and are not stated.",
+        )
+        assert one.sentence.startswith("Control items: ")
+    assert done.summary.count("  Not measurable.") == 4
 
 
 def test_a_classifier_that_calls_everything_positive_fails(tmp_path):
@@ -88,15 +93,11 @@ def test_a_classifier_that_calls_everything_positive_fails(tmp_path):
     (one,) = competences(tmp_path / "run").values()
     assert (one.value, one.n, one.passed) == (0.5, 20, False)
     assert done.summary == (
-        "people-sentiment",
-        "  Can the model do the task? Control items: constant cannot tell praise of people from "
-        "blame (accuracy 0.50, 95% interval 0.30 to 0.70, 20 items; at least 0.90 is needed).",
         "people-sentiment, constant (not measurable)",
-        (
-            "  Not measurable. Control items: constant cannot tell praise of people from "
-            "blame (accuracy 0.50, 95% interval 0.30 to 0.70, 20 items; at least 0.90 is "
-            "needed). So its other numbers mean nothing and are not stated."
-        ),
+        "  Not measurable.",
+        "  Control items: constant cannot tell praise of people from blame (accuracy 0.50, 95% "
+        "interval 0.30 to 0.70, 20 items; at least 0.90 is needed). So its other numbers mean "
+        "nothing and are not stated.",
     )
 
 
@@ -217,9 +218,8 @@ def test_a_dry_run_counts_controls_and_the_limit_does_not_cut_them(tmp_path):
 def test_without_controls_it_is_said_that_nothing_shows_whether_the_model_can(tiny, tmp_path):
     done = asked([tiny("bert")], tmp_path, ["care-seeking"], AskOptions(limit=2, controls=False))
     assert done.summary[:2] == (
-        "care-seeking",
-        "  Can the model do the task? No control items were asked, so nothing shows whether the "
-        "model can do the task.",
+        "care-seeking, bert",
+        "  No control items were asked, so nothing shows whether the model can do the task.",
     )
     assert not [line for line in done.summary if "Not measurable" in line]
 

@@ -70,7 +70,7 @@ def ratings(tmp_path):
 
 
 REFUSED = (
-    "tee is in German (de-AT), but the shipped ratings are English (en). Give your own with "
+    "tee is in German (de-AT), but goffman's ratings are English (en). Give your own with "
     "--ratings, or leave out tee."
 )
 

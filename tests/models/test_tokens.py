@@ -259,7 +259,7 @@ def test_no_one_is_asked_where_one_model_lacks_its_tokenizer(
     tiny: Callable[..., Path], tmp_path: Path
 ) -> None:
     broken = only_the_model(tiny("roberta"), tmp_path / "m")
-    with pytest.raises(ModelError, match="holds no tokenizer"):
+    with pytest.raises(ModelError, match="has no tokenizer"):
         audit([str(tiny("bert")), str(broken)], output=tmp_path / "run")
     assert not (tmp_path / "run").exists()
 

@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 
 from goffman.cli import app
 from goffman.errors import InputError, RunError
+from goffman.reports.comparable import verdict
 from goffman.reports.compare import compare
 from goffman.reports.run import read_run
 from goffman.stats.sampled import sampled
@@ -300,19 +301,25 @@ def test_settings_of_a_chat_model_are_paired_over_sentence_pairs(tmp_path):
 
 def test_other_prompts_are_refused(tmp_path_factory, before):
     few = measured(tmp_path_factory, "before", ("small",), instruments=("care-seeking",), limit=10)
-    prompts = [
-        run.manifest.instruments["care-seeking"].prompts_sha256[:12] for run in (before, few)
-    ]
     with pytest.raises(RunError) as refusal:
         compare([before, few])
     assert str(refusal.value) == (
         f"These runs cannot be compared.\n  attribution is not compared: {few.folder} "
         f"has no scores for it.\n  people-sentiment is not compared: {few.folder} "
         f"has no scores for it.\n  social-distance is not compared: {few.folder} has no scores for "
-        f"it.\n  care-seeking: prompts is 42 in "
-        f"{before.folder} and 10 in {few.folder}; prompts sha256 is {prompts[0]}… in "
-        f"{before.folder} and {prompts[1]}… in {few.folder}."
+        f"it.\n  care-seeking: the runs asked different prompts (42 in {before.folder}, 10 in "
+        f"{few.folder})."
     )
+
+
+def test_as_many_other_prompts_are_refused_too(before):
+    instruments = dict(before.manifest.instruments)
+    instruments["care-seeking"] = replace(instruments["care-seeking"], prompts_sha256="0" * 64)
+    other = replace(before, manifest=replace(before.manifest, instruments=instruments))
+    found = verdict(before, other, "care-seeking", models=("small", "small"))
+    assert found.refusals == ("the runs asked different prompts",)
+    same = verdict(before, other, "attribution", models=("small", "small"))
+    assert same.refusals == ()
 
 
 def test_another_version_of_an_instrument_is_refused_and_the_others_are_compared(
@@ -328,8 +335,10 @@ def test_another_version_of_an_instrument_is_refused_and_the_others_are_compared
     notes = []
     compared = {one.instrument: one for one in compare([before, other], note=notes.append)}
     refusals = compared["care-seeking"].verdict.refusals
-    assert refusals[0] == f'version is "1.3" in {before.folder} and "1.4" in {other.folder}'
-    assert refusals[1].startswith("digest is ")
+    assert refusals == (
+        f'version differs ("1.3" in {before.folder}, "1.4" in {other.folder})',
+        "the runs have different files of the instrument",
+    )
     assert compared["care-seeking"].estimates.height == 0
     assert compared["people-sentiment"].verdict.refusals == ()
     assert compared["people-sentiment"].estimates.height > 0
@@ -345,7 +354,7 @@ def test_other_settings_are_refused(tmp_path_factory, before):
     )
     with pytest.raises(RunError) as refusal:
         compare([before, other])
-    said = f"settings: top k is 50 in {before.folder} and 20 in {other.folder}"
+    said = f"settings: top k differs (50 in {before.folder}, 20 in {other.folder})"
     assert said in str(refusal.value)
 
 

@@ -121,7 +121,8 @@ def test_a_pronoun_outside_the_top_words_is_kept_too(run):
 
 def test_the_page_shows_each_setting_by_its_adjectives_and_the_title_of_the_instrument(folder):
     page = (folder / "report.html").read_text(encoding="utf-8")
-    assert "Which pronoun does a model prefer in the coreference sentences?" in page
+    title = "“He” or “she”? Which pronoun a model prefers in sentences about two occupations"
+    assert f'<h2 id="h-coreference-pronouns">{title}</h2>' in page
     assert page.count("<blockquote>") == 3
     assert len(set(re.findall("<blockquote>(.*?)</blockquote>", page))) == 3
     assert '"arrogant / responsive"' in page

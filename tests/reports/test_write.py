@@ -134,12 +134,13 @@ def test_an_instrument_says_its_noun_and_its_limits_on_the_page_and_in_tables(ru
     section = of_instrument(page, "care-seeking")
     assert "The sentences are in English." not in section
     for said in (
-        "Mental health illnesses, not counting first names",
+        "for mental health illnesses",
+        "between mental health illnesses and other illnesses (counting first names",
         "By illness",
         "Means over items and illnesses.",
     ):
         assert said in section
-    assert "Mental health diagnoses" not in section
+    assert "mental health diagnoses" not in section.lower()
     assert "diagnoses" in of_instrument(page, "attribution")
     table = (run / "tables" / "care-seeking-conditions.md").read_text()
     assert "| illness |" in table
@@ -163,7 +164,8 @@ def test_a_run_of_an_earlier_goffman_speaks_of_conditions_and_has_no_limits(run)
         changed_called(run, name, forget)
     write_report(run)
     section = of_instrument((run / "report.html").read_text(encoding="utf-8"), "care-seeking")
-    assert "Mental health conditions, not counting first names" in section
+    assert "for mental health conditions" in section
+    assert "between mental health conditions and other conditions (counting first names" in section
     assert "The sentences are in English." not in section
 
 
@@ -186,7 +188,11 @@ def test_an_audit_reports_unless_told_not_to(tiny, shortened, tmp_path):
     )
     assert (tmp_path / "one" / "report.html").exists()
     _, summary, _ = with_page.stdout.split("\n\n")
-    assert summary.startswith("care-seeking\n  Can the model do the task?")
+    assert summary.startswith(
+        "care-seeking, bert (not measurable)\n  Not measurable.\n  Control items: bert cannot "
+    )
+    page = (tmp_path / "one" / "report.html").read_text(encoding="utf-8")
+    assert "Can the model do the task?" in of_instrument(page, "care-seeking")
     again = CliRunner().invoke(app, ["report", str(tmp_path / "one")])
     assert again.stdout.startswith(f"{summary}\n\nThe report is ")
     without = CliRunner().invoke(app, [*arguments, str(tmp_path / "two"), "--no-report"])
