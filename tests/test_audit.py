@@ -642,6 +642,7 @@ def test_a_pair_of_models_that_are_not_audited_is_refused_before_anyone_is_asked
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.slow
 def test_wordings_that_are_off_by_default_are_asked_and_compared_on_request(masked, tmp_path):
     folder = changed(tmp_path, "attribution", ("depth = 3", "depth = 1"))
     shutil.copytree(DATA / "care-seeking", Path(folder).parent / "care-seeking")

@@ -276,6 +276,7 @@ def test_more_trials_are_asked_of_all_models_of_a_run_or_of_none(tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_another_temperature_never_lands_in_the_same_replies(tmp_path):
     with ChatServer(understands) as server:
         where = [f"{server.url}#mini", *SMALL, "--trials", "1", "--output", tmp_path]

@@ -25,6 +25,9 @@ from goffman.runs.folder import read_controls, read_prompts
 from goffman.runs.read import read_answers
 from tiny_chat import make_causal
 
+pytestmark = pytest.mark.slow
+"""Whole runs: minutes of computing."""
+
 DISTANCE = "social-distance"
 
 

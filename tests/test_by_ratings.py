@@ -20,6 +20,9 @@ from goffman.runs.read import read_answers
 from goffman.tables import RATINGS_COMPARED, SCORES, complaints
 from in_process import goffman
 
+pytestmark = pytest.mark.slow
+"""Whole runs: minutes of computing."""
+
 SHIPPED_ONLY = "Language models, not people, rated the words as positive or negative."
 BOTH = (
     "The words were rated in people.csv ({count} ratings). All other words keep goffman's own "

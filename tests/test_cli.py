@@ -78,6 +78,7 @@ assert not heavy, heavy
     subprocess.run([sys.executable, "-c", script], check=True, capture_output=True)
 
 
+@pytest.mark.slow
 def test_rendering_all_instruments_takes_under_two_seconds() -> None:
     script = """
 import time
@@ -158,6 +159,7 @@ OWN = {
 """The columns that instruments have beside those of all."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", builtin_names())
 def test_prompts_in_every_format_are_the_same_rows(name: str, tmp_path: Path) -> None:
     rows = json.loads(output("prompts", name, "--json", "--limit", "20"))
@@ -569,6 +571,7 @@ for command in sys.argv[1:]:
     return dict(zip(commands, map(json.loads, done.stdout.splitlines()), strict=True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("command", "says"), WITHOUT_RIGHTS)
 def test_a_file_without_rights_is_named_and_so_is_what_was_to_be_done(
     command: str, says: str, said_without_rights: dict[str, dict[str, str | int]]

@@ -23,6 +23,9 @@ from goffman.runs.manifest import read_manifest
 from in_process import goffman
 from tiny_models import make
 
+pytestmark = pytest.mark.slow
+"""Whole runs: minutes of computing."""
+
 MASKED = ("social-distance", "care-seeking", "attribution", "coreference")
 ONE = AskOptions(limit=1, sentences=PromptOptions(pairs=1, adjectives=["none"]))
 

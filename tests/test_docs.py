@@ -322,6 +322,7 @@ WITH_COMMANDS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", WITH_COMMANDS)
 def test_every_command_that_works_offline_works(
     page: Path, here: Path, run: Callable[[Line], tuple[int, str]]

@@ -709,6 +709,7 @@ def test_what_stands_in_texts_and_comments_is_not_counted(folder: Path) -> None:
     assert faults(folder) == ["instrument.toml, line 3: title is empty."]
 
 
+@pytest.mark.slow
 def test_the_worst_toml_within_the_bounds_is_read_in_a_moment(folder: Path) -> None:
     """Half a second of CPU time each, and a second and a half for the last."""
     deep = ".".join("abcdefghijklmno")

@@ -115,6 +115,7 @@ def test_a_form_that_is_not_there_is_refused_by_name() -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "form"), COUNTS)
 def test_number_of_presentations(name: str, form: str) -> None:
     rendered = render(form_of(load_instrument(name), form))
@@ -126,6 +127,7 @@ def test_number_of_presentations(name: str, form: str) -> None:
     assert all(prompt.text.count(MASK) == 0 for prompt in every)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["social-distance", "people-sentiment", "attribution"])
 def test_what_is_said_is_what_is_chosen(name: str) -> None:
     """The same questions under another id."""
@@ -318,6 +320,7 @@ def test_gender_is_a_factor_and_nothing_else_differs() -> None:
     assert set(used.values()) == {27 * 23 * 6 // 3}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("item", "agreeing"),
     [("q03", 1.0), ("q09", 1.0), ("q07", 0.0), ("q08", 0.0), ("q21", 0.0), ("q16", 0.0)],

@@ -74,6 +74,7 @@ def further_forms() -> list[Instrument]:
     return [form for form in forms if form.kind != "prefer" and form.id not in builtin_names()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", further_forms(), ids=lambda form: form.id)
 def test_every_form_is_pinned(form: Instrument, request: pytest.FixtureRequest) -> None:
     """All columns of all that is asked and of the part for a server, as two checksums; of sentence

@@ -57,6 +57,7 @@ def test_all_instruments_together_stay_within_6000_requests() -> None:
     assert sum(requests.values()) <= MOST_REQUESTS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "form"), THROUGH_A_SERVER)
 def test_a_part_is_of_the_whole_and_the_same_every_time(name: str, form: str) -> None:
     once, again = (part(name, form) for _ in range(2))

@@ -277,6 +277,7 @@ def test_the_page_works_without_a_mouse_and_says_what_it_does(browser, run):
         assert focused == "negative", "the focus stays for the next word"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1280])
 def test_it_fits_and_can_be_read(browser, run, scheme, width):

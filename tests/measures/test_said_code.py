@@ -116,6 +116,7 @@ HEADS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("how", "head"), HEADS)
 def test_a_model_that_heeds_nothing_is_found_out_and_called_so(how, head):
     table = asked()

@@ -87,6 +87,7 @@ def naive_words(model, ids, *, worth, most):
     return found
 
 
+@pytest.mark.slow
 def test_next_words_are_those_of_a_plain_forward_pass(model, monkeypatch):
     monkeypatch.setattr(next_words, "WORTH", 0.002)
     monkeypatch.setattr(next_words, "PIECES", 3)

@@ -21,6 +21,9 @@ from goffman.replicate.briegel2023_import import read_answers
 from goffman.replicate.rows import Result, read_figures, set_side_by_side
 from goffman.tables import PROMPT_TABLE, REPLIES, complaints
 
+pytestmark = pytest.mark.slow
+"""Whole runs: minutes of computing."""
+
 ACCURACIES = re.compile(r"compl_tri(\d)_type1_(pro|anti)_(.+)\.txt\.test")
 
 

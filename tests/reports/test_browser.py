@@ -16,6 +16,9 @@ from goffman.reports.evidence import unpacked
 from goffman.reports.write import write_report
 from goffman.runs.store import answers_folder, read_parts, sound_parts, write_part
 
+pytestmark = pytest.mark.slow
+"""Whole runs: minutes of computing."""
+
 WIDE, NARROW = 1280, 390
 
 

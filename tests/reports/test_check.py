@@ -22,6 +22,9 @@ from goffman.reports.compare import compare
 from goffman.reports.names import FIELDS, named
 from in_process import goffman
 
+pytestmark = pytest.mark.slow
+"""Whole runs: minutes of computing."""
+
 FULL = Path("/dev/full")
 
 VERDICTS = "relevant, small, equivalent, undecided or clear"

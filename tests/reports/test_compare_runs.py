@@ -23,6 +23,9 @@ from goffman.reports.run import read_run
 from goffman.stats.sampled import sampled
 from goffman.tables import CONTRASTS, ESTIMATES, VERDICTS, complaints
 
+pytestmark = pytest.mark.slow
+"""Whole runs: minutes of computing."""
+
 
 @pytest.fixture(scope="module")
 def before(tmp_path_factory):

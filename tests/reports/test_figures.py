@@ -327,6 +327,7 @@ def test_the_ends_of_a_histogram_are_numbered_without_crowding(figures):
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_specification_is_valid_and_has_no_colour_of_its_own(figures):
     for figure in figures.values():
         alt.Chart.from_dict(figure.spec)

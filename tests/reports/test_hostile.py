@@ -14,6 +14,9 @@ from goffman.audit import audit
 from goffman.instruments.render import PromptOptions
 from goffman.options import AskOptions, ChatOptions
 
+pytestmark = pytest.mark.slow
+"""Whole runs: minutes of computing."""
+
 HOSTILE = '=1+1</script><img src=x onerror="alert(1)">&amp; ${7*7} {{7*7}}'
 TURNED = f"{HOSTILE}\u202e"
 SEEN = f"{HOSTILE}\\u202e"

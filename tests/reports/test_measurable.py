@@ -22,6 +22,9 @@ from goffman.reports.write import write_report
 from in_process import goffman
 from tiny_models import make
 
+pytestmark = pytest.mark.slow
+"""Whole runs: minutes of computing."""
+
 ABLE = "bundled:mini-sentiment"
 NAME = "people-sentiment"
 CANNOT = (

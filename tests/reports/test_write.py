@@ -29,6 +29,9 @@ from goffman.runs.entries import AskedInstrument
 from goffman.runs.files import Folder
 from goffman.runs.manifest import Manifest
 
+pytestmark = pytest.mark.slow
+"""Whole runs: minutes of computing."""
+
 
 def test_a_report_is_one_file_that_names_no_other(audited):
     text = (audited / "report.html").read_text(encoding="utf-8")

@@ -223,6 +223,7 @@ DAMAGES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
 @pytest.mark.parametrize("step", [1, 2])
 def test_a_damaged_part_is_asked_again_with_the_same_result(model, tmp_path, damage, step):

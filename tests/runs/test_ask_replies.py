@@ -387,6 +387,7 @@ OTHERS = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bring", ["journal", "part", "both"])
 def test_replies_that_were_sampled_otherwise_are_not_taken(server, tmp_path, bring):
     """The files of another run, whose questions were the same to the letter."""

@@ -96,6 +96,7 @@ def kill_and_go_on(model, tmp_path, *, times, limit, seed, noted=False):
     return folder
 
 
+@pytest.mark.slow
 def test_a_run_killed_three_times_ends_with_the_same_rows(tiny, tmp_path):
     model = tiny("roberta")
     folder = kill_and_go_on(model, tmp_path, times=3, limit=30, seed=1, noted=True)

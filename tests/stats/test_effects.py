@@ -97,6 +97,7 @@ def quadrature(t, df, centre):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("df", [1, 2, 9, 32, 186])
 @pytest.mark.parametrize("t", [0.0, 0.5, 3.2, 22.4])
 def test_the_noncentral_t_is_its_definition(df, t):
