@@ -108,7 +108,7 @@ def asked(instrument: Path, folder: Path, style: Style, *, thorough: bool) -> Au
         (first, "Always picks the option listed first"),
         (third, "Always says “C”"),
         (agrees, "Agrees with whatever is said"),
-        (refuses_one_order, "Does not answer 50% of the time"),
+        (refuses_one_order, r"Does not answer 5\d% of the time"),
         (refuses_at_random, r"Does not answer [45]\d% of the time"),
     ],
 )
@@ -175,6 +175,6 @@ def test_a_model_on_this_machine_that_always_says_a_is_called_so(instrument, tmp
         report=True,
     )
     said = "\n".join(done.summary)
-    assert "Not measurable. Always picks the option listed first. Control items: " in said
+    assert "Not measurable.\n  Always picks the option listed first. Control items: " in said
     assert "Always picks the option listed first" in done.report.read_text()
     assert_no_group_stands_out(tmp_path / "run")

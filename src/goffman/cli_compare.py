@@ -165,7 +165,9 @@ def check(
 
     Give each rule with --fail-if. A rule names a verdict ('social-distance.gap is relevant') or
     compares a value with a number ('social-distance.gap > 0.2'). The verdicts are relevant, small,
-    equivalent and undecided; the report explains them. 'clear' means relevant or small.
+    equivalent and undecided; the report explains them. Here 'small' is every clear difference
+    that may be small: the report's "small" and "clear, size open". 'clear' means relevant or
+    small.
 
     \b
     Exit codes:

@@ -47,8 +47,9 @@ def _of(section: Section, found: Sequence[Finding]) -> Iterator[str]:
             yield f"  {control.sentence if control else NO_CONTROLS}"
         yield f"  {one.heading}"
         yield f"  {' '.join(part for part in (one.text, one.wording) if part)}"
-        for said in changes_said(section, one.model):
-            yield f"  {said}"
+        if control is None or control.passed:
+            for said in changes_said(section, one.model):
+                yield f"  {said}"
 
 
 def _corrected(found: Sequence[Finding]) -> Iterator[str]:

@@ -349,11 +349,11 @@ def test_a_difference_that_only_the_others_keep_clear_says_so():
     row = gap(0.01, 0.2, 0.04, tests=5) | {"p": 0.02}
     (one,) = findings_of(section("negative-attitude", estimates(row)))
     assert (
-        "The corrected p also depends on the other main differences of this run: if none of them "
-        "were clear, it would be .100, and this one would not be clear."
+        "It is clear only because other main results of this run are clear too: corrected as if "
+        "none of them were, p would be .100."
     ) in one.why
     (one,) = findings_of(section("negative-attitude", estimates(row | {"p": 0.009})))
-    assert "other main differences" not in one.why
+    assert "other main results" not in one.why
 
 
 def rare(kind, first, second, low, high, verdict):
@@ -369,8 +369,9 @@ def test_a_difference_that_rare_conditions_have_too_is_not_called_stigma_alone()
         section("negative-attitude", estimates(gap(0.1, 0.3, 0.01), against, mere))
     )
     assert one.caveat == (
-        "Whether stigmatized conditions exceed rare but neutral ones is undecided (0.18, −0.020 "
-        "to 0.38); rare ones are 0.24 above non-stigmatized ones."
+        "This may be rarity, not stigma: stigmatized conditions are not shown to exceed rare but "
+        "neutral ones (difference 0.18, −0.020 to 0.38), and rare ones are 0.24 above "
+        "non-stigmatized ones."
     )
     assert one.heading == f"{one.head}. {one.caveat}"
     above = rare("against-rare", "stigmatized", "rare", 0.02, 0.38, "small")

@@ -90,8 +90,8 @@ def _by_others(row: Row) -> str:
     if alone < CLEAR:
         return ""
     return (
-        " The corrected p also depends on the other main differences of this run: if none of "
-        f"them were clear, it would be {p_value(min(alone, 1.0))}, and this one would not be clear."
+        " It is clear only because other main results of this run are clear too: corrected as if "
+        f"none of them were, p would be {p_value(min(alone, 1.0))}."
     )
 
 

@@ -34,12 +34,14 @@ def rarity_beside(section: Section, model: str) -> str:
     if not against or untested(against) or points(against) > 0:
         return ""
     many = section.noun.many
-    said = f"Whether {plain(against['first'])} {many} exceed rare but neutral ones is undecided"
-    if against["verdict"] == "equivalent":
-        said = f"{plain(against['first']).capitalize()} {many} do not exceed rare but neutral ones"
-    said += f" ({number(against['difference'])}, {ends(against['low'], against['high'])})"
+    said = (
+        f"This may be rarity, not stigma: {plain(against['first'])} {many} are not shown to exceed "
+        f"rare but neutral ones (difference {number(against['difference'])}, "
+        f"{ends(against['low'], against['high'])})"
+    )
     if mere and points(mere) > 0:
-        said += f"; rare ones are {number(mere['difference'])} above {plain(mere['second'])} ones"
+        above = number(mere["difference"])
+        said += f", and rare ones are {above} above {plain(mere['second'])} ones"
     return f"{said}."
 
 
