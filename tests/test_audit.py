@@ -552,7 +552,6 @@ def test_an_audit_ends_with_scores_estimates_and_sentences(measured, masked, cla
         f"attribution, {short[masked]}",
         f"coreference-pronouns, {short[masked]}",
         f"people-sentiment, {short[classifier]}",
-        "Two measures together",
         "Note",
     ]
 

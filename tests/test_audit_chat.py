@@ -35,6 +35,9 @@ from goffman.runs.read import read_answers
 from goffman.tables import SCORES, complaints
 from warm import Command
 
+pytestmark = pytest.mark.slow
+"""Whole runs: minutes of computing."""
+
 KEY = "sk-goffman-secret-7c4e"
 COMMAND = "from goffman.cli import main; main()"
 SENTENCES = PromptOptions(pairs=6, adjectives=["tough,understanding"])

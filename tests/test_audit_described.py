@@ -23,6 +23,9 @@ from goffman.runs.read import read_answers
 from goffman.tables import SCORES, complaints
 from tiny_chat import make_causal
 
+pytestmark = pytest.mark.slow
+"""Whole runs: minutes of computing."""
+
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory):

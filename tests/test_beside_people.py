@@ -14,6 +14,9 @@ from goffman.beside import ANCHORS_FILE, POINTS_FILE
 from goffman.runs.folder import RUN_NAMES
 from in_process import goffman
 
+pytestmark = pytest.mark.slow
+"""Whole runs: minutes of computing."""
+
 MODEL = "bundled:mini-sentiment"
 
 

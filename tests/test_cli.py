@@ -406,6 +406,7 @@ def test_two_formats_are_refused() -> None:
     assert done.stderr == "Give --json or --format csv, not both.\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "code", "says"),
     [
@@ -475,6 +476,7 @@ def test_a_link_that_leads_nowhere_is_told_as_that(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_what_there_is_no_right_to_read_is_told_as_that(
     tmp_path: Path, without_rights: Callable[..., subprocess.CompletedProcess[str]]
 ) -> None:

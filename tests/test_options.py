@@ -14,6 +14,9 @@ from typer.main import get_command
 
 from goffman.cli import app, main
 
+pytestmark = pytest.mark.slow
+"""Whole runs: minutes of computing."""
+
 AROUND = {
     "audit": (["bundled:mini"], ["--dry-run", "--instrument", "attribution"]),
     "rate": (["no-run"], ["--no-browser"]),

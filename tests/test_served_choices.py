@@ -18,6 +18,9 @@ from goffman.options import AskOptions, ChatOptions, Listener
 from goffman.runs.folder import read_controls, read_prompts
 from goffman.runs.read import read_answers
 
+pytestmark = pytest.mark.slow
+"""Whole runs: minutes of computing."""
+
 DISTANCE = "social-distance"
 TOKENS = ("A", " A", "B", "\nB", "C", "D", "E", "a", "The", "(A", "Sorry", "1")
 """What a model may say first: labels in their spellings, and other things."""

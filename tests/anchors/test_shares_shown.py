@@ -22,6 +22,9 @@ from goffman.reports.tables_anchors import anchor_tables
 from goffman.runs.manifest import with_anchors
 from tiny_chat import make_causal
 
+pytestmark = pytest.mark.slow
+"""Whole runs: minutes of computing."""
+
 PEOPLE = {
     (one.item, one.condition, one.gender): one.value
     for one in load_anchor("gss-vignettes").latest()

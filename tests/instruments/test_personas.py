@@ -105,6 +105,7 @@ def test_prompts_show_it_and_have_ids_of_their_own():
     assert "Add --form completion, choice, said or written." in str(refused.exception)
 
 
+@pytest.mark.slow
 def test_an_audit_tells_it_to_the_model_and_no_audit_does_by_default(tmp_path):
     with ChatServer() as server:
         base = ["audit", f"{server.url}#mini", "--instrument", "people-sentiment"]

@@ -44,6 +44,7 @@ def encode_error(model: Fills, text: str) -> str:
     return str(error.value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", MASKED)
 def test_a_text_is_encoded_as_its_own_tokenizer_does(
     family: str, tiny: Callable[..., Path], loaded: Callable[[str], Fills]

@@ -16,6 +16,9 @@ from goffman.options import AskOptions
 from goffman.reports.evidence import unpacked
 from goffman.runs.folder import read_prompts
 
+pytestmark = pytest.mark.slow
+"""Whole runs: minutes of computing."""
+
 WEIGHTS = {"B": 0.5, "A": 0.25, "C": 0.125, "The": 0.0625}
 
 

@@ -26,6 +26,9 @@ from goffman.reports.lm_eval import lm_eval_results, lm_eval_text
 from goffman.reports.model_card import model_card_text
 from goffman.terminal import printable
 
+pytestmark = pytest.mark.slow
+"""Whole runs: minutes of computing."""
+
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):

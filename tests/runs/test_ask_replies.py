@@ -35,6 +35,9 @@ from goffman.runs.read import read_answers
 from goffman.runs.store import answers_folder
 from goffman.tables import REPLIES, complaints
 
+pytestmark = pytest.mark.slow
+"""Whole runs: minutes of computing."""
+
 TEXTS = [f"Who does '{word}' refer to in {n}?" for n in range(30) for word in ("he", "she")]
 
 

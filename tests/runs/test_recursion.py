@@ -105,6 +105,7 @@ def naive(model, text, *, depth, width, top_k, placement):
     return tree
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("placement", ["before-first", "before-last"])
 @pytest.mark.parametrize(
     ("family", "depth", "width", "top_k"),
