@@ -205,9 +205,6 @@ against = "even"
 TEAS = """\
 from pathlib import Path
 
-pytestmark = pytest.mark.slow
-"""Whole runs: minutes of computing."""
-
 HERE = Path(__file__).parent
 as_text = str(HERE / "tea")
 as_path = HERE / "tea"
