@@ -10,15 +10,13 @@ from typing import ClassVar
 
 import polars as pl
 
-from goffman.control_items import ControlScore
 from goffman.estimates.conditions import models_over_conditions
 from goffman.estimates.described import over_wordings
 from goffman.estimates.presented import keying, order_of_options, over_orders, wordings
 from goffman.estimates.reference import conditions_against_reference
 from goffman.estimates.vignettes import group_against_given, women_against_men_in_group
-from goffman.measures.base import Contrasts, Meaning, Reads, as_they_are
+from goffman.measures.base import Contrasts
 from goffman.measures.mean_code import ABOUT, FLOOR, MeanCode
-from goffman.measures.rows import only
 from goffman.measures.vignettes import HALF, counted_apart, means_of_vignettes
 from goffman.presentation import (
     figures_conditions,
@@ -121,49 +119,27 @@ PRESENTATION = Presentation(
 
 
 @dataclass(frozen=True, kw_only=True)
-class VignetteCode:
-    """CHOICES → SCORES."""
+class VignetteCode(MeanCode):
+    """CHOICES → SCORES: those of mean-code, with beliefs apart and the share who endorse."""
 
     contrast: str = "disorder"
     against: str = "daily-troubles"
     """The gap is the mean of the first group of descriptions minus that of the second."""
     counted: str = "stigma"
     """The dimension whose items make the stigma score."""
-    smallest: float = 0.05
-    """The smallest difference that would matter, in codes from 0 to 1."""
     name: ClassVar[str] = "vignette-code"
-    reads: ClassVar[Reads] = "choices"
-    words: ClassVar[Meaning | None] = None
-    quantity: ClassVar[str] = "code"
-    of_prompts: ClassVar[str] = "code"
-    unit: ClassVar[str] = "condition"
-    beside: ClassVar[str | None] = None
-    headline: ClassVar[tuple[str, str]] = ("groups", "code")
     contrasts: ClassVar[tuple[tuple[str, Contrasts], ...]] = OF_VIGNETTES
-    between_runs: ClassVar[Contrasts] = (over_orders(models_over_conditions),)
     presentation: ClassVar[Presentation] = PRESENTATION
-    prepare = as_they_are
-    scores_controls: ClassVar[ControlScore] = "separation"
 
     def each(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
         """SCORES of the level prompt: see vignettes.py."""
-        scores = MeanCode().each(answers, prompts)
-        found = counted_apart(scores, endorsing(answers), prompts, counted=self.counted)
-        return found.with_columns(measure=pl.lit(self.name))
+        scores = super().each(answers, prompts)
+        return counted_apart(scores, endorsing(answers), prompts, counted=self.counted)
 
     def means(self, scores: pl.DataFrame) -> pl.DataFrame:
         """SCORES of questions, cells, conditions, items, groups and models."""
         groups = {"contrast": self.contrast, "against": self.against}
         return means_of_vignettes(scores, about=ABOUT, whole=True, **groups)
-
-    def control(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
-        """The mean code of each control, in each order of its options."""
-        return only(self.each(answers, prompts), ["code"]).select("prompt_id", "value")
-
-    def __call__(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
-        """SCORES of every level."""
-        scores = self.each(answers, prompts)
-        return pl.concat([scores, self.means(scores)])
 
 
 def endorsing(answers: pl.DataFrame) -> pl.DataFrame:
