@@ -11,11 +11,15 @@ A plug-in that cannot be loaded is named in a warning and left out; everything e
 
 from __future__ import annotations
 
+import os
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from functools import cache
 from importlib.metadata import entry_points
-from typing import Literal
+from pathlib import Path
+from typing import Literal, Protocol, TypeVar
+
+from goffman.errors import GoffmanError, InputError
 
 Door = Literal[
     "goffman.instruments",
@@ -24,6 +28,16 @@ Door = Literal[
     "goffman.models",
     "goffman.parsers",
 ]
+
+
+class _Known(Protocol):
+    """What a folder holds: it says its own id."""
+
+    @property
+    def id(self) -> str: ...
+
+
+Thing = TypeVar("Thing", bound=_Known)
 
 
 class PluginWarning(UserWarning):
@@ -44,6 +58,47 @@ def _loaded(door: Door) -> tuple[tuple[str, object], ...]:
 def plugged(door: Door) -> Iterator[tuple[str, object]]:
     """Name and object of everything that other packages put into a door, by name."""
     yield from _loaded(door)
+
+
+def plugged_folders(
+    door: Door, *, what: str, known: Collection[str], read: Callable[[Path], Thing]
+) -> dict[str, Thing]:
+    """By name: what other packages' folders hold, each read to the end.
+
+    So a fault shows before anyone asks for it: a faulty one is left out, and why is said.
+    ``what``: instrument or anchor; ``known``: names that are taken.
+    """
+    found: dict[str, Thing] = {}
+    for name, thing in plugged(door):
+        try:
+            one = read(_folder(thing, what))
+        except GoffmanError as error:
+            refuse(door, name, str(error))
+        except Exception as error:  # noqa: BLE001 - whatever a stranger's code raises
+            refuse(door, name, f"{type(error).__name__}: {error}")
+        else:
+            if name in {*known, *found}:
+                refuse(door, name, f"there is already an {what} of this name.")
+            elif one.id != name:
+                why = f"its id is '{one.id}', but the entry point has another name."
+                refuse(door, name, f"{why} Use the same name for both.")
+            else:
+                found[name] = one
+    return found
+
+
+def _folder(thing: object, what: str) -> Path:
+    """The folder that an entry point is, or gives."""
+    given = thing() if callable(thing) else thing
+    if not isinstance(given, str | os.PathLike):
+        raise InputError(
+            f"it returns {type(given).__name__}, but it must return the path of an {what}'s "
+            "folder, or a function without arguments that returns it."
+        )
+    folder = Path(given)
+    if not folder.is_dir():
+        raise InputError(f"there is no folder {folder}.")
+    return folder
 
 
 def refuse(door: Door, name: str, why: str) -> None:

@@ -11,10 +11,10 @@ from typing import Any
 
 from goffman.anchors.anchor import COMPARES, OFS, Anchor, AnchorItem
 from goffman.anchors.values import read_values
-from goffman.errors import AnchorError, GoffmanError, InputError, did_you_mean
+from goffman.errors import AnchorError, InputError, did_you_mean
 from goffman.instruments.about import read_limits
 from goffman.instruments.files import ID, Faults, TomlFile, TomlTable, digest_of, read_toml
-from goffman.plugins import plugged, refuse
+from goffman.plugins import plugged_folders
 
 ANCHOR_FILE = "anchor.toml"
 VALUES_FILE = "values.csv"
@@ -42,35 +42,10 @@ def builtin_anchors() -> tuple[str, ...]:
 
 @cache
 def plugged_anchors() -> Mapping[str, Anchor]:
-    """By name: the anchors that other packages bring; a faulty one is left out, and why said."""
-    found: dict[str, Anchor] = {}
-    for name, thing in plugged("goffman.anchors"):
-        try:
-            found[name] = _plugged(name, thing, known=(*builtin_anchors(), *found))
-        except GoffmanError as error:
-            refuse("goffman.anchors", name, str(error))
-        except Exception as error:  # noqa: BLE001 - whatever a stranger's code raises
-            refuse("goffman.anchors", name, f"{type(error).__name__}: {error}")
-    return found
-
-
-def _plugged(name: str, thing: object, *, known: Sequence[str]) -> Anchor:
-    """The anchor of an entry point; its name and the anchor's id are the same."""
-    if name in known:
-        raise InputError("there is already an anchor of this name.")
-    given = thing() if callable(thing) else thing
-    if not isinstance(given, str | os.PathLike):
-        raise InputError(
-            f"it returns {type(given).__name__}, but it must return the path of an anchor's "
-            "folder, or a function without arguments that returns it."
-        )
-    anchor = _load_folder(Path(given))
-    if anchor.id != name:
-        raise InputError(
-            f"its id is '{anchor.id}', but the entry point has another name. Use the same name "
-            "for both."
-        )
-    return anchor
+    """By name: the anchors that other packages bring."""
+    return plugged_folders(
+        "goffman.anchors", what="anchor", known=builtin_anchors(), read=_load_folder
+    )
 
 
 def every_anchor() -> tuple[Anchor, ...]:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 from goffman.choice_items import ChoiceForm, Described, Scale, ServerPart, Stem
-from goffman.control_items import Controls
 from goffman.instruments.choice_scales import read_scales
 from goffman.instruments.choice_stems import check_controls, check_items, read_stems
 from goffman.instruments.controls import CHOICE_FILE, read_controls
@@ -62,12 +61,9 @@ def read_choice(
     slot = content.slot.name if isinstance(content, Questionnaire) and alone else None
     of_pairs = isinstance(content, SentencePairs)
     stems = read_stems(toml, scales, faults, of_pairs=of_pairs, slot=slot)
-    said, row = str(given.get("orders", "two")), top.lines.get("orders")
-    orders = faults.check_one_of(FILE, row, what="orders", given=said, allowed=_ORDERS)
-    _check_orders(top, orders, scales, faults)
+    orders = _orders(top, str(given.get("orders", "two")), scales, faults)
     people = _people(toml, faults)
-    controls: Controls | None = None
-    files: list[Path] = []
+    controls, files = None, list[Path]()
     if isinstance(content, Questionnaire):
         _check_content(toml, content, stems, people, faults, alone=alone)
         _check_count(content, stems, scales, people, faults, permuted=orders == "all")
@@ -78,8 +74,7 @@ def read_choice(
             check_controls(toml, controls, stems, faults)
     else:
         _check_pairs(top, faults)
-    server = _server(toml, content, faults)
-    smallest = _smallest(top, faults)
+    server, smallest = _server(toml, content, faults), _smallest(top, faults)
     if len(faults.found) > before:
         return None, [path]
     form = ChoiceForm(
@@ -136,16 +131,20 @@ def _check_request(top: TomlTable, request: str, faults: Faults) -> None:
         faults.add(FILE, row, f"request has a stray brace: '{request}'.")
 
 
-def _check_orders(
-    top: TomlTable, orders: str | None, scales: Sequence[Scale], faults: Faults
-) -> None:
+def _orders(
+    top: TomlTable, given: str, scales: Sequence[Scale], faults: Faults
+) -> Literal["two", "all"] | None:
+    """In which orders the options are shown, where the scales allow it."""
+    row = top.lines.get("orders")
+    orders = faults.check_one_of(FILE, row, what="orders", given=given, allowed=_ORDERS)
     most = max((len(scale.texts) for scale in scales), default=0)
     if orders == "all" and most > MOST_TO_PERMUTE:
         message = f"orders is 'all', but a scale has {most} options. Allowed: {MOST_TO_PERMUTE}."
-        faults.add(FILE, top.lines.get("orders"), message)
+        faults.add(FILE, row, message)
     if orders == "all" and len({len(scale.texts) for scale in scales}) > 1:
         message = "orders is 'all', but the scales have different numbers of options."
-        faults.add(FILE, top.lines.get("orders"), message)
+        faults.add(FILE, row, message)
+    return orders
 
 
 def _people(toml: TomlFile, faults: Faults) -> tuple[Described, ...]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from goffman.errors import GoffmanError, InputError, InstrumentError, did_you_mean
+from goffman.errors import InputError, InstrumentError, did_you_mean
 from goffman.instruments.about import ABOUT, read_about
 from goffman.instruments.choice import read_choice
 from goffman.instruments.completion import FURTHER_FORMS, read_completion, read_writing
@@ -18,7 +18,7 @@ from goffman.instruments.coreference import read_sentence_pairs
 from goffman.instruments.files import ID, Faults, TomlFile, digest_of, read_toml
 from goffman.instruments.questionnaire import read_questionnaire
 from goffman.instruments.sentences import ADJECTIVE_PLACEMENTS
-from goffman.plugins import plugged, refuse
+from goffman.plugins import plugged_folders
 from goffman.records import INSTRUMENT_KINDS, Instrument, Questionnaire, SentencePairs
 
 _BUILT_IN = Path(__file__).parent / "data"
@@ -53,46 +53,10 @@ def builtin_names() -> tuple[str, ...]:
 
 @cache
 def plugged_instruments() -> Mapping[str, Instrument]:
-    """By name: the instruments that other packages bring; a faulty one is left out, and why said.
-
-    Each is read to the end, so that a fault in one shows before anyone asks for it.
-    """
-    found: dict[str, Instrument] = {}
-    for name, thing in plugged("goffman.instruments"):
-        try:
-            found[name] = _plugged(name, thing, known=(*builtin_names(), *found))
-        except GoffmanError as error:
-            refuse("goffman.instruments", name, str(error))
-        except Exception as error:  # noqa: BLE001 - whatever a stranger's code raises
-            refuse("goffman.instruments", name, f"{type(error).__name__}: {error}")
-    return found
-
-
-def _plugged(name: str, thing: object, *, known: Sequence[str]) -> Instrument:
-    """The instrument of an entry point; its name and the instrument's id are the same."""
-    if name in known:
-        raise InputError("there is already an instrument of this name.")
-    instrument = _load_folder(_folder_of(thing))
-    if instrument.id != name:
-        raise InputError(
-            f"its id is '{instrument.id}', but the entry point has another name. Use the same "
-            "name for both."
-        )
-    return instrument
-
-
-def _folder_of(thing: object) -> Path:
-    """The folder that an entry point is, or gives."""
-    given = thing() if callable(thing) else thing
-    if not isinstance(given, str | os.PathLike):
-        raise InputError(
-            f"it returns {type(given).__name__}, but it must return the path of an instrument's "
-            "folder, or a function without arguments that returns it."
-        )
-    folder = Path(given)
-    if not folder.is_dir():
-        raise InputError(f"there is no folder {folder}.")
-    return folder
+    """By name: the instruments that other packages bring."""
+    return plugged_folders(
+        "goffman.instruments", what="instrument", known=builtin_names(), read=_load_folder
+    )
 
 
 def load_instrument(name_or_path: str | Path) -> Instrument:
