@@ -53,9 +53,9 @@ def heading(row: Row, *, more: str, less: str, between: str) -> str:
     ``more``, ``less``: what it says where it is clear; ``between``: completes "a difference …".
     """
     if untested(row):
-        return f"Not tested: a difference {between}"
+        return f"Not tested: a difference {between.rstrip(',')}"
     if row["verdict"] == "equivalent":
-        return f"No relevant difference {between}"
+        return f"No relevant difference {between.rstrip(',')}"
     if not points(row):
         return f"Undecided: a difference {between} is neither shown nor ruled out"
     said = more if points(row) > 0 else less
