@@ -42,7 +42,9 @@ people are shown it.
     cli_models.py     … about who can be audited: models, models get
     cli_ratings.py    … about what words mean: rate, agree
     cli_report.py     … about what people read: report
-    cli_compare.py    … around the report: compare, check, export
+    cli_compare.py    … runs against each other: compare
+    cli_check.py      … the gate: check
+    cli_export.py     … results where people publish: export
     cli_replicate.py  … about the studies' own numbers: replicate
     cli_options.py    … options that several of them have, and what no option can be
     terminal.py       tables in which no text can play tricks, and how far a run is

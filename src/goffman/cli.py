@@ -17,7 +17,9 @@ import typer
 
 from goffman.cli_anchors import anchors, validate_anchor
 from goffman.cli_audit import audit
-from goffman.cli_compare import check, compare, export
+from goffman.cli_check import check
+from goffman.cli_compare import compare
+from goffman.cli_export import export
 from goffman.cli_models import models_app
 from goffman.cli_options import (
     AdjectivePlacement,
