@@ -25,6 +25,7 @@ from goffman.errors import InputError, RunError, did_you_mean
 from goffman.estimate import corrected, estimates, scored_by
 from goffman.estimates.contrast import Comparing, Contrast
 from goffman.estimates.sharing import Sharing, sharing_of
+from goffman.estimates.verdict import NOT_MEASURABLE
 from goffman.measures.catalogue import measure_from
 from goffman.reports.comparable import Verdict, verdict
 from goffman.reports.measurable import unmeasurable
@@ -125,7 +126,11 @@ def _comparison(
     tables = [work.levels(both, labels), _as_changes(work.changes(both, pair[1]), labels)]
     of_prompts = pl.col("quantity") == measure.of_prompts
     one_sided = both.filter(pl.col("one_sided"), of_prompts).height
-    return replace(about, estimates=pl.concat(tables, how="diagonal"), one_sided=one_sided)
+    found = pl.concat(tables, how="diagonal")
+    if about.unmeasurable:
+        known = pl.col("verdict").is_not_null()
+        found = found.with_columns(verdict=pl.when(known).then(pl.lit(NOT_MEASURABLE)))
+    return replace(about, estimates=found, one_sided=one_sided)
 
 
 def _unmeasurable(
