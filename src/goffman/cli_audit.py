@@ -180,6 +180,7 @@ def audit(
                 forms=tuple(form or ()),
                 thorough=thorough,
                 system=_system(system, persona),
+                persona=persona,
                 sentences=sentences,
                 chats=chats,
                 dry_run=dry_run,
