@@ -56,7 +56,7 @@ def test_an_audit_says_how_it_goes_with_people(audited) -> None:
     folder, said = audited
     assert "Beside what people say\n" in said
     assert (
-        f"people-sentiment, {MODEL} (pachankis2018): Its probability of “negative” falls with course."
+        f"people-sentiment, {MODEL} (pachankis2018): Its probability of “negative” falls as “course” (how long it lasts) rises."
         in said
     )
     manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
@@ -115,7 +115,7 @@ def test_an_anchor_of_ones_own_stands_beside_goffmans(run, own) -> None:
     done = goffman("report", run, "--anchor", own)
     assert done.returncode == 0, done.stderr
     assert (
-        f"people-sentiment, {MODEL} (mine): Its probability of “negative” falls with fear."
+        f"people-sentiment, {MODEL} (mine): Its probability of “negative” falls as “fear” (is afraid) rises."
         in done.stdout
     )
     assert "(pachankis2018)" in done.stdout

@@ -899,7 +899,7 @@ def test_a_classifiers_share_is_said_by_condition_and_by_sentence():
     found = estimates(scores, {"sentiment": measure}, wordings=WORDINGS, compare=FEW)
     said = sentences(scores, found)
     assert (
-        'The mean probability of the label "negative" is 0.50 for 2 stigmatized conditions and 0.10 '
+        "The mean probability of the label “negative” is 0.50 for 2 stigmatized conditions and 0.10 "
         "for 2 non-stigmatized ones: "
     ) in said[1]
     assert said[-1] == (

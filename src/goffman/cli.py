@@ -242,22 +242,27 @@ def prompts(
         bool,
         typer.Option(
             "--sized",
-            help="Print only the sample that a model on a server gets (see audit --thorough).",
+            help="Print only the balanced sample that an audit without --thorough asks a model on "
+            "a server.",
         ),
     ] = False,
     no_way_out: Annotated[
         bool,
         typer.Option(
             "--no-way-out",
-            help="Forms choice and said only: leave out the last answer, such as “I can't tell”.",
+            help="Leave out the last answer option, such as “I can't tell”. Works only with --form "
+            "choice or --form said.",
         ),
     ] = False,
     seed: Annotated[
-        int | None, typer.Option(help="Coreference only: seed for drawing the sentence pairs.")
+        int | None,
+        typer.Option(help="Seed for drawing the sentence pairs. Works only with coreference."),
     ] = None,
     pronouns: Annotated[
         bool,
-        typer.Option("--pronouns", help="Coreference only: the same as --form pronouns."),
+        typer.Option(
+            "--pronouns", help="The same as --form pronouns. Works only with coreference."
+        ),
     ] = False,
     no_controls: Annotated[
         bool, typer.Option("--no-controls", help="Leave out the control items (the last rows).")

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from goffman.cli_options import RUN_HELP
+from goffman.errors import InputError
 from goffman.terminal import say
 
 Output = Annotated[Path | None, typer.Option(help="Write to this file.")]
@@ -26,13 +27,13 @@ def export(
     run: Annotated[Path, typer.Argument(metavar="RUN", help=RUN_HELP)],
     *,
     target: Annotated[
-        Export,
+        Export | None,
         typer.Option(
             "--as",
             help="model-card: a Markdown section for the model's page on Hugging Face. lm-eval: "
-            "JSON in the format of the lm-evaluation-harness.",
+            "JSON in the format of the lm-evaluation-harness. One of them must be given.",
         ),
-    ],
+    ] = None,
     model: Annotated[str | None, typer.Option(help="The model, if the run has several.")] = None,
     output: Output = None,
 ) -> None:
@@ -46,6 +47,8 @@ def export(
     from goffman.reports.model_card import model_card_text
     from goffman.reports.run import read_run
 
+    if target is None:
+        raise InputError("Say in which format: add --as model-card or --as lm-eval.")
     measured = read_run(run)
     make = model_card_text if target is Export.MODEL_CARD else lm_eval_text
     text = make(measured, the_model(measured, model))

@@ -65,6 +65,11 @@ def form_name(form: Instrument, instrument: Instrument) -> str:
     return form.kind if form.id == instrument.id else _ENDINGS[form.kind]
 
 
+def known_as(form: Instrument) -> str:
+    """The id of the instrument that a form is of, or that is asked as it is."""
+    return form.id.removesuffix(f"-{_ENDINGS.get(form.kind, '')}")
+
+
 def form_of(instrument: Instrument, name: str) -> Instrument:
     """The form of a name, or of an id; InputError where there is none."""
     forms = {form_name(form, instrument): form for form in forms_of(instrument)}

@@ -66,8 +66,9 @@ PRESENTATION = Presentation(
             ),
             "Phrases that name no gender are shown as unspecified.",
             (
-                "How the result depends on the probability threshold is not known: with another "
-                "threshold, other phrases would have been asked."
+                "It is not known how the result depends on the probability threshold, which "
+                "decides which phrases the model is asked to extend. Testing another threshold "
+                "would need a new audit."
             ),
             "Some of these conditions are diagnosed more often in women, others more often in men.",
         ),

@@ -61,8 +61,8 @@ def settings(section: Section) -> Iterator[Figure]:
         "settings",
         title="By adjective setting",
         description=(
-            f"Each mark is the mean over {over} for one pair of adjectives before the two "
-            "occupations; the adjective associated with men is named first."
+            "Each mark is one pair of adjectives, put before the two occupations. It shows the "
+            f"mean over all {over}. The adjective associated with men is named first."
             + (f" Bars run from the lowest to the highest of the {over}." if spread else "")
         ),
         choices=choices,

@@ -15,6 +15,7 @@ from goffman.presentation.competence import not_measurable
 from goffman.presentation.findings_robustness import with_robustness
 from goffman.presentation.numbers import ends, number, p_value
 from goffman.presentation.ratings import ratings_said
+from goffman.presentation.shown import in_list
 from goffman.presentation.verdicts import verdict_shown
 
 if TYPE_CHECKING:
@@ -93,8 +94,9 @@ def _by_others(row: Row) -> str:
     if alone < CLEAR:
         return ""
     return (
-        " It is clear only because other main results of this run are clear too: corrected as if "
-        f"none of them were, p would be {p_value(min(alone, 1.0))}."
+        " Holm's correction is stricter when fewer of the other main results are clear. If none of "
+        f"the others in this run were clear, the corrected p would be {p_value(min(alone, 1.0))}, "
+        "and this difference would not be clear."
     )
 
 
@@ -198,8 +200,16 @@ def how_many_clear(estimates: pl.DataFrame, sentence: str, *, what: str) -> str:
         word: estimates.filter(pl.col("verdict") == word).height
         for word in ("undecided", "equivalent")
     }
-    said += "".join(f" {word.capitalize()}: {of}." for word, of in counts.items() if of)
+    others = [f"{of} {_are(of)} {word}" for word, of in counts.items() if of]
+    if not count and every in counts.values() and every > 1:
+        said += f" All {every} are {next(word for word, of in counts.items() if of)}."
+    elif others:
+        said += f" Of the {'others' if count else every}, {in_list(others)}."
     return f"{said} {without.height} of them could not be tested{why}." if without.height else said
+
+
+def _are(count: int) -> str:
+    return "is" if count == 1 else "are"
 
 
 def findings_of(section: Section) -> list[Finding]:

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from goffman.estimates.clear import CLEAR, points
+from goffman.estimates.sharing import FEMALE
 from goffman.presentation.findings_shares import shares_said
 from goffman.presentation.numbers import corrected_said, ends, number, p_said
-from goffman.presentation.shown import plain
+from goffman.presentation.shown import in_list, plain
 
 if TYPE_CHECKING:
     from goffman.presentation.anchored import AnchoredModel
@@ -74,18 +75,18 @@ def _head(one: AnchoredModel, rows: Sequence[Mapping[str, Any]]) -> tuple[str, s
     best = next((row for row in rows if points(row)), rows[0])
     whole = f" of {best['n'] + best['left_out']}" if best["left_out"] else ""
     across, its = f"Across {best['n']}{whole} {one.many}", f"Its {one.quantity}"
-    item = one.item(best["dimension"])
+    meant = one.explained(best["dimension"])
     if points(best):
         moves = "rises" if best["effect"] > 0 else "falls"
-        return f"{its} {moves} with {item}", f"{across}: {_numbers(best)}."
+        return f"{its} {moves} as {meant} rises", f"{across}: {_numbers(best)}."
     if len(rows) == 1:
-        return f"{its} has no clear relation with {item}", f"{across}: {_numbers(best)}."
-    names = [one.item(name) for name in one.about.items]
-    listed = f"{', '.join(names[:-1])} and {names[-1]}"
-    return (
-        f"{its} has no clear relation with any of {len(names)} dimensions",
-        f"{across}, the strongest of {listed} is {item}: {_numbers(best)}.",
+        return f"{its} has no clear relation with {meant}", f"{across}: {_numbers(best)}."
+    others = [one.item(name) for name in one.about.items if name != best["dimension"]]
+    text = (
+        f"{across}, the strongest correlation is with {meant}: {_numbers(best)}. The other "
+        f"dimensions are {in_list(others)}."
     )
+    return f"{its} has no clear relation with any of {len(others) + 1} dimensions", text
 
 
 def _more(one: AnchoredModel, rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
@@ -100,22 +101,28 @@ def _more(one: AnchoredModel, rows: Sequence[Mapping[str, Any]]) -> Iterator[str
         yield f"By ranks, for {one.item(item)}: {_numbers(ranks, 'ρ')}."
     partial = one.row("anchor-partial", item)
     if partial is not None:
-        what = "category" if one.about.point == "condition" else "side of the stereotype"
-        yield (
-            f"Among {one.many} of the same {what} ({partial['n']} can be compared): "
-            f"{_numbers(partial)}."
-        )
+        what = f"Comparing {one.many} only within their category"
+        if one.about.point != "condition":
+            what = "Comparing women's occupations only with each other, and men's likewise"
+        yield f"{what} ({partial['n']} {one.many}): {_numbers(partial)}."
     for row in one.rows("anchor-within"):
         if row["dimension"] == item:
-            yield f"Within {plain(row['group'])} alone ({row['n']}): {_numbers(row)}."
+            yield f"Among the {row['n']} {_of_group(one, row['group'])} alone: {_numbers(row)}."
     yield from _true_scores(best)
     yield from _standing_out(one)
     over = best["interval_over"]
     if over is not None:
         yield (
             f"The intervals cover other {over.replace('conditions', one.many)} of the same kind. "
-            "They are for the numbers as measured."
+            "They do not correct for error of measurement, unless this is said."
         )
+
+
+def _of_group(one: AnchoredModel, group: str) -> str:
+    """The points of a group, in the plural; occupations are grouped by whose they mostly are."""
+    if one.about.point == "condition":
+        return f"{plain(group)} {one.many}"
+    return f"{'women' if group == FEMALE else 'men'}'s {one.many}"
 
 
 def _true_scores(row: Mapping[str, Any]) -> Iterator[str]:
@@ -138,11 +145,13 @@ def _standing_out(one: AnchoredModel) -> Iterator[str]:
     if rows.is_empty():
         return
     clear = [row for row in rows.iter_rows(named=True) if row["p_adjusted"] < CLEAR]
-    several = len(one.about.items) > 1
-    what = "these together predict" if several else "this predicts"
+    items = list(one.about.items)
+    what = f"all {len(items)} dimensions together" if len(items) > 1 else one.item(items[0])
     if not clear:
-        explained = f"R² = {number(rows['explained'][0])}"
-        yield f"No {one.one} lies clearly off what {what} ({explained})."
+        yield (
+            f"Predicted from {what} (R² = {number(rows['explained'][0])}), no {one.one} is clearly "
+            "higher or lower than expected."
+        )
         return
     for row in clear[:MOST_NAMED]:
         yield _stands_out(one, row, what)
@@ -154,10 +163,10 @@ def _stands_out(one: AnchoredModel, row: Mapping[str, Any], what: str) -> str:
     above = row["residual"] > 0
     if row["quantity"] in NEGATIVE:
         way = "more negative" if above else "less negative"
-        said = f"It is far {way} about “{one.called(row['condition'])}” than {what}"
+        said = f"It is far {way} about “{one.called(row['condition'])}” than predicted from {what}"
     else:
         way = "higher" if above else "lower"
-        said = f"For “{one.called(row['condition'])}” it is far {way} than {what}"
+        said = f"For “{one.called(row['condition'])}”, it is far {way} than predicted from {what}"
     numbers = f"{number(row['value'])}, predicted {number(row['predicted'])}"
     return f"{said}: {numbers} (corrected {p_said(row['p_adjusted'])})."
 

@@ -88,10 +88,12 @@ def _few_items(row: Row) -> dict[str, str]:
 
 def _as_asked(section: Section, model: str) -> Iterator[str]:
     """The difference as the study tests it."""
+    called = section.presentation.called
+    called = f"the {called}" if called[0].islower() else called
     for row in of_model(section.contrasts("groups-as-asked"), model).iter_rows(named=True):
         yield (
-            "Tested as in the original study, which does not generalize to other sentences, the "
-            f"difference in {section.presentation.called} is "
+            f"The original study compares {called}, and its test does not "
+            "generalize to other sentences. Tested that way, the difference is "
             f"{difference_said(row).removeprefix('difference ')}."
         )
 
