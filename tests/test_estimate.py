@@ -903,7 +903,7 @@ def test_a_classifiers_share_is_said_by_condition_and_by_sentence():
         "for 2 non-stigmatized ones: "
     ) in said[1]
     assert said[-1] == (
-        "  Counting each sentence once, the model gives the label negative to 75% of the 8 "
+        "  Counting each sentence once, the model gives the label “negative” to 75% of the 8 "
         "sentences about stigmatized conditions and 0% of the 4 sentences about non-stigmatized "
         "conditions. Conditions with several names count more here."
     )

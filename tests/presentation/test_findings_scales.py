@@ -107,7 +107,7 @@ def test_above_one_half_is_said_by_wording():
 def test_with_one_wording_it_is_said_only_where_the_level_holds(phi, count):
     conditions = [row | {"level": "condition", "wording": None} for row in halves(0.6, 0.7, 0.2)]
     said = list(above_half(section(scores=[*conditions, *scale(0.95, phi)]), "m"))
-    assert said == ["Conditions with a P(negative) above 0.5: 2 of 3 stigmatized."] * count
+    assert said == ["2 of 3 stigmatized conditions have a P(negative) above 0.5."] * count
 
 
 def against(kind, first, difference, p, **more):

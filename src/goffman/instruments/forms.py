@@ -104,7 +104,7 @@ def _completion(instrument: Instrument) -> Instrument:
         instrument,
         id=f"{instrument.id}-{_ENDINGS['complete']}",
         kind="complete",
-        title=f"A sentence completed, its reply begun: the sentences of {instrument.id}",
+        title=f"The sentences of {instrument.id}, completed with one word",
     )
 
 
@@ -155,7 +155,7 @@ def _writing(instrument: Instrument) -> Instrument:
         instrument,
         id=f"{instrument.id}-{_ENDINGS['write']}",
         kind="write",
-        title=f"A sentence written about someone: the people of {instrument.id}",
+        title=f"Sentences written about the people of {instrument.id}",
         settings={**settings, "measure": "gender-of-writing"},
         controls=instrument.writing_controls,
     )

@@ -101,9 +101,9 @@ def _changes(section: Section, rows: pl.DataFrame) -> Figure:
         "against-baseline",
         title="What the adjectives change",
         description=(
-            "Each setting minus the same sentences without adjectives. Lines are 95% intervals, "
-            "not corrected for the number of settings. P-values are corrected for it, "
-            f"separately for each model. {marks_said(rows)}"
+            "The marks show each pair of adjectives minus the same sentences without adjectives. "
+            "Lines are 95% intervals, not corrected for the number of pairs. P-values are "
+            f"corrected for it, separately for each model. {marks_said(rows)}"
         ),
         choices=choices,
         spec=view(

@@ -178,7 +178,9 @@ def _test(row: Row, many: str = "conditions") -> str:
     if over.endswith(", crossed"):
         said = f"t test with {over.removesuffix(', crossed')} as crossed random factors"
     else:
-        said = f"{row['test']} over {over}" if over else row["test"]
+        # The test of conditions alone says so in its name.
+        test = row["test"].replace("t over conditions", "t test")
+        said = f"{test} over {over}" if over else test
     if (row["family_size"] or 1) == 1:
         return f"{said}, not corrected (a single test)"
     return f"{said}, {row['correction'].capitalize()}'s correction"

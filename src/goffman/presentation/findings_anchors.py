@@ -95,7 +95,7 @@ def _more(one: AnchoredModel, rows: Sequence[Mapping[str, Any]]) -> Iterator[str
     others = [row for row in rows if points(row) and row is not best]
     if others:
         listed = "; ".join(f"{one.item(row['dimension'])} ({_numbers(row)})" for row in others)
-        yield f"Also clear: {listed}."
+        yield f"The relation is also clear for {listed}."
     ranks = one.row("anchor-rank", item)
     if ranks is not None:
         yield f"By ranks, for {one.item(item)}: {_numbers(ranks, 'ρ')}."

@@ -54,7 +54,8 @@ def groups_apart(*, what: str, more: More) -> Find:
                 f"{first} {many} and {number(row['mean_second'])} for {row['n_second']} "
                 f"{second} ones: {difference_said(row)}.{_left_out(row, many)}"
             )
-            sentences = [f"{tested_said(row, many=many)}.", *_as_asked(section, row["model"])]
+            tested = f"Effect size and test of the main difference: {tested_said(row, many=many)}."
+            sentences = [tested, *_as_asked(section, row["model"])]
             sentences += [*_spread(section, row["model"]), *more(section, row["model"])]
             also = _by_wording(section, row, what) | {"rest": _single(section, row["model"])}
             also |= _few_items(row) | {"caveat": rarity_beside(section, row["model"])}
@@ -212,6 +213,7 @@ def outcomes_counted(section: Section, model: str) -> Iterator[str]:
     ]
     if said:
         yield (
-            f"Counting each sentence once, the model gives the label negative to {in_list(said)}. "
+            "Counting each sentence once, the model gives the label “negative” to "
+            f"{in_list(said)}. "
             f"{many.capitalize()} with several names count more here."
         )

@@ -80,9 +80,9 @@ def _no_more_than_others(section: Section, main: Row) -> str:
     if not points(main) or not rows.height or points(row := rows.row(0, named=True)):
         return ""
     return (
-        f"This is not shown to be specific to {plain(row['first'])} {section.noun.many} "
-        f"({plain(row['first'])} minus {plain(row['second'])}: {number(row['difference'])}, "
-        f"{ends(row['low'], row['high'])})."
+        f"It is not shown that this is specific to {plain(row['first'])} {section.noun.many} "
+        f"({plain(row['first'])} minus {plain(row['second'])}: {number(row['difference'])}, 95% "
+        f"interval {ends(row['low'], row['high'])})."
     )
 
 

@@ -89,7 +89,7 @@ def above_half(section: Section, model: str) -> Iterator[str]:
         return
     counts = _above(section, of_model(section.rows("condition", quantity), model))
     if counts:
-        yield f"{many.capitalize()} with a {called} above 0.5: {' and '.join(counts)}."
+        yield f"{' and '.join(counts)} {many} have a {called} above 0.5."
 
 
 def _above_by_wording(section: Section, rows: pl.DataFrame) -> Iterator[str]:

@@ -72,8 +72,8 @@ def _described(one: AnchoredModel) -> str:
     return (
         f"Each mark is one of {one.rows('anchor')[0]['n']} {one.many}. Horizontal axis: people "
         f"({printable(one.about.unit)}). Vertical axis: the model’s {one.quantity}. The dashed "
-        "line is the least-squares fit. Some of the points far from it are named; being far is no "
-        "finding by itself."
+        "line is the least-squares fit. Some points far from the line are named. Being far from it "
+        "is not a finding in itself."
     )
 
 
