@@ -179,7 +179,7 @@ def _test(row: Row, many: str = "conditions") -> str:
         said = f"t test with {over.removesuffix(', crossed')} as crossed random factors"
     else:
         # The test of conditions alone says so in its name.
-        test = row["test"].replace("t over conditions", "t test")
+        test = str(row["test"]).replace("t over conditions", "t test")
         said = f"{test} over {over}" if over else test
     if (row["family_size"] or 1) == 1:
         return f"{said}, not corrected (a single test)"
