@@ -190,14 +190,14 @@ def read_again(path):
 
 @pytest.mark.parametrize(
     ("file", "right", "of"),
-    [("replies-labelled-first.csv", 210, 240), ("replies-labelled.csv", 179, 200)],
+    [("replies-labelled-first.csv", 214, 240), ("replies-labelled.csv", 180, 200)],
 )
 def test_real_replies_are_read_as_someone_labeled_them_who_did_not_know_the_parser(
     file, right, of
 ) -> None:
     """The aim of 95% is met for a capable model and missed for a very small one.
 
-    Of Qwen2.5-Coder-1.5B's replies 259 of 260 are read as labeled, of SmolLM2-135M's 130 of 180:
+    Of Qwen2.5-Coder-1.5B's replies 259 of 260 are read as labeled, of SmolLM2-135M's 135 of 180:
     most of the others retell the sentence. Rules made for the first file gained nothing in the
     second, so they were not kept. The floors are what holds today.
     """

@@ -125,9 +125,10 @@ _PART_OF_MORE = re.compile(r"\b(?:of|for|with|by|from|about|and|or)\s+(?:the |an
 _WHETHER = re.compile(r"\b(?:whether|if)\b")
 _UNSURE_WORD = re.compile(
     r"\b(?:or|term|word|phrase|an?|the|noun|of|option|either)(?:\s+word)?\s+unsure\b|"
-    r"\bunsure (?:is|means|refers|would)\b"
+    r"\bunsure (?:is|means|refers|would)\b|"
+    r"\b(?:the|an?)\s+(?:unspecified|unidentified|unknown|undetermined),?\s+(?=[\w'\"])"
 )
-"""The word as a part of what was asked, not as an answer."""
+"""The word as a part of what was asked, or of a name ("the unknown narrator"), not as an answer."""
 _DOUBT = re.compile(
     r"\s*(?:but |however |though )?(?:unsure|unclear|uncertain|(?:i'm|i am|it's|it is|this is)\b)"
 )
