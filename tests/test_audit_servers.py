@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 from chat_server import Answer, ChatServer, completion
-from goffman.audit import audit
 from goffman.errors import AskingError, ModelError
+from goffman.flow import audit
 from goffman.instruments.load import load_instrument
 from goffman.instruments.render import PromptOptions, render
 from goffman.models.base import Calling, Reply, Sampling

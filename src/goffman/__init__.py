@@ -17,7 +17,13 @@ imports only stages to its left, and measures also those of the second line. A m
 and says everything that others must know of it: what it reads, its numbers, its contrasts, and how
 people are shown it.
 
-    audit.py          audit(): the whole flow on one screen
+    api.py            audit(), open_run(), compare(): goffman from Python, and for the commands
+    told.py           … what they are told, checked and put together
+    given.py          … what no text and no number can be
+    live.py           … who is told how far an audit is: a terminal, a notebook
+    results.py        … what they return: a run, an estimate, a comparison
+    frames.py  drawn.py  notebook.py   … its tables; its figures; what notebooks show of it
+    flow.py           audit(): the whole flow on one screen
     options.py        what an audit may be told
     questions.py      who is asked what, known before anyone is asked
     prompts_asked.py  … which prompts of each instrument, and how often
@@ -288,4 +294,52 @@ people are shown it.
       data/             what was printed, and the files' addresses and checksums
 """
 
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from goffman.api import audit, compare, open_run
+    from goffman.drawn import Figure
+    from goffman.errors import GoffmanError
+    from goffman.results import Comparison, Estimate, Run
+
 __version__ = "0.1.0"
+
+__all__ = [
+    "Comparison",
+    "Estimate",
+    "Figure",
+    "GoffmanError",
+    "Run",
+    "__version__",
+    "audit",
+    "compare",
+    "open_run",
+]
+
+_FROM = {
+    "Comparison": "results",
+    "Estimate": "results",
+    "Figure": "drawn",
+    "GoffmanError": "errors",
+    "Run": "results",
+    "audit": "api",
+    "compare": "api",
+    "open_run": "api",
+}
+"""Where each public name is, which is imported when somebody first asks for it: torch and polars
+take their time to load."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _FROM:
+        raise AttributeError(f"module 'goffman' has no attribute '{name}'")
+    found = getattr(importlib.import_module(f"goffman.{_FROM[name]}"), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
