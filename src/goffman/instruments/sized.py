@@ -39,9 +39,10 @@ def sized(prompts: Sequence[Prompt], part: ServerPart) -> tuple[Prompt, ...]:
     """Of the presentations of each item and condition one, in one order of the options or in two.
 
     They go in turn, so that every item and every condition meets each about equally often; where
-    the part names a wording that is among them, all have it. Unless the part says otherwise, both orders are asked where there are two and nobody is described; of
-    controls both are. Of more orders, one. Where people are described, women and men are, in the
-    same presentation; the baseline is left out.
+    the part names a wording that is among them, all have it. Unless the part says otherwise, both
+    orders are asked where there are two and nobody is described; of controls both are. Of more
+    orders, one. Where people are described, women and men are, in the same presentation; the
+    baseline is left out.
     """
     controls = all(map(is_control, prompts))
     items = _places(prompt.item for prompt in prompts)
