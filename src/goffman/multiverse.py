@@ -29,7 +29,7 @@ WORD, LABELS = "word", "labels"
 RATES = (0.05, 0.1, 0.2, 0.3, 0.5)
 """Shares of labels that are made wrong."""
 
-TIMES = 8
+TIMES = 5
 """How often each share is drawn."""
 
 HEAVIEST = 20

@@ -115,13 +115,18 @@ class Headline:
             pl.col("model") == row["model"],
             pl.col("variant").eq_missing(pl.lit(row["variant"])),
         )
+        return self.asked(rows).with_columns(dimension=pl.lit(None, dtype=pl.String))
+
+    def asked(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """The prompts, or scores of them, that the headline is about."""
+        row = self.row
         if row["group"] is not None:
             rows = rows.filter(pl.col("group") == row["group"])
         if row["kind"] == "level":
-            rows = rows.filter(pl.col("condition") == BASELINE)
-        elif row["kind"] == "groups" and self.measure.unit == "condition":
-            rows = rows.filter(pl.col("group").is_in([row["first"], row["second"]]))
-        return rows.with_columns(dimension=pl.lit(None, dtype=pl.String))
+            return rows.filter(pl.col("condition") == BASELINE)
+        if row["kind"] == "groups" and self.measure.unit == "condition":
+            return rows.filter(pl.col("group").is_in([row["first"], row["second"]]))
+        return rows
 
     def maker(self, mine: pl.DataFrame) -> tuple[str, Callable[[Scored], Found]] | None:
         """The number, and the function, that the headline was made with."""

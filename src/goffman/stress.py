@@ -146,6 +146,8 @@ def work_of(folder: Path, instrument: str, model: str) -> Work | None:
     if made is None:
         return None
     own, answers, cased = answers_of(folder, manifest, instrument, measure, model=model)
+    own = headline.asked(own)
+    answers = answers.join(own.select("prompt_id"), on="prompt_id", how="semi")
     stored = Stored(
         measure=measure, prompts=own, answers=answers, words=words_of(manifest), headline=row
     )

@@ -169,7 +169,9 @@ class GenderOfPhrase:
 
     def each(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
         """SCORES of the level prompt: the probability of every gender group, both variants."""
-        fills = self._counted(answers)
+        fills = self._counted(answers).select(
+            *_NODE, "step", "rank", "probability", "gender_group", "gender_kind"
+        )
         steps = {
             int(step): rows for (step,), rows in fills.partition_by("step", as_dict=True).items()
         }
@@ -260,7 +262,8 @@ class GenderOfPhrase:
         p = pl.col("p")
         named = pl.col("ends")
         return (
-            branches.sort(*_NODE[:2], "path")
+            # A prompt's branches are then in one order, and so is their sum; prompts need not be.
+            branches.sort("path")
             .group_by(_NODE[:2], maintain_order=True)
             .agg(
                 *(
