@@ -171,6 +171,7 @@ people are shown it.
       agreement.py      κ, weighted κ, α
       reliability.py    how far a scale's numbers would come out again: G, Φ, α, split halves
       variance.py       how much of a table's variance lies in each of its factors
+      congruence.py     whether two runs are on one scale: Tucker's φ, side × item × group
     estimates/        CONTRASTS that measures choose from
       contrast.py       one contrast: its test, effect and interval together
       tabled.py         estimates as a table
@@ -182,6 +183,7 @@ people are shown it.
       conditions.py     over conditions
       over_baseline.py  a disparity against that in sentences without a condition
       reference.py      each condition against the mean of the other group's
+      by_condition.py   each condition in two models, or two runs
       rarity.py         groups against rare but neutral conditions
       presented.py      what order and keying do, and contrasts of means over orders
       described.py      a woman against a man described alike
@@ -278,7 +280,8 @@ people are shown it.
       names.py          a name for every estimate: social-distance.gap[roberta-base]
       measurable.py     which estimates are of models that cannot do the task
       comparable.py     whether two runs may be compared, and what must be said of it
-      compare.py  compare_text.py   runs against each other, paired by prompt
+      compare.py  changed.py   runs against each other, paired by prompt
+      compare_text.py   … as tables
       check.py          the gate: conditions on named estimates
       exported.py  model_card.py  lm_eval.py   results where people publish
     replicate/        THE STUDIES' OWN NUMBERS

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import polars as pl
 
+from goffman.estimates.by_condition import KIND as BY_CONDITION
 from goffman.estimates.contrast import Comparing, Contrast
 from goffman.estimates.reference import KIND, OWN_KIND
 from goffman.estimates.scored import Scored
@@ -29,7 +30,9 @@ PRIMARY = "primary"
 MAIN_VARIANT = "with-names"
 
 
-OF_COUNTS: Mapping[str, Correction] = dict.fromkeys((KIND, OWN_KIND), "benjamini-hochberg")
+OF_COUNTS: Mapping[str, Correction] = dict.fromkeys(
+    (KIND, OWN_KIND, BY_CONDITION), "benjamini-hochberg"
+)
 """Kinds of contrasts that are counted, not read one by one: there the share of false ones is held,
 whatever the correction of the others."""
 
@@ -105,7 +108,7 @@ def corrected(
     """CONTRASTS + ESTIMATES + VERDICTS, each p corrected over its family."""
     families: dict[str, list[int]] = {}
     for place, (contrast, _) in enumerate(found):
-        family = PRIMARY if _is_primary(contrast, measures) else contrast.family
+        family = PRIMARY if is_primary(contrast, measures) else contrast.family
         families.setdefault(family, []).append(place)
     contrasts, kept = [one for one, _ in found], [one for _, one in found]
     for family, places in families.items():
@@ -124,7 +127,7 @@ def corrected(
     return rows.select(*columns.names(), *schema(ESTIMATES).names(), *schema(VERDICTS).names())
 
 
-def _is_primary(contrast: Contrast, measures: Mapping[str, Measure]) -> bool:
+def is_primary(contrast: Contrast, measures: Mapping[str, Measure]) -> bool:
     """Whether it is the one contrast of its instrument and model that a heading is about."""
     measure = measures.get(contrast.instrument or "")
     return (
