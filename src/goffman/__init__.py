@@ -177,6 +177,7 @@ people are shown it.
       tabled.py         estimates as a table
       clear.py          what may be called clear
       verdict.py        whether a difference is relevant, small, absent or undecided
+      fragile.py        … or clear, but not in enough variations of its analysis
       sharing.py        what sentence pairs have in common
       checks.py         rank and permutation tests beside a test
       scored.py         the scores of one instrument, side by side

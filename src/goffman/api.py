@@ -125,6 +125,7 @@ def audit(
         forms=told.texts("--form", forms),
         thorough=thorough,
         system=told.system_prompt(system, persona),
+        persona=None if persona is None else str(persona),
         sentences=sentences,
         chats=chats,
         dry_run=dry_run,
