@@ -380,12 +380,10 @@ def table(
 
 def cube(rows: pl.DataFrame, ids: Mapping[str, Sequence[str]]) -> NDArray[np.float64]:
     """The values of SCORES by these ids; forms and models are averaged, gaps are NaN."""
-    means = rows.group_by(*ids).agg(pl.col("value").mean())
-    places = [{key: number for number, key in enumerate(keys)} for keys in ids.values()]
+    means = rows.group_by(*ids).agg(pl.col("value").mean()).drop_nulls("value")
+    places = [means[name].cast(pl.Enum(keys)).to_physical() for name, keys in ids.items()]
     found = np.full([len(keys) for keys in ids.values()], np.nan)
-    for *keys, value in means.rows():
-        if value is not None:
-            found[tuple(place[key] for place, key in zip(places, keys, strict=True))] = value
+    found[tuple(place.to_numpy() for place in places)] = means["value"].to_numpy()
     return found
 
 
