@@ -32,7 +32,7 @@ CATEGORIES = ("a", "b", "c")
 
 
 def scores_of(values: dict[str, np.ndarray], *, model: str = "m") -> pl.DataFrame:
-    """SCORES as a measure makes them: of conditions, and of prompts of two items and two wordings."""
+    """SCORES as a measure makes them: of conditions, and of prompts of items and wordings."""
     rows = []
     about = {"model": model, "instrument": "social-distance", "measure": "negative-attitude"}
     about |= {"quantity": "negative", "n": 1, "missing": 0}
@@ -49,7 +49,7 @@ def scores_of(values: dict[str, np.ndarray], *, model: str = "m") -> pl.DataFram
 def tables() -> dict[str, np.ndarray]:
     rng = np.random.default_rng(1)
     return {
-        name: 0.1 * peril + 0.1 * rng.standard_normal() + 0.05 * rng.standard_normal((2, 2))
+        name: 0.1 * peril + 0.1 * rng.standard_normal() + 0.05 * rng.standard_normal((3, 3))
         for name, peril in PERIL.items()
     }
 
@@ -119,7 +119,7 @@ def test_a_part_of_the_wordings_still_gives_a_table_of_items(tables) -> None:
         scores.filter(~gone.fill_null(value=False)), "social-distance", NegativeAttitude()
     )
     assert answers.table is not None
-    assert answers.table.shape == (93, 2, 1)
+    assert answers.table.shape == (93, 3, 1)
     none = scores.filter(pl.col("level") == "condition")
     (answers,) = by_condition(none, "social-distance", NegativeAttitude())
     assert answers.table is None

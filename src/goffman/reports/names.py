@@ -78,6 +78,7 @@ WHAT = {
     "anchor-difference": "minus-people",
     "anchor-overall": "minus-people-overall",
     "anchor-gender": "gender-minus-people",
+    "anchor-wording": "minus-people-other-wording",
 }
 """The kind of a contrast → its word in a name."""
 

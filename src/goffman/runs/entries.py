@@ -274,6 +274,8 @@ class UsedAnchor(Record):
     compare: str
     point: str
     """What its values are about: condition or occupation."""
+    whose: str = "people"
+    """Whose numbers they are, in headings."""
     lowest: float | None = None
     highest: float | None = None
     limits: tuple[str, ...] = ()
