@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from goffman.presentation.findings_multiverse import fragile_by_analyses
 from goffman.presentation.numbers import ends, number, p_said
 from goffman.presentation.shown import in_list
 from goffman.terminal import printable
@@ -37,7 +38,7 @@ def with_robustness(finding: Finding, section: Section) -> Finding:
     rows = rows.filter(pl.col("model") == finding.model, pl.col("verdict").is_not_null())
     if finding.verdict is None or finding.difference is None or not rows.height:
         return finding
-    if fragile := _fragile(rows, finding):
+    if fragile := _fragile(rows, finding) or fragile_by_analyses(section, finding.model):
         head = f"Fragile: {finding.head[0].lower()}{finding.head[1:]}"
         finding = replace(finding, head=head, shown="fragile", fragile=fragile)
     said = [*_parameters(rows, finding), *_left_out(rows, section, finding)]
