@@ -34,12 +34,12 @@ def curve(section: Section) -> Iterator[Figure]:
     if not rows.height:
         return
     values = [one for of in rows.partition_by("model", maintain_order=True) for one in _data(of)]
-    options = _options(values)
+    options = _options(rows)
     models = [one for one in section.models() if one in rows["model"]]
     choices = choice("model", "Model", models)
     most = max(rows.group_by("model").len()["len"])
     axes = {"x": _place(most)}
-    views = [_curve(section, values, axes, most)]
+    views = [_curve(section, list(options), axes, most)]
     views += [_matrix(name, texts, axes, most) for name, texts in options.items()]
     spec = {
         "data": {"values": values},
@@ -54,9 +54,9 @@ def curve(section: Section) -> Iterator[Figure]:
         title="The main result in other analyses",
         description=(
             "Each column is one analysis of the same answers. Above: its difference and 95% "
-            "interval, in order of size. Below: what was chosen in it. Blue circles are clear "
-            "differences, orange squares are not clear. The dashed line is the audit's own "
-            f"analysis.{_band_said(section)}"
+            "interval, in order of size. Below: what was chosen in it. Blue circles and long marks "
+            "are clear differences; orange squares and short marks are not clear. The dashed line "
+            f"is the audit's own analysis.{_band_said(section)}"
         ),
         spec=spec,
         choices=choices,
@@ -75,22 +75,13 @@ def _data(rows: pl.DataFrame) -> list[dict[str, Any]]:
     return found
 
 
-def _options(values: Sequence[dict[str, Any]]) -> dict[str, list[str]]:
-    """By choice: its options, those of all models."""
-    known = {"place", "model", "difference", "low", "high", "p_adjusted", "clear", "verdict"}
+def _options(rows: pl.DataFrame) -> dict[str, list[str]]:
+    """By choice: its options, the audit's own first, as in the table; those of all models."""
     found: dict[str, dict[str, None]] = {}
-    for row in values:
-        for name in row.keys() - known:
-            found.setdefault(name, {})[row[name]] = None
-    order = [name for name in values[0] if name in found]
-    order += [name for name in sorted(found) if name not in order]
-    return {name: sorted(found[name], key=_by_number) for name in order}
-
-
-def _by_number(text: str) -> tuple[float, str]:
-    """Options in the order of their first number, if they have one; else by their letters."""
-    first = text.split(maxsplit=1)[0]
-    return (float(first) if first.replace(".", "", 1).isdigit() else float("inf"), text)
+    for text in rows["choices"]:
+        for name, option in json.loads(text).items():
+            found.setdefault(name, {})[printable(option)] = None
+    return {name: list(options) for name, options in found.items()}
 
 
 def _place(most: int) -> Spec:
@@ -103,26 +94,22 @@ def _place(most: int) -> Spec:
     }
 
 
-def _marks(*, size: float) -> Spec:
-    """Color and shape: whether an analysis comes out clear."""
-    scale = {"domain": [NOT_CLEAR, CLEAR]}
-    colour: Spec = {"field": "clear", "type": "nominal", "scale": scale, "legend": None}
-    symbol: Spec = {
-        "field": "clear",
-        "type": "nominal",
-        "scale": {**scale, "range": ["square", "circle"]},
-        "legend": None,
-    }
-    return {"color": colour, "shape": symbol, "size": {"value": size}}
+_CLEAR_OR_NOT: Spec = {"field": "clear", "type": "nominal", "legend": None}
+_ORDER = {"domain": [NOT_CLEAR, CLEAR]}
+
+COLOUR: Spec = {**_CLEAR_OR_NOT, "scale": _ORDER}
+SHAPE: Spec = {**_CLEAR_OR_NOT, "scale": {**_ORDER, "range": ["square", "circle"]}}
+LONG: Spec = {"condition": {"test": f"datum.clear === '{CLEAR}'", "value": 11}, "value": 5}
+"""Whether an analysis comes out clear: by color, and by the shape or length of its mark."""
 
 
-def _size(most: int) -> float:
-    """The area of a dot where so many stand side by side."""
-    return max(7.0, min(46.0, 3_000 / most))
+def _wide(most: int, *, least: float) -> float:
+    """Pixels of a mark where so many stand side by side."""
+    return max(least, min(4.5, 0.7 * WIDTH / most))
 
 
-def _tips(values: Sequence[dict[str, Any]]) -> list[Spec]:
-    options = [(name, name[0].upper() + name[1:]) for name in _options(values)]
+def _tips(choices: Sequence[str]) -> list[Spec]:
+    options = [(name, name[0].upper() + name[1:]) for name in choices]
     return tip(
         ("difference", "Difference"),
         ("low", "Interval from"),
@@ -133,7 +120,7 @@ def _tips(values: Sequence[dict[str, Any]]) -> list[Spec]:
     )
 
 
-def _curve(section: Section, values: list[dict[str, Any]], axes: Spec, most: int) -> Spec:
+def _curve(section: Section, choices: Sequence[str], axes: Spec, most: int) -> Spec:
     """The differences in order, with their intervals."""
     y: Spec = {
         "field": "difference",
@@ -143,8 +130,8 @@ def _curve(section: Section, values: list[dict[str, Any]], axes: Spec, most: int
         "axis": {"grid": True, "tickCount": 5, "format": "~g"},
     }
     ends = {**axes, "y": {**y, "field": "low"}, "y2": {"field": "high"}}
-    width = max(1.0, min(3.0, 260 / most))
-    about = _marks(size=_size(most))
+    width = min(3.0, _wide(most, least=1.0))
+    size = (1.3 * _wide(most, least=2.5)) ** 2
     return {
         "title": "Difference",
         "width": WIDTH,
@@ -155,11 +142,17 @@ def _curve(section: Section, values: list[dict[str, Any]], axes: Spec, most: int
             *(_across(one, "half") for one in _audited(section)),
             {
                 "mark": {"type": "rule", "style": "interval", "strokeWidth": width},
-                "encoding": {**ends, "color": about["color"]},
+                "encoding": {**ends, "color": COLOUR},
             },
             {
-                "mark": {"type": "point", "opacity": 1},
-                "encoding": {**axes, "y": y, **about, "tooltip": _tips(values)},
+                "mark": {"type": "point", "opacity": 1, "size": size},
+                "encoding": {
+                    **axes,
+                    "y": y,
+                    "color": COLOUR,
+                    "shape": SHAPE,
+                    "tooltip": _tips(choices),
+                },
             },
         ],
     }
@@ -203,12 +196,18 @@ def _band_said(section: Section) -> str:
 
 
 def _matrix(name: str, options: Sequence[str], axes: Spec, most: int) -> Spec:
-    """A row for each option of a choice: a dot where an analysis has it."""
+    """A row for each option of a choice: a mark where an analysis has it."""
     y = {"field": name, "type": "nominal", "sort": list(options), "title": None}
     return {
         "title": name[0].upper() + name[1:],
         "width": WIDTH,
         "height": ROW * len(options),
-        "mark": {"type": "point", "opacity": 1, "tooltip": None, "aria": False},
-        "encoding": {**axes, "y": y, **_marks(size=_size(most))},
+        "mark": {
+            "type": "tick",
+            "orient": "vertical",
+            "thickness": _wide(most, least=1.4),
+            "tooltip": None,
+            "aria": False,
+        },
+        "encoding": {**axes, "y": y, "color": COLOUR, "size": LONG},
     }
