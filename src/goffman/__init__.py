@@ -36,6 +36,9 @@ people are shown it.
     changes.py        two tables of scores side by side, and what changed between them
     by_ratings.py     scores by the shipped ratings alone, and what a user's ratings change
     robustness.py     whether a headline holds with one thing left out, or a parameter otherwise
+    multiverse.py     which other analyses of a headline there are; pure
+    stress.py  stress_summary.py   … each of them run, and what they come to
+    stressed.py       a measured run with these on disk
     sections.py       a measured run, instrument by instrument, for all that people read of it
     correlations.py   two measures of the same conditions: which, and what is said about them
     beside.py         a run beside what people said: its tables, and what is said about them
@@ -48,6 +51,7 @@ people are shown it.
     cli_models.py     … about who can be audited: models, models get
     cli_ratings.py    … about what words mean: rate, agree
     cli_report.py     … about what people read: report
+    cli_stress.py     … whether main results hold in other analyses: stress
     cli_compare.py    … runs against each other: compare
     cli_check.py      … the gate: check
     cli_export.py     … results where people publish: export
@@ -61,6 +65,7 @@ people are shown it.
     pair_items.py     … those of sentences about two people
     tables.py         every table's columns: name, type, meaning, and the check for it
     anchor_points.py  … that of models beside people, point by point
+    multiverse_columns.py  … those of other analyses
     inputs.py         a file that a user brings: a plain one, no larger than allowed
     errors.py         the exception tree, and the nearest allowed name
     instruments/      WHAT IS ASKED
@@ -149,6 +154,7 @@ people are shown it.
       desk.py           what lies before one person, and what a post does
       rate.py           the page's server, for this machine only
       page/             the page itself
+      otherwise.py      the lexicons by one rater, without a word, or with wrong labels
       set_apart.py      negations and words of probability, apart in completions
       words.py          the lexicons and the parser that answers are read with
       data/             the shipped ratings, and how they were made
@@ -172,6 +178,7 @@ people are shown it.
       reliability.py    how far a scale's numbers would come out again: G, Φ, α, split halves
       variance.py       how much of a table's variance lies in each of its factors
       congruence.py     whether two runs are on one scale: Tucker's φ, side × item × group
+      multiverse.py     many analyses: what a choice explains, the median by chance
     estimates/        CONTRASTS that measures choose from
       contrast.py       one contrast: its test, effect and interval together
       tabled.py         estimates as a table
@@ -182,6 +189,8 @@ people are shown it.
       checks.py         rank and permutation tests beside a test
       scored.py         the scores of one instrument, side by side
       conditions.py     over conditions
+      as_asked.py       … with the sentences taken as given, from prompts alone
+      exchangeable.py   what could be shuffled if a headline were nothing
       over_baseline.py  a disparity against that in sentences without a condition
       reference.py      each condition against the mean of the other group's
       by_condition.py   each condition in two models, or two runs
@@ -209,6 +218,7 @@ people are shown it.
       findings_reliability.py  how far a scale would say the same again
       findings_over_baseline.py  a disparity beside that without a condition
       findings_robustness.py  whether a verdict holds with one thing left out
+      findings_multiverse.py  … and in other analyses of the same answers
       findings_unanswered.py  what could put a bias of replies in doubt
       findings_reference.py  single conditions against the other group's mean
       styles.py         ways of answering that have nothing to do with the question
@@ -229,6 +239,7 @@ people are shown it.
       figures_conditions.py  figures_sentiment.py  figures_gender.py  figures_settings.py
       figures_presented.py  figures_described.py   what presentation does; women and men
       tables_presented.py  tables_described.py   … and how much is an answer
+      figures_multiverse.py  tables_multiverse.py   every analysis in order, and its choices
       figures_vignettes.py  tables_vignettes.py   who endorses which question about whom
       tables.py         tables of scores and estimates
       tables_reliability.py  the reliability of a scale, and what stands beside a condition
@@ -241,6 +252,7 @@ people are shown it.
     measures/         NUMBERS: one file a measure, with all that others must know of it
       base.py           what a measure is
       catalogue.py      every measure by its name
+      choices.py        what could be analyzed otherwise: types, and what measures share
       controls.py       control items → one score, below whose floor nothing is measurable
       rows.py           scores of prompts, their means, gaps and baseline contrasts
       scale.py          how reliable a scale is; its conditions shrunken and ranked

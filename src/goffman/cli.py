@@ -35,6 +35,7 @@ from goffman.cli_options import (
 from goffman.cli_ratings import agree, rate
 from goffman.cli_replicate import replicate
 from goffman.cli_report import report
+from goffman.cli_stress import stress
 from goffman.errors import (
     AnchorError,
     GoffmanError,
@@ -343,7 +344,7 @@ def _told(prompts: Sequence[Prompt], instrument: Instrument, persona: str) -> Se
     return with_system(prompts, instrument, persona_named(persona).text)
 
 
-for command in (anchors, audit, rate, agree, replicate, report, compare, check, export):
+for command in (anchors, audit, rate, agree, replicate, report, stress, compare, check, export):
     app.command(cls=Command)(command)
 app.add_typer(models_app, name="models")
 

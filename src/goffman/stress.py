@@ -23,12 +23,13 @@ import polars as pl
 
 from goffman.estimate import PRIMARY
 from goffman.estimates.exchangeable import Exchangeable, exchangeable
+from goffman.estimates.fragile import PARAMETER
 from goffman.estimates.sharing import sharing_of
 from goffman.lexicons.otherwise import Otherwise
 from goffman.measures.choices import ONE_WORDING, Stored, choices_of
 from goffman.multiverse import HEAVIEST, Analysis, analyses, spoiled
 from goffman.multiverse_columns import MULTIVERSE, STRESS
-from goffman.robustness import PARAMETER, Headline
+from goffman.robustness import Headline
 from goffman.runs.files import Folder
 from goffman.runs.folder import read_prompts
 from goffman.runs.manifest import read_manifest
@@ -224,8 +225,8 @@ def stress_tables(
     rows: list[dict[str, Any]] = []
     summed: list[dict[str, Any]] = []
     progress = _Progress(watch)
-    with _doing(workers) as begin:
-        waiting: list[tuple[Mapping[str, Any], list[Callable[[], list[Outcome]]]]] = []
+    with _doing(workers, progress.did) as begin:
+        waiting: list[tuple[dict[str, Any], list[Callable[[], list[Outcome]]]]] = []
         for row in primary.iter_rows(named=True):
             key = (row["instrument"], row["model"])
             reason = unmeasurable.get(key) or (None if row["verdict"] else NOT_TESTED)
@@ -235,11 +236,11 @@ def stress_tables(
                 continue
             tasks = list(_tasks(folder, work, seed=seed))
             progress.expect(tasks)
-            waiting.append((row, [progress.told(task, begin(task)) for task in tasks]))
+            waiting.append((row, [begin(task) for task in tasks]))
         for row, results in waiting:
             outcomes = [one for result in results for one in result()]
             outcomes += _left_out(row, robustness)
-            rows += [one.row for one in outcomes]
+            rows += [dict(one.row) for one in outcomes]
             summed.append(summed_up(row, outcomes, seed=seed))
     found = pl.DataFrame(rows, schema=schema(MULTIVERSE))
     return found, pl.DataFrame(summed, schema=schema(STRESS))
@@ -255,33 +256,38 @@ class _Progress:
         """So many more are to be done."""
         self._of += sum(len(task.places) for task in tasks)
 
-    def told(self, task: Task, result: Callable[[], list[Outcome]]) -> Callable[[], list[Outcome]]:
-        """The result, of which the watcher is told when it is there."""
-
-        def done() -> list[Outcome]:
-            outcomes = result()
-            self._done += len(task.places)
-            self._watch(self._done, self._of)
-            return outcomes
-
-        return done
+    def did(self, task: Task) -> None:
+        """A task is done."""
+        self._done += len(task.places)
+        self._watch(self._done, self._of)
 
 
 @contextmanager
-def _doing(workers: int) -> Iterator[Callable[[Task], Callable[[], list[Outcome]]]]:
+def _doing(
+    workers: int, did: Callable[[Task], None]
+) -> Iterator[Callable[[Task], Callable[[], list[Outcome]]]]:
     """A function that begins a task, and gives one that waits for its outcomes."""
     if workers < 2:
-        yield _at_once
+        yield lambda task: _at_once(task, did)
         return
     # A process is started anew: a copy of one that has threads may wait for them forever.
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(workers, mp_context=context, initializer=_quiet) as pool:
-        yield lambda task: pool.submit(do, task).result
+        yield lambda task: _beside(pool, task, did)
 
 
-def _at_once(task: Task) -> Callable[[], list[Outcome]]:
+def _at_once(task: Task, did: Callable[[Task], None]) -> Callable[[], list[Outcome]]:
     outcomes = do(task)
+    did(task)
     return lambda: outcomes
+
+
+def _beside(
+    pool: ProcessPoolExecutor, task: Task, did: Callable[[Task], None]
+) -> Callable[[], list[Outcome]]:
+    future = pool.submit(do, task)
+    future.add_done_callback(lambda _: did(task))
+    return future.result
 
 
 def _tasks(folder: Path, work: Work, *, seed: int) -> Iterator[Task]:

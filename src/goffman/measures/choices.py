@@ -170,8 +170,8 @@ def _parsers(stored: Stored) -> list[Option]:
 
 PARSERS = Choice(name="parser", options=_parsers)
 
-_SAMPLED = "all that was sampled"
-_CONDITIONS = "conditions alone sampled"
+_SAMPLED = "everything sampled"
+_CONDITIONS = "conditions sampled"
 
 
 def _test_of_groups(stored: Stored) -> list[Option]:

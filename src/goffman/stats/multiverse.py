@@ -46,7 +46,8 @@ def explained(values: Sequence[float], options: Sequence[str]) -> float | None:
     for option in dict.fromkeys(options):
         own = given[[one == option for one in options]]
         between += len(own) * float(own.mean() - centre) ** 2
-    return between / total
+    # A choice that explains all may come out a rounding error above it.
+    return min(1.0, between / total)
 
 
 @dataclass(frozen=True, kw_only=True)
