@@ -29,6 +29,7 @@ from goffman.cli_audit_options import (
     Limit,
     MaxRequestsPerMinute,
     MaxTokens,
+    MixedHardware,
     Models,
     NoControls,
     NoReport,
@@ -51,6 +52,7 @@ from goffman.cli_audit_options import (
     TopP,
     Trials,
     TrustRemoteCode,
+    Workers,
 )
 from goffman.cli_models import models_folder
 from goffman.cli_options import (
@@ -86,6 +88,8 @@ def audit(
     no_report: NoReport = False,
     as_json: PrintJson = False,
     device: Device = "auto",
+    workers: Workers = None,
+    allow_mixed_hardware: MixedHardware = False,
     precision: PrecisionOption = Precision.FLOAT32,
     batch_size: BatchSize = "auto",
     top_k: TopK = None,
@@ -164,6 +168,8 @@ def audit(
             output=output,
             loading=LoadOptions(
                 device=device,
+                workers=workers,
+                mixed_hardware=allow_mixed_hardware,
                 precision=precision.value,
                 trust_remote_code=trust_remote_code,
                 labels=_labels(labels),

@@ -1,8 +1,8 @@
-"""Where models calculate: in this process, or in workers on several devices."""
+"""Where models calculate: in this process, or in workers on several devices or machines."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
@@ -28,18 +28,19 @@ class Place:
 
     def __init__(self, given: LoadOptions, *, note: Callable[[str], None]) -> None:
         self._given, self._note = given, note
-        self._devices = _devices(given.device)
+        self._devices = (given.device,) if given.workers else _devices(given.device)
         self.crew: Crew | None = None
         """The workers, once there are any."""
         self.options = given
         """How models are loaded in this process."""
         if given.device == ALL_GPUS or self._elsewhere:
             first = self._devices[0]
-            self.options = replace(given, device=first, weights=not self._elsewhere)
+            device = "cpu" if given.workers else first
+            self.options = replace(given, device=device, weights=not self._elsewhere)
 
     @property
     def _elsewhere(self) -> bool:
-        return len(self._devices) > 1
+        return len(self._devices) > 1 or self._given.workers is not None
 
     def __enter__(self) -> Self:
         return self
@@ -78,11 +79,12 @@ class Place:
         """Every worker has the model; what is here asks them, and has their identity."""
         import torch
 
+        threads = torch.get_num_threads()
         if self.crew is None:
-            self.crew = Crew(self._hands(), note=self._note)
+            self.crew = Crew(self._hands(threads), note=self._note)
         # No key of a server leaves this process.
         bare = replace(loading, calling=Calling(batch_size=loading.calling.batch_size))
-        task = Load(spec=spec, kind=kind, loading=bare, threads=torch.get_num_threads())
+        task = Load(spec=spec, kind=kind, loading=bare, threads=threads)
         identity = self.crew.load(task, mixed=self._given.mixed_hardware)
         if identity.tokenizer_sha256 != model.identity.tokenizer_sha256:
             raise ModelError(
@@ -100,12 +102,18 @@ class Place:
 
             model.answers = answers
 
-    def _hands(self) -> Hands:
+    def _hands(self, threads: int) -> Hands:
+        if self._given.workers is not None:
+            from goffman.models.ray_cluster import Actors
+
+            return Actors(self._given.workers, device=self._given.device, threads=threads)
         from goffman.models.processes import Processes
 
         return Processes(self._devices)
 
-    def deviation(self, spec: str, *, kind: str, low: Any, sample: Sample) -> Any:
+    def deviation(
+        self, spec: str, *, kind: str, low: Any, sample: Sample
+    ) -> Mapping[str, Any] | None:
         """How far the model is from itself in float32; None: its kind cannot say."""
         compare = kinds()[kind].deviation
         if compare is None or self.crew is not None:

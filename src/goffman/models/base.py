@@ -52,6 +52,8 @@ class LoadOptions:
     """The models that goffman fetched itself: name → folder."""
     weights: bool = True
     """False: only what reads and writes texts is loaded, as workers have the weights."""
+    workers: str | None = None
+    """ray://HOST:PORT: a Ray cluster on which models calculate; None: this machine."""
     mixed_hardware: bool = False
     """Whether workers on unlike hardware may answer one run."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -27,8 +27,10 @@ ASK_AGAIN = "All answers so far are kept. To resume, run the same command again.
 class Hands(Protocol):
     """Workers as they can be reached, by their numbers: processes, or actors of Ray."""
 
-    names: Sequence[str]
-    """Of each worker, for the user."""
+    @property
+    def names(self) -> Sequence[str]:
+        """Of each worker, for the user."""
+        ...
 
     def give(self, worker: int, task: Task) -> None:
         """The worker will do it after what it was given before."""
@@ -99,13 +101,14 @@ class Crew:
                     "digits. Choose workers that are alike, or allow it: --allow-mixed-hardware"
                 )
 
-    def deviation(self, sample: Sample) -> Any:
+    def deviation(self, sample: Sample) -> Mapping[str, Any] | None:
         """How far the model is from itself in float32, as one worker finds."""
         while True:
             for _, value, failure in self._done({self._living[0]: Deviate(sample=sample)}):
                 if failure is not None:
                     raise AskingError(f"{failure} {ASK_AGAIN}")
-                return value
+                found: Mapping[str, Any] | None = value
+                return found
 
     def ask(self, call: Call, parts: Iterable[Part]) -> Iterator[tuple[int, list[Any]]]:
         """Each part's number and answers, batch by batch, in the order in which they come.

@@ -136,8 +136,11 @@ def _shape(kind: Any, files: Files, options: LoadOptions) -> Any:
     try:
         with quiet(), torch.device("meta"):
             if hasattr(kind, "_model_mapping"):  # one of transformers' Auto classes
-                return kind.from_config(config, trust_remote_code=options.trust_remote_code)
-            return kind(config)
+                shape = kind.from_config(config, trust_remote_code=options.trust_remote_code)
+            else:
+                shape = kind(config)
+        # A few families make tensors in a way that goes past the device.
+        return shape.to("meta")
     except Exception as error:
         raise ModelError(cannot_load(files.name, error)) from error
 

@@ -36,13 +36,16 @@ class Processes:
         ]
         self._outcomes: SimpleQueue[Outcome] = SimpleQueue()
         self._started: list[subprocess.Popen[bytes]] = []
+        self._listening: list[threading.Thread] = []
         for number, device in enumerate(devices):
             process = subprocess.Popen(  # noqa: S603 - this Python, and nothing of a user's
                 [sys.executable, "-c", BEGIN], stdin=subprocess.PIPE, stdout=subprocess.PIPE
             )
             self._started.append(process)
             self._send(number, (sys.path, device))
-            threading.Thread(target=self._listen, args=(number, process), daemon=True).start()
+            thread = threading.Thread(target=self._listen, args=(number, process), daemon=True)
+            thread.start()
+            self._listening.append(thread)
 
     def give(self, worker: int, task: Task) -> None:
         """The worker will do it after what it was given before."""
@@ -61,20 +64,23 @@ class Processes:
         return self._outcomes.get()
 
     def _listen(self, worker: int, process: subprocess.Popen[bytes]) -> None:
-        while process.stdout is not None:
-            try:
-                value, failure = pickle.load(process.stdout)  # noqa: S301 - a process of our own
-            except (EOFError, OSError, pickle.UnpicklingError):
-                break
-            self._outcomes.put(Outcome(worker=worker, value=value, failure=failure))
+        if process.stdout is None:
+            return
+        with process.stdout as pipe:
+            while True:
+                try:
+                    value, failure = pickle.load(pipe)  # noqa: S301 - from a process of our own
+                except (EOFError, OSError, pickle.UnpicklingError):
+                    break
+                self._outcomes.put(Outcome(worker=worker, value=value, failure=failure))
         self._outcomes.put(Outcome(worker=worker, lost=_ended(process.wait())))
 
     def close(self) -> None:
         """No worker is left."""
         for process in self._started:
             process.kill()
-        for process in self._started:
-            process.wait()
+        for process, thread in zip(self._started, self._listening, strict=True):
+            thread.join()
             with suppress(OSError):
                 if process.stdin is not None:
                     process.stdin.close()

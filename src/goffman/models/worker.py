@@ -37,6 +37,10 @@ class Worker:
         self._model: Any = None
         self._load: Load | None = None
 
+    def host(self) -> str:
+        """The machine that it is on."""
+        return socket.gethostname()
+
     def do(self, task: Task) -> tuple[Any, str | None]:
         """What the task asks for, or why there is nothing."""
         try:
@@ -71,7 +75,7 @@ class Worker:
         )
         device = self._model.identity.device
         return Card(
-            host=socket.gethostname(),
+            host=self.host(),
             device=self._device,
             hardware=_processor() if device == "cpu" else device,
             versions={"goffman": __version__, **{name: version(name) for name in PACKAGES}},
