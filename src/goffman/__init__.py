@@ -29,6 +29,7 @@ people are shown it.
     prompts_asked.py  … which prompts of each instrument, and how often
     languages.py      whether answers are read in the language that they were asked in
     fit.py            whether what an audit is told fits the models that it asks
+    place.py          where models calculate: here, or in workers
     chats.py          how an audit asks chat models, and what that will take
     measured.py       a run's answers measured: scores, estimates and sentences
     score.py          a run's answers → scores.parquet, each instrument by its measure
@@ -121,6 +122,10 @@ people are shown it.
       chat_answers.py   a server's answer → the reply in it
       chat_failures.py  what can go wrong with a server, and what to tell
       rates.py          how fast a server may be asked, and how long to wait
+      tasks.py          what a worker is told, and what it says
+      worker.py         … what it does: one model, token ids in, arrays out
+      crew.py           several workers: who gets which part, and what a lost one had
+      processes.py  ray_cluster.py   workers on this machine; on a cluster
       precision.py      how far a lower precision is from float32
       bundled/          two small models that ship with the package, and their card
     runs/             WHAT WAS ANSWERED
@@ -143,6 +148,7 @@ people are shown it.
       store.py          the parts of the answers, each known by who was asked what
       folder.py  lock.py   the run in the hands of one process
       manifest.py  entries.py   what ran, as records
+      workers.py        who calculated in place of the process that writes
       mixing.py         the refusal to mix two models or instruments under one name
       read.py           the answers of a run as one table
     lexicons/         WHAT THE WORDS MEAN

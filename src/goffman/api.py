@@ -29,6 +29,8 @@ def audit(
     output: Text | None = None,
     report: bool = True,
     device: str = "auto",
+    workers: str | None = None,
+    allow_mixed_hardware: bool = False,
     precision: Literal["float32", "bf16", "fp16"] = "float32",
     batch_size: int | Literal["auto"] = "auto",
     top_k: int | None = None,
@@ -114,6 +116,7 @@ def audit(
     loading = told.loading(
         device=device, precision=precision, trust_remote_code=trust_remote_code, labels=labels
     )
+    loading = replace(loading, workers=workers, mixed_hardware=allow_mixed_hardware)
     asking = AskOptions(
         top_k=top_k,
         limit=limit,
