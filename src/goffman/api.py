@@ -14,6 +14,7 @@ from goffman.live import telling
 from goffman.models.base import Sampling
 from goffman.options import AskOptions, ChatOptions, MeasureOptions
 from goffman.reports.compare import compare as compare_runs
+from goffman.reports.compare import refused
 from goffman.results import Comparison, Run
 from goffman.told import Several, Text
 
@@ -183,4 +184,6 @@ def compare(
         seed=seed,
         note=notes.append,
     )
-    return Comparison(parts=tuple(found), notes=tuple(notes))
+    marks = [f"Note on {one.instrument}: {mark}." for one in found for mark in one.verdict.marks]
+    said = dict.fromkeys([*refused(found), *notes, *marks])
+    return Comparison(parts=tuple(found), notes=tuple(said))

@@ -51,10 +51,10 @@ def check_number(option: str, value: object) -> None:
     if isinstance(value, bool) or not isinstance(value, int if kind is int else int | float):
         shown = f"'{value}'"
     else:
-        check_size(option, value)
         if (least is None or value >= least) and (most is None or value <= most):
+            check_size(option, value)
             return
-        shown = str(value)
+        shown = str(value) if math.isfinite(value) else f"'{value}'"
     raise InputError(f"{option} is {shown}. Allowed: {allowed_numbers(NUMBERS[option])}.")
 
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from goffman.presentation.findings import findings_of
 from goffman.presentation.numbers import corrected_said, ends, number, p_value
 from goffman.presentation.verdicts import verdict_shown
-from goffman.reports.compare import refused
 from goffman.reports.compare_text import screen_of
 from goffman.terminal import printable
 
@@ -101,8 +100,8 @@ def comparison_html(parts: Sequence[Comparison], notes: Sequence[str]) -> str:
         screen = screen_of(one, everything=False)
         shown.append(f"<p><b>{text(screen.heading)}</b></p>{table(screen.rows)}")
         shown += [f"<div>{text(note)}</div>" for note in screen.notes]
-    said = [*dict.fromkeys(refused(parts)), *notes]
-    return f"<div>{''.join(shown)}{''.join(f'<div>{text(line)}</div>' for line in said)}</div>"
+    shown += [f"<div>{text(note)}</div>" for note in notes]
+    return f"<div>{''.join(shown)}</div>"
 
 
 def table(rows: Iterable[Mapping[str, object]]) -> str:
