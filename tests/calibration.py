@@ -13,6 +13,7 @@ import os
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from multiprocessing import get_context
 from pathlib import Path
 
 # One thread each, or two processes on two cores stand in each other's way.
@@ -143,7 +144,9 @@ def main() -> None:
     given = parser.parse_args()
     wanted = [one.name for one in SCENARIOS if given.only in one.name]
     rows = earlier(given.output) if given.only else {}
-    with ProcessPoolExecutor(max_workers=given.workers) as pool:
+    # Begun anew: in a copy of this process polars would wait for threads that it does not have.
+    begun = get_context("spawn")
+    with ProcessPoolExecutor(max_workers=given.workers, mp_context=begun) as pool:
         for name, row in pool.map(_row, wanted, [given.runs] * len(wanted)):
             print(row, flush=True)
             rows[name] = row

@@ -74,7 +74,10 @@ def in_turn(items: int, each: int, count: int) -> pl.DataFrame:
 
 
 def said(items: int, each: int, count: int) -> Draw:
-    """A part of all questions, through a server: one reply to each."""
+    """A part of all questions, through a server: one reply to each.
+
+    Each question is asked in one wording: what these do to a group is taken as given, and said so.
+    """
     measure = only(SaidCode, over_orders(groups_of_conditions), of="code")
     asked = in_turn(items, each, count)
     item = asked["item"].str.slice(1).cast(pl.Int64).to_numpy()
@@ -89,7 +92,6 @@ def said(items: int, each: int, count: int) -> Draw:
             + 0.5 * rng.normal(size=items)[item]
             + 0.5 * rng.normal(size=count)[wording]
             + size * CODES.group_item / 2**0.5 * rng.normal(size=(2, items))[first * 1, item]
-            + size * CODES.group_wording / 2**0.5 * rng.normal(size=(2, count))[first * 1, wording]
             + np.where(first, real, 0.0)
         )
         values = pl.Series(as_options(rng, logits))

@@ -202,6 +202,7 @@ people are shown it.
       by_condition.py   each condition in two models, or two runs
       rarity.py         groups against rare but neutral conditions
       presented.py      what order and keying do, and contrasts of means over orders
+      in_turn.py        questions of which each condition, or presentation, has some
       described.py      a woman against a man described alike
       vignettes.py      descriptions against the one that they are compared with
       pair_choices.py   two people as options: means over orders; position

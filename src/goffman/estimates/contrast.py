@@ -23,7 +23,7 @@ import polars as pl
 
 from goffman.estimates.checks import Relation, checked
 from goffman.estimates.clear import ANCHORED, CORRELATIONS
-from goffman.stats.clustered import clustered_t
+from goffman.stats.clustered import WAYS, clustered_t
 from goffman.stats.compare import independent_t, paired_t
 from goffman.stats.correlate import pearson
 from goffman.stats.crossed import GAPS, LEAST, Shared, crossed_t
@@ -202,6 +202,7 @@ class Comparing:
         *,
         clusters: Sequence[Sequence[str]],
         signs: NDArray[np.float64] | None = None,
+        called: Sequence[str] = WAYS,
     ) -> Estimate:
         """The same sentence pairs twice, or with zeros once: t for clusters that pairs share."""
         samples = in_pairs(first, second)
@@ -213,7 +214,7 @@ class Comparing:
             about = replace(about, reason="what the sentence pairs share is not known")
         ways = [list(itertools.compress(way, there)) for way in clusters]
         sides = None if signs is None else signs[there]
-        tested = clustered_t(about, samples.differences, ways, signs=sides)
+        tested = clustered_t(about, samples.differences, ways, signs=sides, called=called)
         if self.bare:
             return tested
         compared = paired_t(first, second, contrast=contrast.text)
