@@ -123,17 +123,19 @@ def _doubted(one: AnchoredModel, row: Row) -> list[str]:
     checks = (
         ("anchor-rank", "by ranks"),
         ("anchor-partial", f"among {one.many} of the same {_stratum(one)}"),
+        ("anchor-without", f"without {one.about.set_apart}"),
     )
     found = ((one.row(kind, row["dimension"]), name) for kind, name in checks)
     return [name for check, name in found if check is not None and points(check) != points(row)]
 
 
 def _unclear(doubted: Sequence[str]) -> str:
-    return f"{' and '.join(doubted)}, this is not clear"
+    listed = ", ".join(doubted[:-1])
+    return f"{f'{listed} and ' if listed else ''}{doubted[-1]}, this is not clear"
 
 
 def _checks(one: AnchoredModel, row: Row) -> Iterator[str]:
-    """The same by ranks, and with the category held constant."""
+    """The same by ranks, with the category held constant, and without what is set apart."""
     ranks = one.row("anchor-rank", row["dimension"])
     if ranks is not None:
         yield f"By ranks: {_numbers(ranks, 'ρ')}."
@@ -143,6 +145,9 @@ def _checks(one: AnchoredModel, row: Row) -> Iterator[str]:
             f"Among {one.many} of the same {_stratum(one)} ({partial['n']} can be compared): "
             f"{_numbers(partial)}."
         )
+    without = one.row("anchor-without", row["dimension"])
+    if without is not None:
+        yield f"Without the {without['left_out']} {one.about.set_apart}: {_numbers(without)}."
 
 
 def _sides(one: AnchoredModel) -> Iterator[str]:

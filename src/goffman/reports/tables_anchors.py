@@ -53,7 +53,8 @@ _POINTS = (
 _ABOUT = (
     "Models beside what people said. Kind anchor: Pearson's r over conditions; anchor-rank: "
     "Spearman's ρ; anchor-partial: r with the category of a condition held constant; "
-    "anchor-within: r within a group. Intervals and p-values are for the numbers as measured, by a "
+    "anchor-without: without conditions that the anchor sets apart; anchor-within: r within a "
+    "group. Intervals and p-values are for the numbers as measured, by a "
     "jackknife over conditions with the variance of items and wordings added; true scores: r "
     "divided by the square root of the reliabilities that are known, mostly the model's alone. p "
     "is corrected by Holm over the items of one anchor for each kind, model and instrument. "
