@@ -56,6 +56,8 @@ class AnchorValue:
     high: float | None = None
     named: str | None = None
     """What the source calls the condition, where that is not its name here."""
+    set_apart: bool = False
+    """Whether the condition is left out in a check: see Anchor.set_apart."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,6 +87,9 @@ class Anchor:
     """The ids of the wordings that put people's question, where shares are compared; empty: all."""
     whose: str = "people"
     """Whose numbers they are, in headings: people, labor statistics."""
+    set_apart: str | None = None
+    """What the conditions are, in the plural, without which everything is computed once more, since
+    they might make a relation by themselves; None: there are none."""
     limits: tuple[str, ...]
     items: tuple[AnchorItem, ...]
     values: tuple[AnchorValue, ...]

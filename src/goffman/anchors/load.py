@@ -27,7 +27,8 @@ _TEXTS = (
 )
 _NUMBERS = ("lowest", "highest")
 _LISTS = ("instruments", "limits", "items", "wordings")
-_WHOSE = "whose"
+_SHORT = ("whose", "set_apart")
+"""Texts that may be left out; they stand in the middle of sentences."""
 
 LONGEST_TEXT = 1_000
 LONGEST_NAME = 60
@@ -119,6 +120,9 @@ def _load_folder(folder: Path) -> Anchor:
         bounds=(header.get("lowest", -math.inf), header.get("highest", math.inf)),
         faults=faults,
     )
+    if any(one.set_apart for one in values) != ("set_apart" in header):
+        message = "set_apart says what those conditions are that have yes in set_apart: give both."
+        faults.add(ANCHOR_FILE, None, message)
     if faults.found:
         raise AnchorError(str(folder), faults.found)
     digest = digest_of([folder / ANCHOR_FILE, folder / VALUES_FILE])
@@ -129,11 +133,11 @@ def _read_header(toml: TomlFile, faults: Faults) -> dict[str, Any]:
     top = toml.top()
     top.require((*_TEXTS, "instruments", "limits", "items"), faults)
     others: dict[str, type] = dict.fromkeys((*_NUMBERS, *_LISTS), object)
-    given = top.take({**dict.fromkeys((*_TEXTS, _WHOSE), str), **others}, faults)
+    given = top.take({**dict.fromkeys((*_TEXTS, *_SHORT), str), **others}, faults)
     if "id" in given:
         faults.check_id(toml.name, top.lines.get("id"), what="id", given=given["id"])
-    for key in (*_TEXTS, _WHOSE):
-        most = LONGEST_NAME if key == _WHOSE else LONGEST_TEXT
+    for key in (*_TEXTS, *_SHORT):
+        most = LONGEST_NAME if key in _SHORT else LONGEST_TEXT
         if len(given.get(key, "")) > most:
             message = f"{key} has {len(given[key]):,} characters. Allowed: up to {most:,}."
             faults.add(toml.name, top.lines.get(key), message)
@@ -141,7 +145,7 @@ def _read_header(toml: TomlFile, faults: Faults) -> dict[str, Any]:
         if key in given:
             row = top.lines.get(key)
             faults.check_one_of(toml.name, row, what=key, given=given[key], allowed=allowed)
-    header = {key: given[key] for key in (*_TEXTS, _WHOSE) if key in given}
+    header = {key: given[key] for key in (*_TEXTS, *_SHORT) if key in given}
     header |= _bounds(top, given, faults)
     header["instruments"] = _ids(top, "instruments", "vignettes", faults)
     header["wordings"] = _ids(top, "wordings", "scale", faults)

@@ -74,6 +74,7 @@ WHAT = {
     "anchor": "anchor",
     "anchor-rank": "anchor-rank",
     "anchor-partial": "anchor-in-category",
+    "anchor-without": "anchor-without",
     "anchor-within": "anchor-within",
     "anchor-difference": "minus-people",
     "anchor-overall": "minus-people-overall",
