@@ -99,9 +99,9 @@ class Work:
         known = {*rows["quantity"]}
         wanted = (self.measure.headline[1], self.measure.quantity)
         quantity = next((name for name in wanted if name in known), None)
-        rows = rows.filter(pl.col("quantity") == quantity)
         if self.measure.unit != "condition" or quantity is None:
             return OneScale(congruence=Congruence(reason=NO_SCALE))
+        rows = rows.filter(pl.col("quantity") == quantity)
         ids = {name: in_order(rows, name) for name in ("condition", "item")}
         before, after = (_table(rows, side, ids) for side in ("before", "now"))
         rng = np.random.default_rng(self.compare.seed)

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
+    from goffman.presentation.section import Section
     from goffman.reports.run import MeasuredRun
 
 OF_RUNS = ("runs", BY_CONDITION)
@@ -63,11 +64,19 @@ class Comparison:
     """The contrast that headings are about in the reference and in the run, of what both have."""
     one_scale: OneScale | None = None
     """None where the comparison is refused."""
+    section: Section | None = None
+    """How things are called in the run; None: an instrument whose measure is not known here."""
 
     @property
     def headline(self) -> dict[str, Any] | None:
         """The change of the contrast that headings are about; None: there is none."""
         return headline_row(self.estimates)
+
+    @property
+    def same(self) -> bool:
+        """Whether no number differs."""
+        known = self.estimates["difference"].drop_nulls()
+        return bool(known.len()) and bool((known == 0).all())
 
 
 def compare(
@@ -116,6 +125,7 @@ def _comparison(
         models=pair,
         verdict=said,
         estimates=run.estimates.clear(),
+        section=run.sections.get(instrument),
         unmeasurable=tuple(_unmeasurable(reference, run, instrument, pair)),
     )
     measure = measure_from(run.manifest.instruments[instrument].measured)
