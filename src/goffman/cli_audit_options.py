@@ -94,7 +94,26 @@ PrintJson = Annotated[
 Device = Annotated[
     str,
     typer.Option(
-        help="Where the models run: auto, cpu, cuda, cuda:1 …", rich_help_panel=_MODELS_GROUP
+        help="Where the models run: auto, cpu, cuda, cuda:1 … Several GPUs share the work: "
+        "cuda:0,cuda:1, or cuda:all. On CPUs one process is fastest: it uses all cores.",
+        rich_help_panel=_MODELS_GROUP,
+    ),
+]
+Workers = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ray://HOST:PORT",
+        help="Run the models on a Ray cluster (docs/scale.md). Needs goffman[ray].",
+        rich_help_panel=_MODELS_GROUP,
+    ),
+]
+MixedHardware = Annotated[
+    bool,
+    typer.Option(
+        "--allow-mixed-hardware",
+        help="Allow GPUs or CPUs of different kinds in one run. The last digits of answers may "
+        "then differ.",
+        rich_help_panel=_MODELS_GROUP,
     ),
 ]
 PrecisionOption = Annotated[

@@ -143,6 +143,7 @@ def _print(text: str) -> None:
 
 def _changes(run: MeasuredRun, baseline: MeasuredRun) -> list[Named]:
     """The changes of every contrast, under the names of the contrasts."""
+    from goffman.reports.compare import OF_RUNS
     from goffman.reports.compare import compare as compare_runs
     from goffman.reports.names import named
 
@@ -152,7 +153,7 @@ def _changes(run: MeasuredRun, baseline: MeasuredRun) -> list[Named]:
         replace(one, not_measurable="; ".join(comparison.unmeasurable) or None)
         for comparison in found
         for one in named(comparison.estimates, run.manifest)
-        if one.row["kind"] != "runs"
+        if one.row["kind"] not in OF_RUNS
     ]
 
 

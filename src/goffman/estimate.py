@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import polars as pl
 
+from goffman.estimates.by_condition import KIND as BY_CONDITION
 from goffman.estimates.contrast import Comparing, Contrast
 from goffman.estimates.reference import KIND, OWN_KIND
 from goffman.estimates.scored import Scored
@@ -30,7 +31,9 @@ task."""
 MAIN_VARIANT = "with-names"
 
 
-OF_COUNTS: Mapping[str, Correction] = dict.fromkeys((KIND, OWN_KIND), "benjamini-hochberg")
+OF_COUNTS: Mapping[str, Correction] = dict.fromkeys(
+    (KIND, OWN_KIND, BY_CONDITION), "benjamini-hochberg"
+)
 """Kinds of contrasts that are counted, not read one by one: there the share of false ones is held,
 whatever the correction of the others."""
 
@@ -112,7 +115,7 @@ def corrected(
     failing = unmeasurable or {}
     families: dict[str, list[int]] = {}
     for place, (contrast, _) in enumerate(found):
-        primary = _is_primary(contrast, measures) and not _fails(contrast, failing)
+        primary = is_primary(contrast, measures) and not _fails(contrast, failing)
         family = PRIMARY if primary else contrast.family
         families.setdefault(family, []).append(place)
     contrasts, kept = [one for one, _ in found], [one for _, one in found]
@@ -145,7 +148,7 @@ def _judged(said: Verdict, contrast: Contrast, failing: Mapping[str, Collection[
     return replace(said, verdict=NOT_MEASURABLE)
 
 
-def _is_primary(contrast: Contrast, measures: Mapping[str, Measure]) -> bool:
+def is_primary(contrast: Contrast, measures: Mapping[str, Measure]) -> bool:
     """Whether it is the one contrast of its instrument and model that a heading is about."""
     measure = measures.get(contrast.instrument or "")
     return (

@@ -117,6 +117,7 @@ def _given(options: AskOptions, loading: LoadOptions) -> dict[str, dict[str, boo
         },
         "model on this machine": {
             "--device": loading.device != LoadOptions().device,
+            "--workers": loading.workers is not None,
             "--precision": loading.precision != LoadOptions().precision,
             "--batch-size": options.batch_size is not None,
             "--trust-remote-code": loading.trust_remote_code,

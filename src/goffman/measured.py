@@ -39,6 +39,7 @@ from goffman.score import (
     words_of,
 )
 from goffman.sections import sections_of
+from goffman.stress import MULTIVERSE_FILE, STRESS_FILE
 from goffman.summary import summary
 
 if TYPE_CHECKING:
@@ -131,8 +132,9 @@ def known_anchors(
     return given
 
 
-SOMETIMES = (SHIPPED_SCORES, COMPARED, *ANCHOR_FILES)
-"""Tables that a run has only where there is something to put into them."""
+SOMETIMES = (SHIPPED_SCORES, COMPARED, *ANCHOR_FILES, MULTIVERSE_FILE, STRESS_FILE)
+"""Tables that a run has only where there is something to put into them, or somebody asked for it
+after it was measured."""
 
 
 def keep_tables(

@@ -138,8 +138,17 @@ def prompts_scored(
     model: str,
 ) -> pl.DataFrame:
     """SCORES of the level prompt: one model's answers to an instrument by another measure."""
+    asked, answers, cased = answers_of(run, manifest, instrument, measure, model=model)
+    if not answers.height:
+        return pl.DataFrame(schema=schema(SCORES))
+    return measure.each(measure.prepare(answers, asked, words, cased=cased), asked)
+
+
+def answers_of(
+    run: Path, manifest: Manifest, instrument: str, measure: Measure, *, model: str
+) -> tuple[pl.DataFrame, pl.DataFrame, bool]:
+    """One model: the prompts it was asked, its answers to them, and whether words have case."""
     asked = read_prompts(run, manifest).filter(pl.col("instrument") == instrument)
-    found = [pl.DataFrame(schema=schema(SCORES))]
     for _, answers, cased in _answers(
         run,
         manifest,
@@ -150,9 +159,8 @@ def prompts_scored(
         note=lambda _: None,
     ):
         own = _asked_of(model, measure, asked, answers)
-        said = measure.prepare(_to(own, answers), own, words, cased=cased)
-        found.append(measure.each(said, own))
-    return pl.concat(found)
+        return own, _to(own, answers), cased
+    return asked, pl.DataFrame(), False
 
 
 def _asked_of(

@@ -191,7 +191,7 @@ SCORES = (
     Column("category", "text", "the kind of condition", nullable=True),
     Column("trial", "int", "the trial of a chat model", nullable=True),
     Column("value", "float64", "null where there is none: see reason", nullable=True),
-    Column("n", "int", "how many values it is the mean of; 1 at the level prompt"),
+    Column("n", "int", "how many values it is the mean of; of a prompt 1, or its replies"),
     Column("missing", "int", "how many values there were not, so that the mean is without them"),
     Column("over", "text", "what n counts, and sd, low, high range over", nullable=True),
     Column("sd", "float64", "of the n values, by n - 1; null for fewer than two", nullable=True),

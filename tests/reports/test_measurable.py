@@ -13,7 +13,7 @@ import torch
 import transformers
 import yaml
 
-from goffman.audit import AskOptions, audit
+from goffman.flow import AskOptions, audit
 from goffman.presentation.findings import findings_of
 from goffman.reports.lm_eval import lm_eval_results
 from goffman.reports.model_card import model_card_text

@@ -91,8 +91,8 @@ class AnchoredModel:
         known = self.about.items.get(name)
         meaning = printable(known.get("meaning", "")) if known else ""
         said = self.item(name)
-        # What explains itself by the same words explains nothing.
-        return said if not meaning or said in meaning else f"“{said}” ({meaning})"
+        # A phrase says by itself what it means.
+        return said if not meaning or " " in said else f"“{said}” ({meaning})"
 
     def called(self, condition: str) -> str:
         """A condition, or an occupation, as it is shown."""

@@ -6,14 +6,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
 from goffman.estimates.clear import CLEAR, points
 from goffman.estimates.sharing import FEMALE
 from goffman.presentation.findings_shares import shares_said
 from goffman.presentation.numbers import corrected_said, ends, number, p_said
 from goffman.presentation.shown import in_list, plain
+from goffman.stats.profile import FIXED, at_once
 
 if TYPE_CHECKING:
     from goffman.presentation.anchored import AnchoredModel
+
+Row = Mapping[str, Any]
 
 MOST_NAMED = 5
 """Conditions that are named one by one."""
@@ -63,59 +68,161 @@ def _saying(one: AnchoredModel, head: str, text: str, *more: str) -> AnchorSaid:
     )
 
 
-def _numbers(row: Mapping[str, Any], sign: str = "r") -> str:
+def _numbers(row: Row, sign: str = "r") -> str:
     interval = ""
     if row["effect_low"] is not None:
         interval = f", {row['level']:.0%} interval {ends(row['effect_low'], row['effect_high'])}"
     return f"{sign} = {number(row['effect'])}{interval}, {corrected_said(row)}"
 
 
-def _head(one: AnchoredModel, rows: Sequence[Mapping[str, Any]]) -> tuple[str, str]:
-    """The strongest clear relation, or that there is none; and its numbers."""
-    best = next((row for row in rows if points(row)), rows[0])
+def _head(one: AnchoredModel, rows: Sequence[Row]) -> tuple[str, str]:
+    """The strongest clear relation, or that there is none; and its numbers.
+
+    Said plainly is only what ranks and conditions of the same category say too.
+    """
+    best = _best(rows)
     whole = f" of {best['n'] + best['left_out']}" if best["left_out"] else ""
-    across, its = f"Across {best['n']}{whole} {one.many}", f"Its {one.quantity}"
-    meant = one.explained(best["dimension"])
-    if points(best):
-        moves = "rises" if best["effect"] > 0 else "falls"
-        return f"{its} {moves} as {meant} rises", f"{across}: {_numbers(best)}."
+    every, its = f"{best['n']}{whole} {one.many}", f"Its {one.quantity}"
+    item, way = one.explained(best["dimension"]), points(best)
+    across = f"Across {every}: {_numbers(best)}."
+    if way:
+        doubted = _doubted(one, best)
+        moves = f"{'rises' if way > 0 else 'falls'} as {item} rises"
+        if not doubted:
+            return f"{its} {moves}", across
+        head = f"Over all {every}, its {one.quantity} {moves}; {_unclear(doubted)}"
+        return head, " ".join([across, *_checks(one, best)])
+    within = one.row("anchor-partial", best["dimension"])
     if len(rows) == 1:
-        return f"{its} has no clear relation with {meant}", f"{across}: {_numbers(best)}."
+        head = f"{its} has no clear relation with {item}"
+        if within is not None and points(within):
+            turns = "rises" if points(within) > 0 else "falls"
+            head = (
+                f"Over all {every}, its {one.quantity} has no clear relation with {item}; "
+                f"{_alike(one)}, it {turns} as {one.item(best['dimension'])} rises"
+            )
+        return head, " ".join([across, *_checks(one, best), *_sides(one)])
     others = [one.item(name) for name in one.about.items if name != best["dimension"]]
     text = (
-        f"{across}, the strongest correlation is with {meant}: {_numbers(best)}. The other "
+        f"Across {every}, the strongest correlation is with {item}: {_numbers(best)}. The other "
         f"dimensions are {in_list(others)}."
     )
     return f"{its} has no clear relation with any of {len(others) + 1} dimensions", text
 
 
-def _more(one: AnchoredModel, rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    best = next((row for row in rows if points(row)), rows[0])
+def _best(rows: Sequence[Row]) -> Row:
+    """The strongest clear one, or the strongest; ``rows``: the strongest first."""
+    return next((row for row in rows if points(row)), rows[0])
+
+
+def _alike(one: AnchoredModel) -> str:
+    """How points are compared where only those of the same kind are."""
+    if one.about.point == "condition":
+        return f"among {one.many} of the same category"
+    return f"among women's {one.many} and among men's"
+
+
+def _doubted(one: AnchoredModel, row: Row) -> list[str]:
+    """The checks that do not clearly say the same as the correlation."""
+    checks = (
+        ("anchor-rank", "by ranks"),
+        ("anchor-partial", _alike(one)),
+        ("anchor-without", f"without {one.about.set_apart}"),
+    )
+    found = ((one.row(kind, row["dimension"]), name) for kind, name in checks)
+    return [name for check, name in found if check is not None and points(check) != points(row)]
+
+
+def _unclear(doubted: Sequence[str]) -> str:
+    listed = ", ".join(doubted[:-1])
+    return f"{f'{listed} and ' if listed else ''}{doubted[-1]}, this is not clear"
+
+
+def _checks(one: AnchoredModel, row: Row) -> Iterator[str]:
+    """The same by ranks, with the category held constant, and without what is set apart."""
+    ranks = one.row("anchor-rank", row["dimension"])
+    if ranks is not None:
+        yield f"By ranks: {_numbers(ranks, 'ρ')}."
+    partial = one.row("anchor-partial", row["dimension"])
+    if partial is not None:
+        alike = _alike(one)
+        yield (
+            f"{alike[0].upper()}{alike[1:]} ({partial['n']} {one.many} can be compared): "
+            f"{_numbers(partial)}."
+        )
+    without = one.row("anchor-without", row["dimension"])
+    if without is not None:
+        yield f"Without the {without['left_out']} {one.about.set_apart}: {_numbers(without)}."
+
+
+def _sides(one: AnchoredModel) -> Iterator[str]:
+    """Of occupations the means of both sides, where opposite patterns can cancel out."""
+    groups = one.points.filter(pl.col("item").is_not_null(), pl.col("group").is_not_null())
+    means = groups.group_by("group").agg(pl.col("value", "people").mean()).sort("group").rows()
+    if one.about.point == "condition" or len(means) < 2:
+        return
+    item = one.item(next(iter(one.about.items)))
+    listed = " and ".join(
+        f"{number(value)} for {_of_group(one, group)} ({item}: {number(people)})"
+        for group, value, people in means
+    )
+    yield (
+        f"The means are {listed}. The two groups have different sentences, so compare them with "
+        "care."
+    )
+
+
+def _more(one: AnchoredModel, rows: Sequence[Row]) -> Iterator[str]:
+    best = _best(rows)
     item = best["dimension"]
     others = [row for row in rows if points(row) and row is not best]
     if others:
-        listed = "; ".join(f"{one.item(row['dimension'])} ({_numbers(row)})" for row in others)
-        yield f"The relation is also clear for {listed}."
-    ranks = one.row("anchor-rank", item)
-    if ranks is not None:
-        yield f"By ranks, for {one.item(item)}: {_numbers(ranks, 'ρ')}."
-    partial = one.row("anchor-partial", item)
-    if partial is not None:
-        what = f"Comparing {one.many} only within their category"
-        if one.about.point != "condition":
-            what = "Comparing women's occupations only with each other, and men's likewise"
-        yield f"{what} ({partial['n']} {one.many}): {_numbers(partial)}."
+        listed = "; ".join(
+            f"{one.item(row['dimension'])} ({_numbers(row)}"
+            f"{f'; {_unclear(doubted)}' if (doubted := _doubted(one, row)) else ''})"
+            for row in others
+        )
+        yield f"Over all {one.many}, the relation is also clear for {listed}."
+    yield from _selected(one, best, len(rows))
+    if not _in_head(one, rows):
+        yield from _checks(one, best)
     for row in one.rows("anchor-within"):
         if row["dimension"] == item:
             yield f"Among the {row['n']} {_of_group(one, row['group'])} alone: {_numbers(row)}."
     yield from _true_scores(best)
     yield from _standing_out(one)
-    over = best["interval_over"]
-    if over is not None:
+    yield from _covers(one, best["interval_over"])
+
+
+def _in_head(one: AnchoredModel, rows: Sequence[Row]) -> bool:
+    """Whether the checks stand beside the first sentence already."""
+    best = _best(rows)
+    return bool(_doubted(one, best)) if points(best) else len(rows) == 1
+
+
+def _selected(one: AnchoredModel, best: Row, tests: int) -> Iterator[str]:
+    """That the strongest of several was picked, and the interval that knows of it."""
+    wide = at_once(best, tests) if tests > 1 else None
+    if wide is not None:
         yield (
-            f"The intervals cover other {over.replace('conditions', one.many)} of the same kind. "
-            "They do not correct for error of measurement, unless this is said."
+            f"The correlation with {one.item(best['dimension'])} is the strongest of {tests}, and "
+            "the strongest tends to be overestimated. Its p is corrected for that. An interval "
+            f"that holds for all {tests} at once is {ends(*wide)}."
         )
+
+
+def _covers(one: AnchoredModel, over: str | None) -> Iterator[str]:
+    """What the intervals are over, and what they say nothing about."""
+    if over is None:
+        return
+    sampled, _, fixed = over.replace("conditions", one.many).partition(FIXED)
+    said = f"The intervals cover other {sampled} of the same kind."
+    missing = [name for name in ("items", "wordings") if name not in sampled]
+    if fixed:
+        said += f" Only {fixed} were asked, so they say nothing about other {_both(missing)}."
+    elif missing:
+        said += f" They say nothing about other {_both(missing)}."
+    yield f"{said} They do not correct for error of measurement, unless this is said."
 
 
 def _of_group(one: AnchoredModel, group: str) -> str:
@@ -125,7 +232,11 @@ def _of_group(one: AnchoredModel, group: str) -> str:
     return f"{'women' if group == FEMALE else 'men'}'s {one.many}"
 
 
-def _true_scores(row: Mapping[str, Any]) -> Iterator[str]:
+def _both(names: Sequence[str]) -> str:
+    return " or ".join(names)
+
+
+def _true_scores(row: Row) -> Iterator[str]:
     """What the correlation would be without error of measurement, where that is another."""
     value = row["second_effect"]
     if value is None or number(value) == number(row["effect"]):
@@ -133,9 +244,10 @@ def _true_scores(row: Mapping[str, Any]) -> Iterator[str]:
     both = "model's side" not in (row["second_effect_name"] or "")
     whose = "either side’s" if both else "the model’s own"
     interval = ends(row["second_effect_low"], row["second_effect_high"])
+    rest = "" if both else " The other side’s error is unknown and stays in."
     yield (
         f"Without {whose} error of measurement, r would be {number(value)} "
-        f"({row['level']:.0%} interval {interval})."
+        f"({row['level']:.0%} interval {interval}).{rest}"
     )
 
 
@@ -159,7 +271,7 @@ def _standing_out(one: AnchoredModel) -> Iterator[str]:
         yield f"{len(clear) - MOST_NAMED} more are in tables/."
 
 
-def _stands_out(one: AnchoredModel, row: Mapping[str, Any], what: str) -> str:
+def _stands_out(one: AnchoredModel, row: Row, what: str) -> str:
     above = row["residual"] > 0
     if row["quantity"] in NEGATIVE:
         way = "more negative" if above else "less negative"

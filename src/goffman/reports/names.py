@@ -74,10 +74,12 @@ WHAT = {
     "anchor": "anchor",
     "anchor-rank": "anchor-rank",
     "anchor-partial": "anchor-in-category",
+    "anchor-without": "anchor-without",
     "anchor-within": "anchor-within",
     "anchor-difference": "minus-people",
     "anchor-overall": "minus-people-overall",
     "anchor-gender": "gender-minus-people",
+    "anchor-wording": "minus-people-other-wording",
 }
 """The kind of a contrast → its word in a name."""
 

@@ -12,6 +12,7 @@ from goffman.presentation.ratings import change_table
 from goffman.presentation.shown import short_names
 from goffman.presentation.table_text import FORMATS, Shown, Table, as_table, markdown
 from goffman.presentation.tables import EVERY
+from goffman.presentation.tables_multiverse import analyses
 from goffman.presentation.verdicts import VERDICTS_SAID, verdict_shown
 from goffman.reports.tables_anchors import anchor_tables
 from goffman.runs.files import Folder, make_folder
@@ -109,6 +110,7 @@ def tables_of(run: MeasuredRun) -> list[Table]:
     for name, section in sorted(run.sections.items()):
         made = [table for make in section.presentation.tables for table in make(section)]
         made += [*_contrasts(name, section.estimates), *change_table(section)]
+        made += analyses(section)
         made = [*_controls(section), *(_with_doubts(table, section) for table in made)]
         made = [noted(table, section.ratings) for table in made]
         called = {**names, **section.names.models}

@@ -21,8 +21,9 @@ from goffman.models.address import address_entry, behind_server
 from goffman.models.base import LoadOptions
 from goffman.models.kinds import answers_to, kinds
 from goffman.models.precision import draw_sample
-from goffman.models.spec import check, load
+from goffman.models.spec import check
 from goffman.options import AskOptions, Listener, MeasureOptions
+from goffman.place import Place
 from goffman.prompts_asked import Question
 from goffman.questions import Asking, parts_said, who_is_asked
 from goffman.records import MASK, is_control
@@ -100,15 +101,17 @@ def audit(
     folder = output or default_folder(models)
     check_place(folder)
     words, people = _words(pairs, folder, measuring), anchors_with(measuring.anchors)
+    place = Place(loading, note=listener.note)
+    loading = place.options
     for pair in pairs:
         check(pair.model, kind=pair.kind, options=loading)
     for note in (*notes, *without_effect(pairs, options, loading), *parts_said(pairs)):
         listener.note(note)
     if options.dry_run:
-        _tell(pairs, folder, _chatting(options, loading, listener), listener.note)
+        _tell(pairs, folder, _chatting(options, place, listener), listener.note)
         return Audit(folder=folder, asked=())
-    with open_run(folder, seed=options.seed) as run:
-        work = _Work(run=run, loading=loading, options=options, listener=listener)
+    with open_run(folder, seed=options.seed) as run, place:
+        work = _Work(run=run, place=place, options=options, listener=listener)
         for question in (question for pair in pairs for question in pair.questions):
             _enter_instrument(run, question, models)
         asked = [answers for pair in pairs for answers in _ask_model(work, pair)]
@@ -123,12 +126,11 @@ def _tell(
     """The user is told what would be asked."""
     for pair in pairs:
         for question in pair.questions:
-            count = _counted(question.prompts)
-            settings = question.settings
+            count, settings = _counted(question.prompts), question.settings
             # How many these are is known only when the first ones are answered.
-            more = settings is not None and settings.depth > 1
-            further = ", and further sentences that depend on the answers" if more else ""
-            note(f"{question.instrument.id}, {pair.model}: {count}{further}.")
+            further = ", and further sentences that depend on the answers"
+            more = further if settings and settings.depth > 1 else ""
+            note(f"{question.instrument.id}, {pair.model}: {count}{more}.")
         chatting.tell(folder, pair.model, _chat_questions(pair))
 
 
@@ -175,7 +177,7 @@ class _Work:
     """What is the same for every model of an audit."""
 
     run: Run
-    loading: LoadOptions
+    place: Place
     options: AskOptions
     listener: Listener
 
@@ -196,6 +198,7 @@ class _Work:
             prompts=prompts,
             limits=limits,
             watch=self.listener.progress,
+            crew=self.place.crew,
         )
 
 
@@ -242,7 +245,7 @@ def _report(work: _Work, words: Words) -> Path:
 def _ask_model(work: _Work, pair: Asking) -> Iterator[Asked]:
     """What there is of one model's answers; it is loaded here and gone afterwards."""
     name = pair.model
-    split: set[str] = set()
+    split: set[str] = set()  # Said once, and not again for each instrument.
     ask = _ask_chat if kinds()[pair.kind].answers == "replies" else _ask_local
     for asked in ask(work, pair):
         if asked.damaged:
@@ -253,7 +256,6 @@ def _ask_model(work: _Work, pair: Asking) -> Iterator[Asked]:
                 "these questions were asked again."
             )
         if new := [word for word in asked.not_one_token if word not in split]:
-            # Said once, and not again for each instrument.
             split.update(new)
             words = ", ".join(new)
             work.listener.note(
@@ -266,14 +268,15 @@ def _ask_model(work: _Work, pair: Asking) -> Iterator[Asked]:
 
 
 def _ask_local(work: _Work, pair: Asking) -> Iterator[Asked]:
-    """What there is of the answers of a model that calculates on this machine."""
+    """What there is of the answers of a model that calculates here, or in workers."""
     row = kinds()[pair.kind]
-    model = load(pair.model, kind=row.name, options=work.loading)
+    model = work.place.load(pair.model, kind=row.name)
     limits = limits_for(model.identity.device, batch_size=work.options.batch_size)
     if row.answers == "fills":
         _check_top_k(model, pair)
     entry = {**model_entry(model.identity, limits), **row.says(model)}
     _enter_model(work, model.identity, entry, lambda: _deviation(work, pair, model))
+    work.place.enter(work.run)
     for question in pair.questions:
         yield _ask_question(work, question, model, limits)
 
@@ -309,7 +312,6 @@ def _deviation(work: _Work, pair: Asking, low: object) -> Entry | None:
     row = kinds()[pair.kind]
     if row.deviation is None:
         return None
-    exact = load(pair.model, kind=row.name, options=replace(work.loading, precision="float32"))
     if row.answers == "likelihoods":
         several = [with_one_mask(question.prompts) for question in pair.questions]
         texts = [
@@ -319,14 +321,16 @@ def _deviation(work: _Work, pair: Asking, low: object) -> Entry | None:
         every = [prompt.text for question in pair.questions for prompt in question.prompts]
         texts = [text for text in every if text.count(MASK) <= 1]
     top_k = max(question.settings.top_k if question.settings else 0 for question in pair.questions)
-    return row.deviation(low, exact, draw_sample(texts, top_k=top_k, seed=work.options.seed))
+    sample = draw_sample(texts, top_k=top_k, seed=work.options.seed)
+    return work.place.deviation(pair.model, kind=row.name, low=low, sample=sample)
 
 
 def _ask_chat(work: _Work, pair: Asking) -> Iterator[Asked]:
     """What there is of a chat model's answers: next words and options, then replies."""
-    chatting = _chatting(work.options, work.loading, work.listener)
+    chatting = _chatting(work.options, work.place, work.listener)
     questions = _chat_questions(pair)
     model = chatting.load(work.run, pair.model, questions, kind=pair.kind)
+    work.place.enter(work.run)
     limits = limits_for(model.identity.device, batch_size=work.options.batch_size)
     for question in pair.questions:
         if not behind_server(pair.model) and question.instrument.kind in kinds()[pair.kind].here:
@@ -355,14 +359,15 @@ def _with_replies(work: _Work, pair: Asking, said: str) -> Iterator[Asked]:
         yield keep_options(work.run, found, instrument=question.instrument.id)
 
 
-def _chatting(options: AskOptions, loading: LoadOptions, listener: Listener) -> Chatting:
+def _chatting(options: AskOptions, place: Place, listener: Listener) -> Chatting:
     together = replace(options.chats.calling, batch_size=options.batch_size)
     return Chatting(
         options=replace(options.chats, calling=together),
-        loading=loading,
+        loading=place.options,
         seed=options.seed,
         watch=listener.progress,
         note=listener.note,
+        load_model=place.load,
     )
 
 
