@@ -82,7 +82,7 @@ def test_what_every_check_shows_is_said_plainly(noise) -> None:
     assert "Course is the strongest of 6, and the strongest tends to come out too strong." in more
     assert "an interval that holds for all 6 at once is 0." in more
     assert "The intervals cover other conditions and items of the same kind." in more
-    assert "They say nothing about other wordings." in more
+    assert "The intervals say nothing about other wordings." in more
 
 
 def test_what_conditions_that_are_over_make_by_themselves_is_said_with_a_doubt(noise) -> None:
@@ -115,8 +115,8 @@ def test_what_categories_make_by_themselves_is_said_with_a_doubt(noise) -> None:
 def test_two_items_are_said_to_be_two(noise) -> None:
     said = said_of({name: 0.2 * value + noise[name] for name, value in COURSE.items()}, items=2)
     assert (
-        "The intervals cover other conditions of the same kind. Only 2 items were asked: they say "
-        "nothing about other items or wordings." in " ".join(said.more)
+        "The intervals cover other conditions of the same kind. Only 2 items were asked, so the "
+        "intervals say nothing about other sentences." in " ".join(said.more)
     )
 
 

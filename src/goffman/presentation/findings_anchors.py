@@ -85,11 +85,13 @@ def _head(one: AnchoredModel, rows: Sequence[Row]) -> tuple[str, str]:
     item, way = one.item(best["dimension"]), points(best)
     across = f"Across {every}: {_numbers(best)}."
     if way:
-        doubted = _doubted(one, best)
+        doubted = doubted_by(one, best)
         moves = f"{'rises' if way > 0 else 'falls'} with {item}"
         if not doubted:
             return f"{its} {moves}", across
-        head = f"Over all {every}, its {one.quantity} {moves}; {_unclear(doubted)}"
+        head = (
+            f"Over all {every}, its {one.quantity} {moves}; {_listed(doubted)}, this is not clear"
+        )
         return head, " ".join([across, *_checks(one, best)])
     within = one.row("anchor-partial", best["dimension"])
     if len(rows) == 1:
@@ -102,7 +104,7 @@ def _head(one: AnchoredModel, rows: Sequence[Row]) -> tuple[str, str]:
             )
         return head, " ".join([across, *_checks(one, best), *_sides(one)])
     names = [one.item(name) for name in one.about.items]
-    listed = f"{', '.join(names[:-1])} and {names[-1]}"
+    listed = _listed(names)
     return (
         f"{its} has no clear relation with any of {len(names)} dimensions",
         f"Across {every}, the strongest of {listed} is {item}: {_numbers(best)}.",
@@ -118,7 +120,7 @@ def _stratum(one: AnchoredModel) -> str:
     return "category" if one.about.point == "condition" else "side of the stereotype"
 
 
-def _doubted(one: AnchoredModel, row: Row) -> list[str]:
+def doubted_by(one: AnchoredModel, row: Row) -> list[str]:
     """The checks that do not clearly say the same as the correlation."""
     checks = (
         ("anchor-rank", "by ranks"),
@@ -129,9 +131,8 @@ def _doubted(one: AnchoredModel, row: Row) -> list[str]:
     return [name for check, name in found if check is not None and points(check) != points(row)]
 
 
-def _unclear(doubted: Sequence[str]) -> str:
-    listed = ", ".join(doubted[:-1])
-    return f"{f'{listed} and ' if listed else ''}{doubted[-1]}, this is not clear"
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join(part for part in (", ".join(names[:-1]), names[-1]) if part)
 
 
 def _checks(one: AnchoredModel, row: Row) -> Iterator[str]:
@@ -171,7 +172,7 @@ def _more(one: AnchoredModel, rows: Sequence[Row]) -> Iterator[str]:
     if others:
         listed = "; ".join(
             f"{one.item(row['dimension'])} ({_numbers(row)}"
-            f"{f'; {_unclear(doubted)}' if (doubted := _doubted(one, row)) else ''})"
+            f"{f'; not {_listed(doubted)}' if (doubted := doubted_by(one, row)) else ''})"
             for row in others
         )
         yield f"Also clear over all {one.many}: {listed}."
@@ -189,7 +190,7 @@ def _more(one: AnchoredModel, rows: Sequence[Row]) -> Iterator[str]:
 def _in_head(one: AnchoredModel, rows: Sequence[Row]) -> bool:
     """Whether the checks stand beside the first sentence already."""
     best = _best(rows)
-    return bool(_doubted(one, best)) if points(best) else len(rows) == 1
+    return bool(doubted_by(one, best)) if points(best) else len(rows) == 1
 
 
 def _selected(one: AnchoredModel, best: Row, tests: int) -> Iterator[str]:
@@ -208,17 +209,13 @@ def _covers(one: AnchoredModel, over: str | None) -> Iterator[str]:
     if over is None:
         return
     sampled, _, fixed = over.replace("conditions", one.many).partition(FIXED)
-    said = f"The intervals cover other {sampled} of the same kind."
+    said = [f"The intervals cover other {sampled} of the same kind."]
     missing = [name for name in ("items", "wordings") if name not in sampled]
-    if fixed:
-        said += f" Only {fixed} were asked: they say nothing about other {_both(missing)}."
-    elif missing:
-        said += f" They say nothing about other {_both(missing)}."
-    yield f"{said} They are for the numbers as measured."
-
-
-def _both(names: Sequence[str]) -> str:
-    return " or ".join(names)
+    others = "sentences" if len(missing) == 2 else "".join(missing)
+    if others:
+        why = f"Only {fixed} were asked, so the" if fixed else "The"
+        said.append(f"{why} intervals say nothing about other {others}.")
+    yield " ".join([*said, "All are for the numbers as measured."])
 
 
 def _true_scores(row: Row) -> Iterator[str]:
