@@ -28,7 +28,7 @@ SECTION = SimpleNamespace(
     instrument="social-distance",
     noun=SimpleNamespace(one="condition", many="conditions"),
     names=SimpleNamespace(model=str),
-    presentation=SimpleNamespace(called="P(negative)"),
+    presentation=SimpleNamespace(called="P(negative)", style=None),
     unmeasurable=dict,
     called=str,
 )
@@ -36,7 +36,11 @@ SECTION = SimpleNamespace(
 
 
 def said_of(
-    values: dict[str, float], *, category=lambda place: f"c{place % 3}", items=7
+    values: dict[str, float],
+    *,
+    category=lambda place: f"c{place % 3}",
+    items=7,
+    section=SECTION,
 ) -> AnchorSaid:
     """What is said of a model with these means, asked so many items."""
     rng = np.random.default_rng(5)
@@ -57,7 +61,7 @@ def said_of(
     one = AnchoredModel(
         anchor=ANCHOR.id,
         about=UsedAnchor.of(entry_of(ANCHOR)),
-        section=SECTION,  # type: ignore[arg-type]
+        section=section,
         model="m",
         estimates=estimates,
         points=points,
@@ -125,3 +129,15 @@ def test_where_nothing_is_clear_the_strongest_is_called_the_strongest(noise) -> 
     assert said.head == "Its P(negative) has no clear relation with any of 6 dimensions"
     assert "the strongest of visibility, course, disruptiveness, aesthetics, origin" in said.text
     assert "tends to come out too strong" in " ".join(said.more)
+
+
+def test_a_way_of_answering_that_heeds_nothing_comes_first(noise) -> None:
+    styled = SimpleNamespace(called="mean code", style=lambda *_: "Always picks the first option")
+    section = SimpleNamespace(**{**vars(SECTION), "presentation": styled})
+    values = {name: 0.2 * value + 0.1 * noise[name] for name, value in COURSE.items()}
+    said = said_of(values, section=section)
+    assert said.head == "Always picks the first option"
+    assert said.text.startswith(
+        "So what it answers says little, also beside people. Its mean code rises with course. "
+        "Across 93 conditions: r = "
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -47,13 +47,26 @@ def anchor_said(one: AnchoredModel) -> AnchorSaid:
     if failing := one.unmeasurable:
         return _saying(one, f"Not stated: {failing.model} is {failing.mark}", "")
     if one.about.compare == "difference":
-        return _saying(one, *shares_said(one))
+        return _with_style(one, _saying(one, *shares_said(one)))
     rows = one.rows("anchor")
     if not rows:
         reasons = one.estimates["reason"].drop_nulls().unique(maintain_order=True).to_list()
         why = reasons[0] if reasons else "there are too few values"
         return _saying(one, f"Nothing could be correlated: {why}", "")
-    return _saying(one, *_head(one, rows), *_more(one, rows))
+    return _with_style(one, _saying(one, *_head(one, rows), *_more(one, rows)))
+
+
+def _with_style(one: AnchoredModel, said: AnchorSaid) -> AnchorSaid:
+    """What is said; a way of answering that heeds no question is said in its place, and it after.
+
+    What such a model has in common with people, or not, is no attitude.
+    """
+    style = one.section.presentation.style
+    head = style(one.section, one.shown) if style else ""
+    if not head:
+        return said
+    text = f"So what it answers says little, also beside people. {said.head}. {said.text}"
+    return replace(said, head=head, text=text.strip())
 
 
 def _saying(one: AnchoredModel, head: str, text: str, *more: str) -> AnchorSaid:
