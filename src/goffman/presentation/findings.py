@@ -15,8 +15,9 @@ from goffman.presentation.competence import not_measurable
 from goffman.presentation.findings_robustness import with_robustness
 from goffman.presentation.numbers import ends, number, p_value
 from goffman.presentation.ratings import ratings_said
-from goffman.presentation.shown import in_list
+from goffman.presentation.shown import in_list, plain
 from goffman.presentation.verdicts import verdict_shown
+from goffman.records import BASELINE
 
 if TYPE_CHECKING:
     from goffman.presentation.section import Section
@@ -238,9 +239,28 @@ def _with_style(section: Section, found: Finding) -> Finding:
 
 def _nothing(section: Section, model: str) -> Finding:
     """That there is no contrast, and why."""
+    groups = section.groups()
+    if section.against and section.against not in groups and len(groups) == 1:
+        said = f"Only {plain(groups[0])} {section.noun.many} were asked, so no groups are compared."
+        text = " ".join([said, *_beside_none(section, model)])
+        return Finding(model=model, head="There is no other group to compare with", text=text)
     rows = of_model(section.shown(section.estimates), model)
     reasons = rows.filter(pl.col("difference").is_null())["reason"].drop_nulls()
     few = reasons.unique(maintain_order=True).head(3)
     why = because(few)
     text = f"There is no difference to report{why}." if why else "Too few prompts were asked."
     return Finding(model=model, head="Nothing could be compared", text=text)
+
+
+def _beside_none(section: Section, model: str) -> Iterator[str]:
+    """The mean with a condition and without one, in the wordings that have both; not tested."""
+    rows = of_model(section.rows("prompt", section.presentation.quantity), model)
+    none = rows.filter(pl.col("condition") == BASELINE)
+    named = rows.filter(pl.col("condition") != BASELINE)
+    named = named.filter(pl.col("wording").is_in(none["wording"].unique().to_list()))
+    if none.height and named.height:
+        values = [float(one["value"].to_numpy().mean()) for one in (named, none)]
+        yield (
+            f"The {section.presentation.called} is {number(values[0])} with a {section.noun.one} "
+            f"named and {number(values[1])} with none. This difference was not tested."
+        )

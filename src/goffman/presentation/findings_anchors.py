@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -48,13 +48,26 @@ def anchor_said(one: AnchoredModel) -> AnchorSaid:
     if failing := one.unmeasurable:
         return _saying(one, f"Not stated: {failing.model} is {failing.mark}", "")
     if one.about.compare == "difference":
-        return _saying(one, *shares_said(one))
+        return _with_style(one, _saying(one, *shares_said(one)))
     rows = one.rows("anchor")
     if not rows:
         reasons = one.estimates["reason"].drop_nulls().unique(maintain_order=True).to_list()
         why = reasons[0] if reasons else "there are too few values"
         return _saying(one, f"Nothing could be correlated: {why}", "")
-    return _saying(one, *_head(one, rows), *_more(one, rows))
+    return _with_style(one, _saying(one, *_head(one, rows), *_more(one, rows)))
+
+
+def _with_style(one: AnchoredModel, said: AnchorSaid) -> AnchorSaid:
+    """What is said; a way of answering that heeds no question is said in its place, and it after.
+
+    What such a model has in common with people, or not, is no attitude.
+    """
+    style = one.section.presentation.style
+    head = style(one.section, one.shown) if style else ""
+    if not head:
+        return said
+    text = f"So what it answers says little, also beside people. {said.head}. {said.text}"
+    return replace(said, head=head, text=text.strip())
 
 
 def _saying(one: AnchoredModel, head: str, text: str, *more: str) -> AnchorSaid:
@@ -86,11 +99,13 @@ def _head(one: AnchoredModel, rows: Sequence[Row]) -> tuple[str, str]:
     item, way = one.explained(best["dimension"]), points(best)
     across = f"Across {every}: {_numbers(best)}."
     if way:
-        doubted = _doubted(one, best)
+        doubted = doubted_by(one, best)
         moves = f"{'rises' if way > 0 else 'falls'} as {item} rises"
         if not doubted:
             return f"{its} {moves}", across
-        head = f"Over all {every}, its {one.quantity} {moves}; {_unclear(doubted)}"
+        head = (
+            f"Over all {every}, its {one.quantity} {moves}; {_listed(doubted)}, this is not clear"
+        )
         return head, " ".join([across, *_checks(one, best)])
     within = one.row("anchor-partial", best["dimension"])
     if len(rows) == 1:
@@ -122,7 +137,7 @@ def _alike(one: AnchoredModel) -> str:
     return f"among women's {one.many} and among men's"
 
 
-def _doubted(one: AnchoredModel, row: Row) -> list[str]:
+def doubted_by(one: AnchoredModel, row: Row) -> list[str]:
     """The checks that do not clearly say the same as the correlation."""
     checks = (
         ("anchor-rank", "by ranks"),
@@ -133,9 +148,8 @@ def _doubted(one: AnchoredModel, row: Row) -> list[str]:
     return [name for check, name in found if check is not None and points(check) != points(row)]
 
 
-def _unclear(doubted: Sequence[str]) -> str:
-    listed = ", ".join(doubted[:-1])
-    return f"{f'{listed} and ' if listed else ''}{doubted[-1]}, this is not clear"
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join(part for part in (", ".join(names[:-1]), names[-1]) if part)
 
 
 def _checks(one: AnchoredModel, row: Row) -> Iterator[str]:
@@ -179,7 +193,7 @@ def _more(one: AnchoredModel, rows: Sequence[Row]) -> Iterator[str]:
     if others:
         listed = "; ".join(
             f"{one.item(row['dimension'])} ({_numbers(row)}"
-            f"{f'; {_unclear(doubted)}' if (doubted := _doubted(one, row)) else ''})"
+            f"{f'; not {_listed(doubted)}' if (doubted := doubted_by(one, row)) else ''})"
             for row in others
         )
         yield f"Over all {one.many}, the relation is also clear for {listed}."
@@ -197,7 +211,7 @@ def _more(one: AnchoredModel, rows: Sequence[Row]) -> Iterator[str]:
 def _in_head(one: AnchoredModel, rows: Sequence[Row]) -> bool:
     """Whether the checks stand beside the first sentence already."""
     best = _best(rows)
-    return bool(_doubted(one, best)) if points(best) else len(rows) == 1
+    return bool(doubted_by(one, best)) if points(best) else len(rows) == 1
 
 
 def _selected(one: AnchoredModel, best: Row, tests: int) -> Iterator[str]:
@@ -216,13 +230,13 @@ def _covers(one: AnchoredModel, over: str | None) -> Iterator[str]:
     if over is None:
         return
     sampled, _, fixed = over.replace("conditions", one.many).partition(FIXED)
-    said = f"The intervals cover other {sampled} of the same kind."
+    said = [f"The intervals cover other {sampled} of the same kind."]
     missing = [name for name in ("items", "wordings") if name not in sampled]
-    if fixed:
-        said += f" Only {fixed} were asked, so they say nothing about other {_both(missing)}."
-    elif missing:
-        said += f" They say nothing about other {_both(missing)}."
-    yield f"{said} They do not correct for error of measurement, unless this is said."
+    others = "sentences" if len(missing) == 2 else "".join(missing)
+    if others:
+        why = f"Only {fixed} were asked, so the" if fixed else "The"
+        said.append(f"{why} intervals say nothing about other {others}.")
+    yield " ".join([*said, "They do not correct for error of measurement, unless this is said."])
 
 
 def _of_group(one: AnchoredModel, group: str) -> str:
@@ -230,10 +244,6 @@ def _of_group(one: AnchoredModel, group: str) -> str:
     if one.about.point == "condition":
         return f"{plain(group)} {one.many}"
     return f"{'women' if group == FEMALE else 'men'}'s {one.many}"
-
-
-def _both(names: Sequence[str]) -> str:
-    return " or ".join(names)
 
 
 def _true_scores(row: Row) -> Iterator[str]:
