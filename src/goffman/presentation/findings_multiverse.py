@@ -152,7 +152,7 @@ def _labels(row: Row, section: Section) -> Iterator[str]:
     drawn = _rows(section, row["model"]).filter(pl.col("way") == LABELS)
     if not drawn.height:
         return
-    at, highest = row["overturned_at"], drawn["rate"].max()
+    at, highest = row["overturned_at"], max(drawn["rate"].to_list())
     if at is None:
         yield (
             f"Even with {highest:.0%} of the word labels wrong, drawn at random, the verdict holds "

@@ -36,11 +36,13 @@ def with_robustness(finding: Finding, section: Section) -> Finding:
     """The finding with what is said of its verdict; as it is where nothing was computed."""
     rows = section.shown(section.robustness)
     rows = rows.filter(pl.col("model") == finding.model, pl.col("verdict").is_not_null())
-    if finding.verdict is None or finding.difference is None or not rows.height:
+    if finding.verdict is None or finding.difference is None:
         return finding
     if fragile := _fragile(rows, finding) or fragile_by_analyses(section, finding.model):
         head = f"Fragile: {finding.head[0].lower()}{finding.head[1:]}"
         finding = replace(finding, head=head, shown="fragile", fragile=fragile)
+    if not rows.height:
+        return finding
     said = [*_parameters(rows, finding), *_left_out(rows, section, finding)]
     return replace(finding, robust=" ".join(said), depends=_in_short(rows, section, finding))
 
