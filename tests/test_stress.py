@@ -19,6 +19,7 @@ from few_conditions import with_few_conditions
 from goffman.estimate import PRIMARY, estimates, in_place
 from goffman.estimates.conditions import groups_as_asked, groups_of_conditions
 from goffman.estimates.contrast import Comparing
+from goffman.estimates.verdict import by_interval
 from goffman.lexicons.attitudes import SHIPPED
 from goffman.measures.catalogue import measures
 from goffman.measures.negative_attitude import NegativeAttitude
@@ -141,9 +142,10 @@ def test_every_analysis_of_social_distance_is_the_run_measured_again(distance, t
         for number in NUMBERS:
             assert found[number] == pytest.approx(expected[number], rel=1e-9), (chosen, number)
     own = mine[0][1]
-    assert [own[one] for one in (*NUMBERS, "p_adjusted", "verdict")] == [
-        row[one] for one in (*NUMBERS, "p_adjusted", "verdict")
+    assert [own[one] for one in (*NUMBERS, "p_adjusted")] == [
+        row[one] for one in (*NUMBERS, "p_adjusted")
     ]
+    assert own["verdict"] == by_interval(row)
     assert run.stressed[0].filter(pl.col("way") == "word").height == HEAVIEST
     assert run.stressed[0].filter(pl.col("way") == "labels").height == len(RATES) * TIMES
 
@@ -209,9 +211,10 @@ def test_the_summary_is_what_the_rows_come_to(distance):
     assert summed["median"] == pytest.approx(np.median(differences))
     assert (summed["lowest"], summed["highest"]) == (min(differences), max(differences))
     assert summed["analyses"] == summed["tested"] == len(rows)
-    clear = [one["verdict"] in ("relevant", "small") for one in rows]
+    words = ("relevant", "small", "clear, size open", "fragile")
+    clear = [one["verdict"] in words for one in rows]
     assert summed["clear"] == sum(clear)
-    if row["verdict"] in ("relevant", "small"):
+    if row["verdict"] in words:
         same = [one["difference"] * row["difference"] > 0 for one in rows]
         held = [a and b for a, b in zip(clear, same, strict=True)]
     else:

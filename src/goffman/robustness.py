@@ -18,7 +18,9 @@ import polars as pl
 
 from goffman.estimate import PRIMARY, in_place, scored_by
 from goffman.estimates.contrast import Comparing, in_order
+from goffman.estimates.fragile import PARAMETER, is_fragile
 from goffman.estimates.sharing import Sharing
+from goffman.estimates.verdict import FRAGILE
 from goffman.measures.base import alternatives_of
 from goffman.records import BASELINE
 from goffman.score import measures_of, prompts_scored, without_controls
@@ -32,9 +34,6 @@ if TYPE_CHECKING:
     from goffman.runs.manifest import Manifest
 
 ROBUSTNESS_FILE = "robustness.parquet"
-
-PARAMETER = "parameter"
-"""The way of a row that is no leaving out."""
 
 FEWEST = 3
 """So many levels a factor must have: of two, leaving one out would be another test, in which the
@@ -72,6 +71,25 @@ def robustness(
             each = prompts_scored(run, manifest, words, instrument, other, model=row["model"])
             found += work.otherwise(said, each)
     return pl.DataFrame(found, schema=schema(ROBUSTNESS))
+
+
+def with_fragile(estimates: pl.DataFrame, held: pl.DataFrame) -> pl.DataFrame:
+    """The estimates, in which the headlines that do not hold are called fragile.
+
+    ``held``: ROBUSTNESS of the same run.
+    """
+    by = dict(held.group_by("instrument", "model"))
+    words = [
+        FRAGILE
+        if row["family"] == PRIMARY
+        and (rows := by.get((row["instrument"], row["model"]))) is not None
+        and is_fragile(row["verdict"], rows)
+        else row["verdict"]
+        for row in estimates.select("family", "instrument", "model", "verdict").iter_rows(
+            named=True
+        )
+    ]
+    return estimates.with_columns(verdict=pl.Series(words, dtype=pl.String))
 
 
 @dataclass(frozen=True, kw_only=True)

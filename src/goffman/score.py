@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 import polars as pl
 
-from goffman.control_items import CONTROL
+from goffman.control_items import CONTROL, passes
 from goffman.errors import GoffmanError, RunError
 from goffman.lexicons.attitudes import load_attitudes
 from goffman.lexicons.gender import load_gender
@@ -178,6 +178,21 @@ def _asked_of(
 def _to(prompts: pl.DataFrame, answers: pl.DataFrame) -> pl.DataFrame:
     """The answers to these prompts, in their order."""
     return answers.filter(pl.col("prompt_id").is_in(prompts["prompt_id"].implode()))
+
+
+def unmeasurable(scores: pl.DataFrame, manifest: Manifest) -> dict[str, frozenset[str]]:
+    """By instrument: the models that fail its control items, so that no number of theirs counts."""
+    of_controls = scores.filter(pl.col("level") == CONTROL, pl.col("quantity") == CONTROL)
+    found: dict[str, frozenset[str]] = {}
+    for instrument, entry in manifest.instruments.items():
+        if entry.controls is None:
+            continue
+        rows = of_controls.filter(pl.col("instrument") == instrument).select("model", "value")
+        floor = entry.controls.floor
+        found[instrument] = frozenset(
+            name for name, value in rows.rows() if not passes(value, floor)
+        )
+    return found
 
 
 def without_controls(scores: pl.DataFrame) -> pl.DataFrame:

@@ -23,12 +23,13 @@ import polars as pl
 
 from goffman.estimate import PRIMARY
 from goffman.estimates.exchangeable import Exchangeable, exchangeable
+from goffman.estimates.fragile import PARAMETER
 from goffman.estimates.sharing import sharing_of
 from goffman.lexicons.otherwise import Otherwise
 from goffman.measures.choices import ONE_WORDING, Stored, choices_of
 from goffman.multiverse import HEAVIEST, Analysis, analyses, spoiled
 from goffman.multiverse_columns import MULTIVERSE, STRESS
-from goffman.robustness import PARAMETER, Headline
+from goffman.robustness import Headline
 from goffman.runs.files import Folder
 from goffman.runs.folder import read_prompts
 from goffman.runs.manifest import read_manifest
@@ -225,7 +226,7 @@ def stress_tables(
     summed: list[dict[str, Any]] = []
     progress = _Progress(watch)
     with _doing(workers, progress.did) as begin:
-        waiting: list[tuple[Mapping[str, Any], list[Callable[[], list[Outcome]]]]] = []
+        waiting: list[tuple[dict[str, Any], list[Callable[[], list[Outcome]]]]] = []
         for row in primary.iter_rows(named=True):
             key = (row["instrument"], row["model"])
             reason = unmeasurable.get(key) or (None if row["verdict"] else NOT_TESTED)
@@ -239,7 +240,7 @@ def stress_tables(
         for row, results in waiting:
             outcomes = [one for result in results for one in result()]
             outcomes += _left_out(row, robustness)
-            rows += [one.row for one in outcomes]
+            rows += [dict(one.row) for one in outcomes]
             summed.append(summed_up(row, outcomes, seed=seed))
     found = pl.DataFrame(rows, schema=schema(MULTIVERSE))
     return found, pl.DataFrame(summed, schema=schema(STRESS))

@@ -12,8 +12,7 @@ from test_findings_robustness import section
 
 from goffman.multiverse_columns import MULTIVERSE, STRESS
 from goffman.presentation.figures_multiverse import curve
-from goffman.presentation.findings import findings_of
-from goffman.presentation.findings_multiverse import fragile_by_analyses, holds_said
+from goffman.presentation.findings_multiverse import holds_said
 from goffman.presentation.tables_multiverse import analyses
 from goffman.tables import schema
 
@@ -88,30 +87,29 @@ def test_a_difference_that_holds_says_in_how_many_analyses_and_what_matters_most
     )
 
 
-def test_a_difference_that_is_often_lost_is_fragile_there_and_in_the_heading():
-    rows = four("small", "undecided", "small", "small")
-    lost = {"holds": 3, "holds_in": 0.75, "clear": 3}
-    one = said(rows, **lost)
-    assert one.head == "Fragile: the difference holds in 3 of 4 analyses; the wording matters most"
-    of = stressed(rows, **lost)
-    assert fragile_by_analyses(of, "m") == "clear, but not in 1 of 4 analyses"
-    (found,) = findings_of(of)
-    assert found.head.startswith("Fragile: ")
-    assert (found.shown, found.fragile) == ("fragile", "clear, but not in 1 of 4 analyses")
+def test_a_difference_that_is_often_lost_holds_in_only_so_many():
+    rows = four("clear, size open", "undecided", "small", "small")
+    one = said(rows, holds=3, holds_in=0.75, clear=3)
+    assert one.head == "The difference holds in only 3 of 4 analyses; the wording matters most"
+    verdicts = "Verdicts: 2 small, 1 “clear, size open” and 1 undecided."
+    assert one.said[0] == f"There it is clear and has the same sign. {verdicts}"
 
 
-@pytest.mark.parametrize("holding", [90, 91, 100])
-def test_nine_of_ten_analyses_are_enough(holding):
-    of = stressed([], analyses=100, holds=holding, holds_in=holding / 100)
-    assert fragile_by_analyses(of, "m") == ""
-    (found,) = findings_of(of)
-    assert found.shown != "fragile"
+@pytest.mark.parametrize(("holding", "only"), [(89, "only "), (90, ""), (100, "")])
+def test_nine_of_ten_analyses_are_enough(holding, only):
+    one = said([], analyses=100, holds=holding, holds_in=holding / 100)
+    assert f"holds in {only}{holding} of 100 analyses" in one.head
 
 
-def test_a_verdict_that_is_not_clear_is_named_and_never_fragile():
+def test_a_fragile_difference_is_a_clear_one():
+    one = said(four("small", "small", "small", "small"), verdict="fragile")
+    assert one.head.startswith("The difference holds in 4 of 4 analyses")
+
+
+def test_a_verdict_that_is_not_clear_is_named():
     rows = four("undecided", "small", "undecided", None)
     one = said(rows, verdict="undecided", holds=2, holds_in=0.5, clear=1)
-    assert one.head == "“undecided” holds in 2 of 4 analyses; the wording matters most"
+    assert one.head == "“undecided” holds in only 2 of 4 analyses; the wording matters most"
     assert one.said[0] == "Verdicts: 1 small and 2 undecided; 1 could not be tested."
 
 
@@ -161,7 +159,6 @@ def test_a_model_that_is_not_measurable_has_a_sentence():
 
 def test_a_run_that_was_not_stressed_says_nothing():
     assert holds_said(section()) == []
-    assert fragile_by_analyses(section(), "m") == ""
     assert [*curve(section())] == [*analyses(section())] == []
 
 

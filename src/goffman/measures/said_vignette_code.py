@@ -70,5 +70,5 @@ def said_endorsing(answers: pl.DataFrame) -> pl.DataFrame:
     return (
         answers.sort("model", "prompt_id", "trial")
         .group_by("model", "prompt_id", maintain_order=True)
-        .agg(share=(pl.col("code") > HALF).filter(answered).mean())
+        .agg(share=(pl.col("code") > HALF).filter(answered).mean(), replies=answered.sum())
     )

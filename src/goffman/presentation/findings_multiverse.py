@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from goffman.estimates.verdict import CLEAR_WORDS, SIZE_OPEN
 from goffman.presentation.numbers import number, p_said
 from goffman.presentation.shown import in_list
 from goffman.terminal import printable
@@ -22,9 +23,7 @@ ANALYSIS, LABELS = "analysis", "labels"
 """Ways of rows that leave nothing out."""
 
 ENOUGH = 0.9
-"""A clear difference that holds in a smaller share of the analyses is fragile."""
-
-CLEAR_VERDICTS = ("relevant", "small")
+"""A verdict that holds in a smaller share of the analyses is said to hold in only so many."""
 
 LEAST_SHARE = 0.01
 """A choice that explains less than this is not named."""
@@ -48,24 +47,6 @@ def holds_said(section: Section) -> list[HoldsSaid]:
     return [_said(row, section) for row in rows.iter_rows(named=True)]
 
 
-def fragile_by_analyses(section: Section, model: str) -> str:
-    """In how many analyses a clear difference is lost; empty: in few, or nobody looked."""
-    rows = section.shown(section.stress).filter(pl.col("model") == model)
-    for row in rows.iter_rows(named=True):
-        if _is_fragile(row):
-            return f"clear, but not in {_lost(row)} of {row['analyses']} analyses"
-    return ""
-
-
-def _is_fragile(row: Row) -> bool:
-    share = row["holds_in"]
-    return share is not None and row["verdict"] in CLEAR_VERDICTS and share < ENOUGH
-
-
-def _lost(row: Row) -> int:
-    return int(row["analyses"] - row["holds"])
-
-
 def _said(row: Row, section: Section) -> HoldsSaid:
     model = row["model"]
     left_out = [*_left_out(row, section), *_labels(row, section)]
@@ -75,30 +56,28 @@ def _said(row: Row, section: Section) -> HoldsSaid:
     if row["holds_in"] is None:
         head = "There is nothing to choose in this analysis, so only parts were left out"
         return HoldsSaid(model=model, head=head, said=tuple(left_out))
-    fragile = "Fragile: " if _is_fragile(row) else ""
     most = f"; the {row['matters_most']} matters most" if row["matters_most"] else ""
-    head = f"{fragile}{_held(row)}{most}"
+    head = f"{_held(row)}{most}"
     said = (*_counted(row, section), *_spread(row), *_explained(row), *left_out)
     return HoldsSaid(model=model, head=f"{head[0].upper()}{head[1:]}", said=said)
 
 
 def _held(row: Row) -> str:
     """In how many analyses the verdict holds."""
-    what = "the difference" if row["verdict"] in CLEAR_VERDICTS else f"“{row['verdict']}”"
-    return f"{what} holds in {row['holds']} of {row['analyses']} analyses"
+    what = "the difference" if row["verdict"] in CLEAR_WORDS else f"“{row['verdict']}”"
+    only = "only " if row["holds_in"] < ENOUGH else ""
+    return f"{what} holds in {only}{row['holds']} of {row['analyses']} analyses"
 
 
 def _counted(row: Row, section: Section) -> Iterator[str]:
     """Which verdicts the analyses come to."""
     mine = _rows(section, row["model"]).filter(pl.col("way") == ANALYSIS)
     counts = dict(mine.group_by("verdict").len().rows())
-    named = [
-        f"{counts[word]} {word}"
-        for word in ("relevant", "small", "equivalent", "undecided")
-        if word in counts
-    ]
+    words = {"relevant": "relevant", "small": "small", SIZE_OPEN: f"“{SIZE_OPEN}”"}
+    words |= {"equivalent": "equivalent", "undecided": "undecided"}
+    named = [f"{counts[word]} {said}" for word, said in words.items() if word in counts]
     without = f"; {counts[None]} could not be tested" if None in counts else ""
-    clear = row["verdict"] in CLEAR_VERDICTS
+    clear = row["verdict"] in CLEAR_WORDS
     how = "There it is clear and has the same sign. " if clear else ""
     yield f"{how}Verdicts: {in_list(named)}{without}."
 
@@ -152,7 +131,7 @@ def _labels(row: Row, section: Section) -> Iterator[str]:
     drawn = _rows(section, row["model"]).filter(pl.col("way") == LABELS)
     if not drawn.height:
         return
-    at, highest = row["overturned_at"], max(drawn["rate"].to_list())
+    at, highest = row["overturned_at"], max(drawn["rate"])
     if at is None:
         yield (
             f"Even with {highest:.0%} of the word labels wrong, drawn at random, the verdict holds "

@@ -13,7 +13,7 @@ from goffman.presentation.shown import short_names
 from goffman.presentation.table_text import FORMATS, Shown, Table, as_table, markdown
 from goffman.presentation.tables import EVERY
 from goffman.presentation.tables_multiverse import analyses
-from goffman.presentation.verdicts import VERDICTS_SAID
+from goffman.presentation.verdicts import VERDICTS_SAID, verdict_shown
 from goffman.reports.tables_anchors import anchor_tables
 from goffman.runs.files import Folder, make_folder
 from goffman.runs.trouble import disk_trouble
@@ -207,7 +207,8 @@ def _contrasts(instrument: str, estimates: pl.DataFrame) -> Iterator[Table]:
             f"{instrument}: contrasts. Each difference is the first group minus the second. The "
             f"intervals are not corrected. {CORRECTED_SAID} {VERDICTS_SAID}"
         )
-        yield as_table(f"{instrument}-contrasts", caption, rows.to_dicts(), shown=_CONTRASTS)
+        shown = [{**row, "verdict": verdict_shown(row) or None} for row in rows.to_dicts()]
+        yield as_table(f"{instrument}-contrasts", caption, shown, shown=_CONTRASTS)
 
 
 def _correlations(estimates: pl.DataFrame) -> Iterator[Table]:
