@@ -104,7 +104,7 @@ def _head(one: AnchoredModel, rows: Sequence[Row]) -> tuple[str, str]:
         if not doubted:
             return f"{its} {moves}", across
         head = (
-            f"Over all {every}, its {one.quantity} {moves}; {_listed(doubted)}, this is not clear"
+            f"Over all {every}, its {one.quantity} {moves}; {in_list(doubted)}, this is not clear"
         )
         return head, " ".join([across, *_checks(one, best)])
     within = one.row("anchor-partial", best["dimension"])
@@ -148,10 +148,6 @@ def doubted_by(one: AnchoredModel, row: Row) -> list[str]:
     return [name for check, name in found if check is not None and points(check) != points(row)]
 
 
-def _listed(names: Sequence[str]) -> str:
-    return " and ".join(part for part in (", ".join(names[:-1]), names[-1]) if part)
-
-
 def _checks(one: AnchoredModel, row: Row) -> Iterator[str]:
     """The same by ranks, with the category held constant, and without what is set apart."""
     ranks = one.row("anchor-rank", row["dimension"])
@@ -193,7 +189,7 @@ def _more(one: AnchoredModel, rows: Sequence[Row]) -> Iterator[str]:
     if others:
         listed = "; ".join(
             f"{one.item(row['dimension'])} ({_numbers(row)}"
-            f"{f'; not {_listed(doubted)}' if (doubted := doubted_by(one, row)) else ''})"
+            f"{f'; not {in_list(doubted)}' if (doubted := doubted_by(one, row)) else ''})"
             for row in others
         )
         yield f"Over all {one.many}, the relation is also clear for {listed}."
