@@ -58,10 +58,13 @@ def compare(
         _check_ending(output)
     _check_different(runs)
     measured = [read_run(run) for run in runs]
-    found = compare_runs(measured, models=model or (), seed=seed, note=say)
+    notes: list[str] = []
+    found = compare_runs(measured, models=model or (), seed=seed, note=notes.append)
+    for note in notes:
+        say(note)
     say_verdicts(found)
     if output is not None:
-        _write_comparison(output, found, measured)
+        _write_comparison(output, found, measured, notes)
     if as_json:
         print(json.dumps(json_of(found), ensure_ascii=False, indent=1, allow_nan=False))
         return
@@ -145,7 +148,9 @@ def _check_ending(path: Path) -> None:
         raise InputError(f"--output is {path}. Its name must end in {' or '.join(allowed)}.")
 
 
-def _write_comparison(path: Path, found: Sequence[Comparison], runs: Sequence[MeasuredRun]) -> None:
+def _write_comparison(
+    path: Path, found: Sequence[Comparison], runs: Sequence[MeasuredRun], notes: Sequence[str]
+) -> None:
     from goffman.output import write_output
     from goffman.presentation.table_text import FORMATS
     from goffman.reports.compare_page import compare_page
@@ -153,7 +158,7 @@ def _write_comparison(path: Path, found: Sequence[Comparison], runs: Sequence[Me
 
     ending = path.suffix.lower()
     if ending == ".html":
-        text = compare_page(found, runs)
+        text = compare_page(found, runs, notes=notes)
     elif ending == ".json":
         text = json.dumps(as_json(found), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
     elif ending == ".md":
