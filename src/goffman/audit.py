@@ -92,7 +92,10 @@ def audit(
     listener = listener or Listener()
     measuring = measuring or MeasureOptions()
     check_names(models)
-    pairs = who_is_asked(models, instruments, loading=loading, options=options, listener=listener)
+    place = Place(loading, note=listener.note)
+    pairs = who_is_asked(
+        models, instruments, loading=place.options, options=options, listener=listener
+    )
     of_models = {pair.model: pair.kind for pair in pairs}
     check_fit(of_models, labels=loading.labels, pairs=measuring.pairs)
     for sentence in (*without_effect(pairs, options, loading), *parts_said(pairs)):
@@ -100,10 +103,8 @@ def audit(
     folder = output or default_folder(models)
     check_place(folder)
     words, people = _words(pairs, folder, measuring), anchors_with(measuring.anchors)
-    place = Place(loading, note=listener.note)
-    loading = place.options
     for pair in pairs:
-        check(pair.model, kind=pair.kind, options=loading)
+        check(pair.model, kind=pair.kind, options=place.options)
     if options.dry_run:
         for pair in pairs:
             for question in pair.questions:
