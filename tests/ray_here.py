@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import secrets
+import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from contextlib import closing
+from pathlib import Path
 
 from processes import kill, title, tree
 
@@ -30,8 +33,9 @@ def free_port(below=10_000):
 class Cluster:
     """Started by ``ray start``, as a user would; every node can be killed as if it lost power."""
 
-    def __init__(self, folder, *, cores, token=True):
-        self._folder = folder
+    def __init__(self, *, cores, token=True):
+        # Short: the paths of Ray's sockets in it may not be long.
+        self._folder = Path(tempfile.mkdtemp(prefix="ray"))
         self.token = secrets.token_hex(32)
         mode = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": self.token}
         mode = mode if token else {"RAY_AUTH_MODE": "disabled"}
@@ -40,7 +44,7 @@ class Cluster:
         self.address = f"ray://127.0.0.1:{client}"
         self._nodes = []
         head = ("--head", f"--port={self._port}", f"--ray-client-server-port={client}")
-        quiet = ("--include-dashboard=false", f"--temp-dir={folder}")
+        quiet = ("--include-dashboard=false", f"--temp-dir={self._folder / 'ray'}")
         self.start(*head, *quiet, cores=cores)
         self._await(client)
 
@@ -49,7 +53,7 @@ class Cluster:
         options = options or (f"--address=127.0.0.1:{self._port}",)
         size = (f"--num-cpus={cores}", "--num-gpus=0", "--object-store-memory=100000000")
         ports = ("--min-worker-port=0", "--max-worker-port=0")
-        log = (self._folder.parent / f"node-{len(self._nodes)}.log").open("wb")
+        log = (self._folder / f"node-{len(self._nodes)}.log").open("wb")
         with log:
             node = subprocess.Popen(
                 [sys.executable, "-c", RAY, "start", "--block", *options, *size, *ports],
@@ -59,15 +63,21 @@ class Cluster:
             )
         self._nodes.append(node)
 
-    @staticmethod
-    def _await(port):
+    def _await(self, port):
         ends = time.monotonic() + 180
-        while time.monotonic() < ends:
+        while time.monotonic() < ends and self._nodes[0].poll() is None:
             with closing(socket.socket()) as one:
                 if one.connect_ex(("127.0.0.1", port)) == 0:
                     return
             time.sleep(0.2)
-        raise TimeoutError("Ray did not start")
+        said = (self._folder / "node-0.log").read_text()
+        self.stop()
+        raise RuntimeError(f"Ray did not start: {said}")
+
+    @property
+    def pid(self):
+        """Of the head."""
+        return self._nodes[0].pid
 
     def workers(self, node=0):
         """The processes of a node that are goffman's workers."""
@@ -82,3 +92,4 @@ class Cluster:
             if node.poll() is None:
                 kill(tree(node.pid))
             node.wait()
+        shutil.rmtree(self._folder, ignore_errors=True)

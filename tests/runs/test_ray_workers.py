@@ -63,12 +63,12 @@ def alone(tiny, tmp_path_factory):
 
 
 @pytest.fixture
-def cluster(tmp_path, monkeypatch):
+def cluster(monkeypatch):
     """Starts clusters with their token in the environment; they end with the test."""
     started = []
 
     def start(**how):
-        one = Cluster(tmp_path / "ray", **how)
+        one = Cluster(**how)
         started.append(one)
         monkeypatch.setenv("RAY_AUTH_TOKEN", one.token)
         return one
