@@ -92,6 +92,8 @@ def audit(
     listener = listener or Listener()
     measuring = measuring or MeasureOptions()
     check_names(models)
+    place = Place(loading, note=listener.note)
+    loading = place.options
     # Said only when all is known to fit: before a fault, notes would hide it.
     notes: list[str] = []
     noting = replace(listener, note=notes.append)
@@ -101,8 +103,6 @@ def audit(
     folder = output or default_folder(models)
     check_place(folder)
     words, people = _words(pairs, folder, measuring), anchors_with(measuring.anchors)
-    place = Place(loading, note=listener.note)
-    loading = place.options
     for pair in pairs:
         check(pair.model, kind=pair.kind, options=loading)
     for note in (*notes, *without_effect(pairs, options, loading), *parts_said(pairs)):

@@ -250,6 +250,9 @@ def _is_slow(model: str, loading: LoadOptions) -> bool:
     """
     if behind_server(model) or loading.device == "cpu":
         return True
+    if loading.workers is not None:
+        # What a cluster has is known once it is asked; one that is told nothing is for its GPUs.
+        return False
     from goffman.models.forward import choose_device
 
     return choose_device(loading.device).type == "cpu"
