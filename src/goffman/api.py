@@ -30,6 +30,8 @@ def audit(
     output: Text | None = None,
     report: bool = True,
     device: str = "auto",
+    workers: str | None = None,
+    allow_mixed_hardware: bool = False,
     precision: Literal["float32", "bf16", "fp16"] = "float32",
     batch_size: int | Literal["auto"] = "auto",
     top_k: int | None = None,
@@ -115,6 +117,7 @@ def audit(
     loading = told.loading(
         device=device, precision=precision, trust_remote_code=trust_remote_code, labels=labels
     )
+    loading = replace(loading, workers=workers, mixed_hardware=allow_mixed_hardware)
     asking = AskOptions(
         top_k=top_k,
         limit=limit,
@@ -126,6 +129,7 @@ def audit(
         forms=told.texts("--form", forms),
         thorough=thorough,
         system=told.system_prompt(system, persona),
+        persona=None if persona is None else str(persona),
         sentences=sentences,
         chats=chats,
         dry_run=dry_run,

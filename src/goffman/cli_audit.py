@@ -25,6 +25,7 @@ from goffman.cli_audit_options import (
     Limit,
     MaxRequestsPerMinute,
     MaxTokens,
+    MixedHardware,
     Models,
     NoControls,
     NoReport,
@@ -47,6 +48,7 @@ from goffman.cli_audit_options import (
     TopP,
     Trials,
     TrustRemoteCode,
+    Workers,
 )
 from goffman.cli_options import (
     AdjectivePlacement,
@@ -78,6 +80,8 @@ def audit(
     no_report: NoReport = False,
     as_json: PrintJson = False,
     device: Device = "auto",
+    workers: Workers = None,
+    allow_mixed_hardware: MixedHardware = False,
     precision: PrecisionOption = Precision.FLOAT32,
     batch_size: BatchSize = "auto",
     top_k: TopK = None,
@@ -129,6 +133,8 @@ def audit(
             output=output,
             report=not no_report,
             device=device,
+            workers=workers,
+            allow_mixed_hardware=allow_mixed_hardware,
             precision=precision.value,
             batch_size=_batch_size(batch_size),
             top_k=top_k,
