@@ -307,6 +307,9 @@ people are shown it.
       courses.py        … of one model from run to run
       check.py          the gate: conditions on named estimates
       exported.py  model_card.py  lm_eval.py   results where people publish
+      paper.py          a run → a folder for a paper
+      paper_methods.py  paper_references.py   … the methods; what to cite
+      paper_data.py  paper_tables.py  paper_figures.py   … prompts, estimates, codebook; …
     replicate/        THE STUDIES' OWN NUMBERS
       studies.py        a study's name → its numbers, published beside recomputed
       rows.py           when a number agrees with the one that was printed

@@ -15,6 +15,7 @@ from goffman.given import allowed_numbers, check_size, check_text
 from goffman.terminal import say
 
 RENAMED = {
+    "--as": "--to",
     "--pair": "--correlate",
     "--pairs": "--sentence-pairs",
     "--placement": "--adjective-placement",

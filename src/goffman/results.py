@@ -236,6 +236,8 @@ def _check(what: str, given: str | None, known: Sequence[str]) -> None:
 class Comparison:
     """Runs compared: each later one with the first, instrument by instrument."""
 
+    runs: tuple[Run, ...]
+    """In the order in which they were given."""
     parts: tuple[Compared, ...]
     """One for each instrument and pair of models."""
     notes: tuple[str, ...] = ()

@@ -99,10 +99,10 @@ def test_a_kind_in_one_file_is_reported_and_exported(toy, audited):
     assert "care-seeking, toy:1" in said
     assert "toy:1: It draws its answers." in told
     assert "toy:1" in (folder / "report.html").read_text(encoding="utf-8")
-    card, _ = goffman_with(toy, "export", folder, "--as", "model-card")
+    card, _ = goffman_with(toy, "export", folder, "--to", "model-card")
     assert 'type: "fill-mask"' in card
     # The run can be read without the package; only what its kind says is not known then.
-    card, _ = goffman_with(folder.parent, "export", folder, "--as", "model-card")
+    card, _ = goffman_with(folder.parent, "export", folder, "--to", "model-card")
     assert 'type: "other"' in card
     listed, _ = goffman_with(toy, "models", "--json")
     assert json.loads(listed)["forms"][-1] == {
