@@ -149,7 +149,9 @@ def read_prompts(folder: Path) -> dict[str, Asked]:
     for where, entry in read_json_lines(folder / "data" / "prompts.jsonl", keys):
         for key in keys:
             if key != "options" and not isinstance(entry[key], str):
-                raise PublishedError(f"{where}: {key} is {quoted(entry[key])}, which is not a text.")
+                raise PublishedError(
+                    f"{where}: {key} is {quoted(entry[key])}, which is not a text."
+                )
         if entry["condition"] not in CONDITIONS:
             raise PublishedError(
                 f"{where}: condition is {quoted(entry['condition'])}. Allowed: "
