@@ -12,9 +12,9 @@ import pytest
 from typer.testing import CliRunner
 
 import goffman.instruments
-from goffman.audit import AskOptions, Audit, Listener, MeasureOptions, audit, default_folder
 from goffman.cli import app
 from goffman.errors import InputError, ModelError, RunError
+from goffman.flow import AskOptions, Audit, Listener, MeasureOptions, audit, default_folder
 from goffman.models.base import LoadOptions
 from goffman.models.batches import batch_limits, plan_batches
 from goffman.models.precision import draw_sample

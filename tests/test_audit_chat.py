@@ -19,9 +19,9 @@ import pytest
 from typer.testing import CliRunner
 
 from chat_server import Answer, ChatServer, at_once, completion
-from goffman.audit import audit, default_folder
 from goffman.cli import app
 from goffman.errors import AskingError, InputError, RunError
+from goffman.flow import audit, default_folder
 from goffman.instruments.load import load_instrument
 from goffman.instruments.render import PromptOptions, render
 from goffman.measured import read_again

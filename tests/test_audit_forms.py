@@ -12,9 +12,9 @@ import torch
 
 from chat_server import Answer, ChatServer, completion
 from few_conditions import with_few_conditions
-from goffman.audit import audit
 from goffman.choice_items import options_from
 from goffman.errors import InputError, ModelError
+from goffman.flow import audit
 from goffman.instruments.forms import form_of
 from goffman.instruments.load import load_instrument
 from goffman.instruments.render import render

@@ -35,7 +35,15 @@ from goffman.cli_options import (
 from goffman.cli_ratings import agree, rate
 from goffman.cli_replicate import replicate
 from goffman.cli_report import report
-from goffman.errors import AnchorError, GoffmanError, InputError, InstrumentError, system_error
+from goffman.cli_stress import stress
+from goffman.errors import (
+    AnchorError,
+    GoffmanError,
+    InputError,
+    InstrumentError,
+    did_you_mean,
+    system_error,
+)
 from goffman.output import Format, format_for, rows_text, write_output
 from goffman.terminal import count_of, printable, say, table_text
 
@@ -124,11 +132,21 @@ def list_instruments(*, as_json: Json = False) -> None:
 
 
 @app.command(cls=Command)
-def validate(path: NameOrPath, *, as_json: Json = False) -> None:
+def validate(
+    path: Annotated[
+        str,
+        typer.Argument(
+            metavar="INSTRUMENT|ANCHOR",
+            help="A name that goffman ls or goffman anchors lists, or the folder of an instrument "
+            "or anchor.",
+        ),
+    ],
+    *,
+    as_json: Json = False,
+) -> None:
     """Check the files of an instrument or anchor for faults."""
     from goffman.anchors.load import is_anchor
     from goffman.instruments.forms import form_name, forms_of
-    from goffman.instruments.load import load_instrument
     from goffman.instruments.render import render
     from goffman.measures.catalogue import measure_of
     from goffman.records import Fault
@@ -140,7 +158,7 @@ def validate(path: NameOrPath, *, as_json: Json = False) -> None:
     further: dict[str, int] = {}
     faults: Sequence[Fault] = ()
     try:
-        instrument = load_instrument(path)
+        instrument = _instrument_to_validate(path)
         first, *others = forms_of(instrument)
         measure_of(first)
         rendered = render(first)
@@ -165,6 +183,23 @@ def validate(path: NameOrPath, *, as_json: Json = False) -> None:
             print(f"Form {name}: {prompts_of_form:,} prompts.")
     if faults:
         raise typer.Exit(2)
+
+
+def _instrument_to_validate(given: str) -> Instrument:
+    """The instrument; InputError where nothing is called so, neither it nor an anchor."""
+    from goffman.anchors.load import anchor_names
+    from goffman.instruments.load import builtin_names, load_instrument, plugged_instruments
+
+    # os.path, which says no to names that no system allows, where Path fails.
+    if given in builtin_names() or os.path.isdir(given):  # noqa: PTH112
+        return load_instrument(given)
+    if given in plugged_instruments():
+        return load_instrument(given)
+    known = (*builtin_names(), *plugged_instruments(), *anchor_names())
+    raise InputError(
+        f"There is no instrument or anchor '{given[:200]}'. Give a folder, or one of these: "
+        f"{', '.join(known)}.{did_you_mean(given, known)}"
+    )
 
 
 @app.command(cls=Command)
@@ -238,8 +273,7 @@ def prompts(
 ) -> None:
     """Print the prompts of an instrument."""
     from goffman.instruments.coreference import without_a_chat
-    from goffman.instruments.forms import form_of, forms_of
-    from goffman.instruments.load import load_instrument
+    from goffman.instruments.forms import form_of, forms_named
     from goffman.instruments.render import PromptOptions, render
     from goffman.tables import prompt_rows
 
@@ -261,14 +295,19 @@ def prompts(
     if as_json and style not in {None, Format.JSON}:
         raise InputError(f"Give --json or --format {style}, not both.")
     chosen = Format.JSON if as_json else style or format_for(output)
-    instrument = load_instrument(name)
+    instrument, forms = forms_named(name)
+    if (pronouns or form is not None) and forms[0].id == name != instrument.id:
+        raise InputError(
+            f"'{name}' already names a form of {instrument.id}. Give {instrument.id} with "
+            f"--form, or {name} alone."
+        )
     if pronouns:
         instrument = without_a_chat(instrument)
     elif form is not None:
         instrument = form_of(instrument, form)
-    elif instrument.kind == "choose":
-        # It has nothing but choices: the first way of asking them.
-        instrument = forms_of(instrument)[0]
+    else:
+        # Of an instrument that has nothing but choices, the first way of asking them.
+        instrument = forms[0]
     rendered = render(instrument, options)
     controls = () if no_controls else rendered.controls
     asked = [*rendered.prompts, *controls][:limit]
@@ -305,7 +344,7 @@ def _told(prompts: Sequence[Prompt], instrument: Instrument, persona: str) -> Se
     return with_system(prompts, instrument, persona_named(persona).text)
 
 
-for command in (anchors, audit, rate, agree, replicate, report, compare, check, export):
+for command in (anchors, audit, rate, agree, replicate, report, stress, compare, check, export):
     app.command(cls=Command)(command)
 app.add_typer(models_app, name="models")
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from goffman.errors import InputError, ModelError, did_you_mean
 from goffman.instruments.brought import OPTIONS as BROUGHT
-from goffman.instruments.forms import form_name, forms_of
-from goffman.instruments.load import builtin_names, load_instrument
+from goffman.instruments.forms import form_name, forms_named
+from goffman.instruments.load import builtin_names
 from goffman.instruments.render import FOR_SENTENCE_PAIRS, PromptOptions
 from goffman.instruments.sized import SIZED_KINDS
 from goffman.models.address import behind_server
@@ -147,10 +147,9 @@ def _chosen(
 
 def _ways_of(name: str) -> list[Askable]:
     """The ways in which one instrument can be asked."""
-    instrument = load_instrument(name)
+    instrument, forms = forms_named(name)
     return [
-        Askable(instrument=one, of=instrument.id, form=form_name(one, instrument))
-        for one in forms_of(instrument)
+        Askable(instrument=one, of=instrument.id, form=form_name(one, instrument)) for one in forms
     ]
 
 

@@ -10,8 +10,8 @@ import pytest
 import torch
 
 from goffman.anchors.load import every_anchor, load_anchor
-from goffman.audit import audit
 from goffman.beside import set_beside
+from goffman.flow import audit
 from goffman.options import AskOptions
 from goffman.presentation.findings_anchors import anchor_said
 from goffman.reports.anchored import anchors_shown

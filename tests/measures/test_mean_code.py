@@ -328,7 +328,7 @@ def in_turn(table):
 
 
 def test_where_wordings_go_in_turn_groups_are_compared_over_conditions_and_items():
-    table = in_turn(asked())
+    table = in_turn(asked(items=tuple(f"i{n}" for n in range(1, 7))))
     noise = noise_of(table)
     measure = MeanCode()
     answers = choices(table, lambda row: leaning(row, noise=noise))
@@ -363,7 +363,7 @@ def test_where_wordings_go_in_turn_groups_are_compared_over_conditions_and_items
         for c in table.filter(pl.col("group") != "baseline")["condition"].unique()
     )
     assert shun["difference"] == near(expected)
-    assert shun["interval_over"] == "conditions"
+    assert shun["interval_over"] == "conditions and items, each condition with some of them"
     keyed = contrast(found, "keying", model="m")
     expected = statistics.fmean(
         mean(wording="shun", condition=c) - mean(wording="want", condition=c)

@@ -70,7 +70,7 @@ def gap(low, high, p, tests=1, verdict=None):
         "p_adjusted": p,
         "family_size": tests,
         "smallest": 0.05,
-        "verdict": verdict or ("small" if clear else "undecided"),
+        "verdict": verdict or ("clear, size open" if clear else "undecided"),
         "low_90": low * 0.8,
         "high_90": high * 0.8,
         "detectable": 0.12,
@@ -91,7 +91,7 @@ BETWEEN = "between stigmatized and non-stigmatized conditions"
             0.01,
             0.2,
             0.001,
-            "small",
+            "clear, size open",
             "More negative about stigmatized conditions, but perhaps only slightly",
         ),
         (
@@ -141,7 +141,7 @@ def test_the_heading_follows_the_verdict(low, high, p, verdict, head):
             0.01,
             0.2,
             0.001,
-            "small",
+            "clear, size open",
             "The difference is clear, but the interval includes differences smaller than "
             "0.050, the smallest",
         ),

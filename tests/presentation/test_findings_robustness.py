@@ -38,13 +38,13 @@ HEADLINE = {
     "p_adjusted": 0.01,
     "family_size": 1,
     "smallest": 0.05,
-    "verdict": "small",
+    "verdict": "clear, size open",
 }
 
 
-def made(way, what, difference, verdict="small"):
+def made(way, what, difference, verdict="clear, size open"):
     low, high = (difference - 0.03, difference + 0.03)
-    p = 0.02 if verdict == "small" else 0.2
+    p = 0.02 if verdict == "clear, size open" else 0.2
     return {
         "way": way,
         "what": what,
@@ -133,7 +133,7 @@ def test_a_clear_difference_that_variations_lose_is_called_fragile():
     assert (one.fragile, one.shown) == ("", "clear, size open")
     one = found(*held[1:], *(made("item", f"x{n}", 0.02, "undecided") for n in range(2)))
     assert one.head.startswith("Fragile: more negative about stigmatized conditions")
-    assert (one.shown, one.verdict) == ("fragile", "small")
+    assert (one.shown, one.verdict) == ("fragile", "clear, size open")
     assert one.fragile == "clear, but not in 2 of 10 variations of the analysis"
     one = found(*held, made("parameter", "if all words counted", 0.02, "equivalent"))
     assert one.fragile == "clear, but not in 1 of 10 variations of the analysis"

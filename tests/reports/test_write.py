@@ -14,9 +14,9 @@ import pytest
 import vl_convert
 from typer.testing import CliRunner
 
-from goffman.audit import AskOptions, MeasureOptions, audit
 from goffman.cli import app
 from goffman.errors import GoffmanError, RunError
+from goffman.flow import AskOptions, MeasureOptions, audit
 from goffman.presentation.findings import findings_of
 from goffman.presentation.numbers import number
 from goffman.presentation.shown import names_of, short_names

@@ -7,8 +7,8 @@ import shutil
 
 import pytest
 
-from goffman.audit import audit
 from goffman.errors import RunError
+from goffman.flow import audit
 from goffman.options import AskOptions
 from goffman.reports.model_card import model_card_text
 from goffman.reports.run import read_run

@@ -70,10 +70,18 @@ def anchors_with(paths: Sequence[Path]) -> tuple[Anchor, ...]:
     return tuple(found.values())
 
 
-def is_anchor(path: str) -> bool:
-    """Whether a path is the folder of an anchor and not of an instrument."""
+def anchor_names() -> tuple[str, ...]:
+    """The built-in anchors, then those of other packages."""
+    return (*builtin_anchors(), *plugged_anchors())
+
+
+def is_anchor(given: str) -> bool:
+    """Whether what was given is an anchor's name, or the folder of one."""
+    # A path is not looked up, so that no other package's code runs for it.
+    if ID.fullmatch(given) and given in anchor_names():
+        return True
     # os.path, which says no to names that no system allows, where Path fails.
-    return os.path.lexists(os.path.join(path, ANCHOR_FILE))  # noqa: PTH118
+    return os.path.lexists(os.path.join(given, ANCHOR_FILE))  # noqa: PTH118
 
 
 def load_anchor(name_or_path: str | Path) -> Anchor:
@@ -87,7 +95,7 @@ def load_anchor(name_or_path: str | Path) -> Anchor:
     if given and os.path.isdir(given):  # noqa: PTH112
         return _load_folder(Path(given))
     shown = given if len(given) <= 200 else f"{given[:200]}…"
-    known = (*builtin_anchors(), *plugged_anchors())
+    known = anchor_names()
     raise InputError(
         f"There is no anchor '{shown}'. Give a folder, or one of these: "
         f"{', '.join(known)}.{did_you_mean(given, known)}"

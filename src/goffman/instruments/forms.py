@@ -8,6 +8,8 @@ from goffman.choice_items import ChoiceForm
 from goffman.control_items import EXPECTED, Controls
 from goffman.errors import InputError, did_you_mean
 from goffman.instruments.coreference import without_a_chat
+from goffman.instruments.files import ID
+from goffman.instruments.load import builtin_names, load_instrument, plugged_instruments
 from goffman.records import MASK, Instrument, InstrumentKind, Questionnaire, SentencePairs
 
 _ENDINGS: dict[InstrumentKind, str] = {
@@ -75,6 +77,21 @@ def form_of(instrument: Instrument, name: str) -> Instrument:
         f"{instrument.id} has no form '{name}'. Allowed: {', '.join(forms)}."
         + did_you_mean(name, list(forms))
     )
+
+
+def forms_named(name: str) -> tuple[Instrument, tuple[Instrument, ...]]:
+    """The instrument of a name or folder, and its forms; of the name of a form, that form alone.
+
+    Reports call forms by names of their own, such as coreference-pronouns.
+    """
+    known = (*builtin_names(), *plugged_instruments()) if ID.fullmatch(name) else ()
+    for ending in _ENDINGS.values():
+        of = name.removesuffix(f"-{ending}")
+        if name not in known and of != name and of in known:
+            instrument = load_instrument(of)
+            return instrument, (form_of(instrument, ending),)
+    instrument = load_instrument(name)
+    return instrument, forms_of(instrument)
 
 
 def _completion(instrument: Instrument) -> Instrument:

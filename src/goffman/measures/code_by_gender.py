@@ -17,6 +17,7 @@ from goffman.estimates.cells import dimensions, groups_of_cells, models_over_cel
 from goffman.estimates.described import over_wordings, women_against_men
 from goffman.estimates.presented import keying, order_of_options, wordings
 from goffman.measures.base import Contrasts, Meaning, Reads, as_they_are
+from goffman.measures.choices import ORDERS, WORDINGS, Choice
 from goffman.measures.described import means_of_pairs, pairs
 from goffman.measures.mean_code import ABOUT, MeanCode
 from goffman.measures.rows import only
@@ -114,6 +115,7 @@ class CodeByGender:
     between_runs: ClassVar[Contrasts] = (over_wordings(models_over_cells),)
     presentation: ClassVar[Presentation] = PRESENTATION
     prepare = as_they_are
+    choices: ClassVar[tuple[Choice, ...]] = (WORDINGS, ORDERS)
     scores_controls: ClassVar[ControlScore] = "separation"
 
     def each(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:

@@ -22,6 +22,7 @@ from goffman.estimates.settings import (
     settings_by_trials,
 )
 from goffman.measures.base import Contrasts, Meaning, Reads
+from goffman.measures.choices import PARSERS, Choice, Option, Stored
 from goffman.measures.replies import read_replies
 from goffman.measures.rows import (
     NO_ANSWER,
@@ -78,6 +79,17 @@ PRESENTATION = Presentation(
 )
 
 
+def _replies(stored: Stored) -> list[Option]:
+    """All replies, or those alone that name one of the two people."""
+    del stored
+    return [Option(said="all replies"), Option(said="answers alone", prepared=answers_alone)]
+
+
+def answers_alone(replies: pl.DataFrame) -> pl.DataFrame:
+    """The replies that are correct or incorrect."""
+    return replies.filter(pl.col("kind").is_in(["correct", "incorrect"]))
+
+
 @dataclass(frozen=True, kw_only=True)
 class CoreferenceBias:
     """Replies with the column KIND → SCORES.
@@ -113,6 +125,10 @@ class CoreferenceBias:
     )
     between_runs: ClassVar[Contrasts] = (models_in_each_setting,)
     presentation: ClassVar[Presentation] = PRESENTATION
+    choices: ClassVar[tuple[Choice, ...]] = (
+        PARSERS,
+        Choice(name="counting of replies without an answer", options=_replies),
+    )
     scores_controls: ClassVar[ControlScore] = "answer"
 
     def prepare(

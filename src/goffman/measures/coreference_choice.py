@@ -23,6 +23,7 @@ from goffman.estimates.settings import (
     settings_by_pairs,
 )
 from goffman.measures.base import Contrasts, Meaning, Reads, as_they_are
+from goffman.measures.choices import ORDERS, Choice
 from goffman.measures.mean_code import FLOOR
 from goffman.measures.pair_choices import means_of_pair_choices
 from goffman.measures.presented import presentations
@@ -113,6 +114,7 @@ class CoreferenceChoice:
     between_runs: ClassVar[Contrasts] = (pairs_over_orders(models_in_each_setting),)
     presentation: ClassVar[Presentation] = PRESENTATION
     prepare = as_they_are
+    choices: ClassVar[tuple[Choice, ...]] = (ORDERS,)
     scores_controls: ClassVar[ControlScore] = "answer"
 
     def each(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:

@@ -22,6 +22,7 @@ from goffman.control_items import ControlScore
 from goffman.estimates.conditions import models_over_conditions
 from goffman.estimates.presented import over_orders
 from goffman.measures.base import Contrasts, Meaning, Reads
+from goffman.measures.choices import ORDERS, TEST_OF_GROUPS, WORDINGS, Choice
 from goffman.measures.choices_parsed import DEFAULT_CHOICE_PARSER, options_named, read_choices
 from goffman.measures.mean_code import CODE_CONTRASTS
 from goffman.measures.mean_code import PRESENTATION as OF_PROBABILITIES
@@ -112,6 +113,7 @@ class SaidCode:
     headline: ClassVar[tuple[str, str]] = ("groups", "code")
     contrasts: ClassVar[tuple[tuple[str, Contrasts], ...]] = CODE_CONTRASTS
     between_runs: ClassVar[Contrasts] = (over_orders(models_over_conditions),)
+    choices: ClassVar[tuple[Choice, ...]] = (WORDINGS, ORDERS, TEST_OF_GROUPS)
     scores_controls: ClassVar[ControlScore] = "separation"
 
     @property

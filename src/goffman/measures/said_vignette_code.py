@@ -11,6 +11,7 @@ from typing import ClassVar
 import polars as pl
 
 from goffman.measures.base import Contrasts
+from goffman.measures.choices import ORDERS, WORDINGS, Choice
 from goffman.measures.said_code import ABOUT, SaidCode, presented_with
 from goffman.measures.vignette_code import CLAIMS, OF_VIGNETTES
 from goffman.measures.vignette_code import PRESENTATION as OF_PROBABILITIES
@@ -44,6 +45,7 @@ class SaidVignetteCode(SaidCode):
     """The dimension whose items make the stigma score."""
     name: ClassVar[str] = "said-vignette-code"
     contrasts: ClassVar[tuple[tuple[str, Contrasts], ...]] = OF_VIGNETTES
+    choices: ClassVar[tuple[Choice, ...]] = (WORDINGS, ORDERS)
 
     @property
     def presentation(self) -> Presentation:

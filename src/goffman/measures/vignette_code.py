@@ -16,6 +16,7 @@ from goffman.estimates.presented import keying, order_of_options, over_orders, w
 from goffman.estimates.reference import conditions_against_reference
 from goffman.estimates.vignettes import group_against_given, women_against_men_in_group
 from goffman.measures.base import Contrasts
+from goffman.measures.choices import ORDERS, WORDINGS, Choice
 from goffman.measures.mean_code import ABOUT, FLOOR, MeanCode
 from goffman.measures.vignettes import HALF, counted_apart, means_of_vignettes
 from goffman.presentation import (
@@ -130,6 +131,8 @@ class VignetteCode(MeanCode):
     name: ClassVar[str] = "vignette-code"
     contrasts: ClassVar[tuple[tuple[str, Contrasts], ...]] = OF_VIGNETTES
     presentation: ClassVar[Presentation] = PRESENTATION
+    # There is one description to compare with: conditions alone are no sample.
+    choices: ClassVar[tuple[Choice, ...]] = (WORDINGS, ORDERS)
 
     def each(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
         """SCORES of the level prompt: see vignettes.py."""

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from goffman.estimates.clear import CLEAR, clear, points, side_of_zero
+from goffman.estimates.verdict import SIZE_OPEN, by_interval
 from goffman.presentation.base import Finding
 from goffman.presentation.competence import not_measurable
 from goffman.presentation.findings_robustness import with_robustness
 from goffman.presentation.numbers import ends, number, p_value
 from goffman.presentation.ratings import ratings_said
 from goffman.presentation.shown import plain
-from goffman.presentation.verdicts import inside, verdict_shown
+from goffman.presentation.verdicts import verdict_shown
 from goffman.records import BASELINE
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def finding(row: Row, head: str, text: str, more: Iterator[str], **also: Any) ->
         text=text,
         why=verdict_said(row),
         more=tuple(more),
-        verdict=row["verdict"],
+        verdict=by_interval(row),
         shown=verdict_shown(row),
         **drawn,
         **also,
@@ -61,25 +62,27 @@ def heading(row: Row, *, more: str, less: str, between: str) -> str:
     if not points(row):
         return f"Undecided: a difference {between} is neither shown nor ruled out"
     said = more if points(row) > 0 else less
-    if row["verdict"] != "small":
+    word = by_interval(row)
+    if word not in {"small", SIZE_OPEN}:
         return said
-    return f"{said}, but {'only' if inside(row) else 'perhaps only'} slightly"
+    return f"{said}, but {'only' if word == 'small' else 'perhaps only'} slightly"
 
 
 def verdict_said(row: Row) -> str:
     """Why an estimate has its verdict, as sentences."""
     if untested(row):
         return f"This could not be tested{because([row['reason']])}."
-    if row["verdict"] is None:
+    word = by_interval(row)
+    if word is None:
         return ""
     least = f"{number(row['smallest'])}, the smallest difference that counts as relevant here"
-    if row["verdict"] == "relevant":
+    if word == "relevant":
         beyond = "above" if row["low"] > 0 else "below −"
         return f"The whole interval lies {beyond}{' ' * (row['low'] > 0)}{least}.{_by_others(row)}"
-    if row["verdict"] == "small":
-        but = "it is" if inside(row) else "the interval includes differences"
+    if word in {"small", SIZE_OPEN}:
+        but = "it is" if word == "small" else "the interval includes differences"
         return f"The difference is clear, but {but} smaller than {least}.{_by_others(row)}"
-    if row["verdict"] == "equivalent":
+    if word == "equivalent":
         inner = ends(row["low_90"], row["high_90"])
         return f"The 90% interval ({inner}) rules out a difference of {least}."
     open_ = f"The true difference could be 0, and it could be more than {least}."

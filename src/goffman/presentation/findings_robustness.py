@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from goffman.estimates.fragile import PARAMETER, is_fragile, lost
+from goffman.estimates.verdict import FRAGILE
 from goffman.presentation.numbers import ends, number, p_said
 from goffman.presentation.shown import in_list
 from goffman.terminal import printable
@@ -21,15 +23,6 @@ if TYPE_CHECKING:
 
     Row = Mapping[str, Any]
 
-CLEAR_VERDICTS = ("relevant", "small")
-
-MOST_LOST = 0.1
-"""A difference is fragile if leaving out one thing loses it more often than this, or if another
-value of a parameter does."""
-
-PARAMETER = "parameter"
-"""The way of a row that is no leaving out."""
-
 
 def with_robustness(finding: Finding, section: Section) -> Finding:
     """The finding with what is said of its verdict; as it is where nothing was computed."""
@@ -39,24 +32,16 @@ def with_robustness(finding: Finding, section: Section) -> Finding:
         return finding
     if fragile := _fragile(rows, finding):
         head = f"Fragile: {finding.head[0].lower()}{finding.head[1:]}"
-        finding = replace(finding, head=head, shown="fragile", fragile=fragile)
+        finding = replace(finding, head=head, shown=FRAGILE, fragile=fragile)
     said = [*_parameters(rows, finding), *_left_out(rows, section, finding)]
     return replace(finding, robust=" ".join(said), depends=_in_short(rows, section, finding))
 
 
 def _fragile(rows: pl.DataFrame, finding: Finding) -> str:
     """In how many variations a clear difference is not clear; empty: in too few to call it so."""
-    if finding.verdict not in CLEAR_VERDICTS:
+    if not is_fragile(finding.verdict, rows):
         return ""
-    lost = ~pl.col("verdict").is_in(CLEAR_VERDICTS)
-    parameters, others = (
-        rows.filter(is_parameter := pl.col("way") == PARAMETER),
-        rows.filter(~is_parameter),
-    )
-    if parameters.filter(lost).height or others.filter(lost).height > MOST_LOST * others.height:
-        count = rows.filter(lost).height
-        return f"clear, but not in {count} of {rows.height} variations of the analysis"
-    return ""
+    return f"clear, but not in {lost(rows).height} of {rows.height} variations of the analysis"
 
 
 def _parameters(rows: pl.DataFrame, finding: Finding) -> Iterator[str]:

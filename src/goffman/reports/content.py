@@ -94,6 +94,8 @@ def about_run(run: MeasuredRun) -> dict[str, Any]:
         "models": models,
         "who": _who([model["shown"] for model in models]),
         "instruments": instruments,
+        # The forms of an instrument are made from the same files.
+        "of_instruments": len({manifest.instruments[name].digest for name in run.sections}),
         "prompts": run.prompts.height,
         "controls": controls.height,
         "lexicons": _lexicons(manifest.lexicons, replies=_has_replies(run)),

@@ -38,6 +38,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from goffman.estimates.clear import AGAINST_PEOPLE, ANCHORED, CORRELATIONS
+from goffman.estimates.verdict import NOT_MEASURABLE
+from goffman.presentation.verdicts import verdict_shown
 from goffman.score import measures_of
 
 if TYPE_CHECKING:
@@ -118,6 +120,11 @@ class Named:
     """The columns CONTRASTS and ESTIMATES."""
     not_measurable: str | None = None
     """Which model in it cannot do the task, in words; None: every one can, as far as is known."""
+
+    @property
+    def verdict(self) -> str | None:
+        """The verdict as the report shows it; None: no smallest difference is known."""
+        return NOT_MEASURABLE if self.not_measurable else verdict_shown(self.row) or None
 
     @property
     def name(self) -> str:

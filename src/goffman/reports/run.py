@@ -15,6 +15,7 @@ from goffman.beside import ANCHORS_FILE, POINTS_FILE
 from goffman.by_ratings import COMPARED
 from goffman.correlations import Correlation, correlations
 from goffman.errors import RunError, no_run
+from goffman.multiverse_columns import MULTIVERSE, STRESS
 from goffman.presentation.anchored import AnchoredModel, anchored_models
 from goffman.robustness import ROBUSTNESS_FILE
 from goffman.runs.files import Folder
@@ -22,6 +23,7 @@ from goffman.runs.folder import read_prompts
 from goffman.runs.manifest import read_manifest
 from goffman.score import measures_of
 from goffman.sections import sections_of
+from goffman.stress import MULTIVERSE_FILE, STRESS_FILE
 from goffman.tables import (
     CONTRASTS,
     ESTIMATES,
@@ -56,6 +58,8 @@ class MeasuredRun:
     """The columns RATINGS_COMPARED; None: no user's ratings stand over the shipped ones."""
     robustness: pl.DataFrame | None = None
     """The columns ROBUSTNESS; None: an earlier goffman did not compute it."""
+    stressed: tuple[pl.DataFrame, pl.DataFrame] | None = None
+    """The columns MULTIVERSE and STRESS; None: the run was not stressed since it was measured."""
     anchors: pl.DataFrame | None = None
     """The columns of the estimates: models beside people; None: nothing fits an anchor."""
     anchor_points: pl.DataFrame | None = None
@@ -71,6 +75,7 @@ class MeasuredRun:
             estimates=self.estimates,
             compared=self.compared,
             robustness=self.robustness,
+            stressed=self.stressed,
         )
 
     @cached_property
@@ -104,6 +109,12 @@ def read_run(folder: Path) -> MeasuredRun:
     unnamed = not manifest.tables and ROBUSTNESS_FILE in Folder(folder).names()
     if unnamed or ROBUSTNESS_FILE in manifest.tables:
         robustness = _read(folder, ROBUSTNESS_FILE, ROBUSTNESS, manifest=manifest)
+    stressed = None
+    if {MULTIVERSE_FILE, STRESS_FILE} <= manifest.tables.keys():
+        stressed = (
+            _read(folder, MULTIVERSE_FILE, MULTIVERSE, manifest=manifest),
+            _read(folder, STRESS_FILE, STRESS, manifest=manifest),
+        )
     of_estimates = (*CONTRASTS, *ESTIMATES, *VERDICTS)
     anchors = points = None
     if {ANCHORS_FILE, POINTS_FILE} <= manifest.tables.keys():
@@ -120,6 +131,7 @@ def read_run(folder: Path) -> MeasuredRun:
         estimates=_read(folder, "estimates.parquet", of_estimates, manifest=manifest),
         compared=compared,
         robustness=robustness,
+        stressed=stressed,
         anchors=anchors,
         anchor_points=points,
     )
