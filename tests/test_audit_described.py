@@ -114,7 +114,9 @@ def test_a_server_that_advises_against_is_found_to_with_four_decisions_a_conditi
 
 def test_masked_models_and_classifiers_are_not_asked_and_that_is_said(tmp_path):
     for name in ("vignettes", "decisions"):
-        with pytest.raises(ModelError, match=f"{name} needs a causal model .* or a chat model"):
+        with pytest.raises(
+            ModelError, match=f"'{name}' needs a plain text generator .* or a chat model"
+        ):
             goffman("audit", "bundled:mini", "--instrument", name, "--output", tmp_path / "r")
     assert not (tmp_path / "r").exists()
 
