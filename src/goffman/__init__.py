@@ -302,6 +302,7 @@ people are shown it.
       comparable.py     whether two runs may be compared, and what must be said of it
       compare.py  changed.py   runs against each other, paired by prompt
       compare_text.py   … as tables
+      holding.py        in how many other analyses main results hold, for the gate
       check.py          the gate: conditions on named estimates
       exported.py  model_card.py  lm_eval.py   results where people publish
     replicate/        THE STUDIES' OWN NUMBERS
