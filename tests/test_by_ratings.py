@@ -179,15 +179,15 @@ def test_every_table_and_export_says_who_rated_the_words(asked, rated):
         assert len(tables) >= 4
         for path in tables:
             assert said in path.read_text().replace("\\", ""), path.name
-        card = goffman("export", run, "--as", "model-card").stdout
+        card = goffman("export", run, "--to", "model-card").stdout
         assert f"- {said}\n" in card
-        told = json.loads(goffman("export", run, "--as", "lm-eval").stdout)
+        told = json.loads(goffman("export", run, "--to", "lm-eval").stdout)
         assert told["configs"]["social-distance"]["metadata"]["ratings"] == said
 
 
 def test_exports_have_both_numbers_and_no_path(rated):
     run, _, people = rated
-    told = goffman("export", run, "--as", "lm-eval").stdout
+    told = goffman("export", run, "--to", "lm-eval").stdout
     assert str(people) not in told
     rows = json.loads(told)["configs"]["social-distance"]["metadata"]["ratings_compared"]
     for row, same in zip(rows, read_run(run).compared.to_dicts(), strict=True):

@@ -26,7 +26,7 @@ AROUND = {
     "report": (["no-run"], []),
     "compare": (["no-run", "no-other"], []),
     "check": (["no-run"], ["--list"]),
-    "export": (["no-run"], ["--as", "lm-eval"]),
+    "export": (["no-run"], ["--to", "lm-eval"]),
     "validate": (["care-seeking"], []),
     "prompts": (["coreference"], ["--sentence-pairs", "2", "--limit", "1"]),
     "models get": (["no-model"], []),

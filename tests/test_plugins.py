@@ -138,8 +138,8 @@ def test_a_measure_in_one_file_can_be_compared_gated_and_exported(toy, audited, 
         ["check", folder, "--fail-if", "toy-distance.gap > 2"],
         ["check", folder, "--fail-if", "toy-distance.gap < 2"],
         ["compare", folder, other, "--json"],
-        ["export", folder, "--as", "model-card"],
-        ["export", folder, "--as", "lm-eval"],
+        ["export", folder, "--to", "model-card"],
+        ["export", folder, "--to", "lm-eval"],
     )
     assert [one[0] for one in (listed, passed, failed, compared, card, lm_eval)] == [
         0, 0, 1, 0, 0, 0,

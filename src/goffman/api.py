@@ -14,7 +14,7 @@ from goffman.live import telling
 from goffman.models.base import Sampling
 from goffman.options import AskOptions, ChatOptions, MeasureOptions
 from goffman.reports.compare import compare as compare_runs
-from goffman.reports.compare import refused
+from goffman.reports.compare import verdicts_said
 from goffman.results import Comparison, Run
 from goffman.told import Several, Text
 
@@ -184,6 +184,5 @@ def compare(
         seed=seed,
         note=notes.append,
     )
-    marks = [f"Note on {one.instrument}: {mark}." for one in found for mark in one.verdict.marks]
-    said = dict.fromkeys([*refused(found), *notes, *marks])
-    return Comparison(parts=tuple(found), notes=tuple(said))
+    said = dict.fromkeys([*notes, *verdicts_said(found)])
+    return Comparison(runs=tuple(runs), parts=tuple(found), notes=tuple(said))

@@ -68,8 +68,9 @@ def check(
       equivalent  there is no difference large enough to matter
       undecided   there may be no difference, or one large enough to matter
 
-    'clear' covers the first four, so 'is clear' is also true for a fragile result. 'is relevant' is
-    not: to fail on both, give a second rule, 'is fragile'. Only main results can be fragile.
+    'clear' covers the first four, so 'gap is clear' is true for a fragile gap, too. 'gap is
+    relevant' is not. To fail on both, give two rules: 'gap is relevant' and 'gap is fragile'. Only
+    main results can be fragile.
 
     After goffman stress, 'holds-in < 0.9' is true if any main result holds in less than 90% of the
     analyses, and 'social-distance.gap.holds-in < 0.9' if this one does.
@@ -210,9 +211,17 @@ def _legend(names: Sequence[Named]) -> str:
     """A line for each kind of contrast that the names have."""
     paths = (one.name.partition("[")[0].split(".") for one in names)
     there = {part.split("-of-")[0] for path in paths for part in path}
-    return "".join(
+    said = "".join(
         f"{what:>26}: {meaning}\n" for what, meaning in _MEANINGS.items() if what in there
     )
+    gaps = {one.row["instrument"]: one.row["quantity"] for one in names if ".gap[" in one.name}
+    keyed = [instrument for instrument, quantity in gaps.items() if "keyed" in quantity]
+    if keyed:
+        said += (
+            f"\nIn {' and '.join(keyed)}, gap is reverse-keyed: the sign is changed for statements "
+            "in which agreeing means less stigma.\n"
+        )
+    return said
 
 
 def _names_json(known: Sequence[Named], changes: Sequence[Named] | None) -> str:

@@ -15,8 +15,9 @@ from goffman.presentation.palette import config
 from goffman.reports.images import svg_of
 from goffman.told import Text, paths
 
-PRINT, SCREEN = 300, 96
-"""Pixels to an inch: of a PNG, as journals want them, and of the page that figures are made for."""
+PRINT, SCREEN, POINTS = 300, 96, 72
+"""To an inch: pixels of a PNG, as journals want them, and of the page that figures are made for;
+what a PNG is scaled by."""
 
 ENDINGS = (".svg", ".png", ".pdf", ".json")
 
@@ -53,7 +54,7 @@ class Figure:
         if ending not in ENDINGS:
             raise InputError(f"file is {target}. Its name must end in {' or '.join(ENDINGS)}.")
         if ending == ".png":
-            content = vl_convert.svg_to_png(self.svg, scale=PRINT / SCREEN, ppi=PRINT)
+            content = vl_convert.svg_to_png(self.svg, scale=POINTS / SCREEN, ppi=PRINT)
         elif ending == ".pdf":
             content = vl_convert.svg_to_pdf(self.svg)
         elif ending == ".svg":

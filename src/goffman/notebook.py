@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from goffman.presentation.findings import findings_of
 from goffman.presentation.numbers import corrected_said, ends, number, p_value
 from goffman.presentation.verdicts import verdict_shown
-from goffman.reports.compare_text import screen_of
+from goffman.reports.compare_said import labels_of, said_of, who
+from goffman.reports.compare_text import top_of
 from goffman.terminal import printable
 
 if TYPE_CHECKING:
@@ -92,14 +93,16 @@ def _effect(row: Mapping[str, Any]) -> str:
 
 
 def comparison_html(parts: Sequence[Comparison], notes: Sequence[str]) -> str:
-    """What the command prints of a comparison, as tables."""
+    """What the command prints of a comparison: sentences, and what changed most."""
+    labels = labels_of(parts)
     shown = []
     for one in parts:
         if one.verdict.refusals:
             continue
-        screen = screen_of(one, everything=False)
-        shown.append(f"<p><b>{text(screen.heading)}</b></p>{table(screen.rows)}")
-        shown += [f"<div>{text(note)}</div>" for note in screen.notes]
+        shown.append(f"<p><b>{text(f'{one.instrument}: {who(one, labels)}')}</b></p>")
+        shown += [f"<div>{text(line)}</div>" for line in said_of(one).lines]
+    if rows := top_of(parts).rows:
+        shown.append(f"<p><b>What changed most</b></p>{table(rows)}")
     shown += [f"<div>{text(note)}</div>" for note in notes]
     return f"<div>{''.join(shown)}</div>"
 

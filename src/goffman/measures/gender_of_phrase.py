@@ -74,8 +74,9 @@ PRESENTATION = Presentation(
             ),
             "Phrases that name no gender are shown as unspecified.",
             (
-                "How the result depends on the probability threshold is not known: with another "
-                "threshold, other phrases would have been asked."
+                "It is not known how the result depends on the probability threshold, which "
+                "decides which phrases the model is asked to extend. Testing another threshold "
+                "would need a new audit."
             ),
             "Some of these conditions are diagnosed more often in women, others more often in men.",
         ),
@@ -203,9 +204,8 @@ class GenderOfPhrase:
         return pl.concat([means, scale(scores, quantity="keyed-disparity", groups=groups)])
 
     def control(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
-        """The probability of phrases that end in a person: the word at the mask is their last."""
-        del prompts
-        return persons(self._counted(answers).filter(pl.col("step") == 1))
+        """The probability of phrases that end in the right person: the mask holds the last word."""
+        return persons(self._counted(answers).filter(pl.col("step") == 1), prompts)
 
     def __call__(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
         """SCORES of every level."""

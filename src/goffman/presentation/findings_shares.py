@@ -41,6 +41,7 @@ def shares_said(one: AnchoredModel) -> tuple[str, ...]:
     """Heading, numbers, and further sentences."""
     overall, every = one.differences(OVERALL), one.differences(DIFFERENCE)
     more = (
+        *_left_out(one, overall, every),
         *_other_wordings(one),
         *_questions(one, every),
         *_gender(one),
@@ -62,6 +63,17 @@ def shares_said(one: AnchoredModel) -> tuple[str, ...]:
         ]
         head = f"Its answers are {', and '.join(parts)}"
     return head, f"Over the questions that count as stigma: {_numbers(one, tested)}.", *more
+
+
+def _left_out(one: AnchoredModel, overall: Sequence[Row], every: Sequence[Row]) -> Iterator[str]:
+    """Whom no mean over the questions is about, and why."""
+    whole = {row["group"]: row["reason"] for row in overall}
+    names = list(dict.fromkeys(row["group"] for row in every))
+    gaps = [{"group": name} for name in names if name not in whole]
+    few = [{"group": name} for name in names if whole.get(name) == UNANSWERED]
+    for rows, why in ((gaps, "a question has no answer"), (few, "too much is no answer")):
+        if rows:
+            yield f"Over these questions nothing is said about {_listed(one, rows)}, because {why}."
 
 
 def _other_wordings(one: AnchoredModel) -> Iterator[str]:

@@ -115,7 +115,7 @@ class Outcome:
         if about.verdict is not None:
             stated = stated_of(about.verdict, self.named)
             other = stated not in {about.verdict, f"not {about.verdict}"}
-            tail = f", not {about.verdict}" if other else ""
+            tail = f", not {_quoted(about.verdict)}" if other else ""
             doubt = self._doubt(f"value {self.value:.4g}")
             return f"{outcome} {self.name} is {_quoted(str(stated))}{doubt}{tail}."
         value, limit = _digits(self.value, about.limit)

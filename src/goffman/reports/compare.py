@@ -276,3 +276,11 @@ def refused(comparisons: Sequence[Comparison]) -> Iterator[str]:
     for one in comparisons:
         for reason in one.verdict.refusals:
             yield f"{one.instrument} is not compared: {reason}."
+
+
+def verdicts_said(comparisons: Sequence[Comparison]) -> list[str]:
+    """What was refused, and what must be known of the rest, each once."""
+    marks = (
+        f"Note on {one.instrument}: {mark}." for one in comparisons for mark in one.verdict.marks
+    )
+    return list(dict.fromkeys([*refused(comparisons), *marks]))

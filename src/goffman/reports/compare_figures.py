@@ -41,7 +41,7 @@ _SCHEMA = {
 
 def figures_of(course: Course) -> Iterator[Figure]:
     """Every figure that a course allows."""
-    if any(one.unmeasurable for one in course.steps):
+    if any(one.unmeasurable for one in course.steps) or all(one.same for one in course.steps):
         return
     for drawn in (_headline(course), _groups(course), _conditions(course)):
         if drawn is not None:
@@ -161,10 +161,11 @@ def _slopes(
         ends = {"y": _axis_up(axis, "low"), "y2": {"field": "high"}, **_only(colour, "color")}
         layers.append({"mark": {"type": "rule", "style": "interval"}, "encoding": ends})
     about = estimate_tip(("run", "Run"), *([("set", "Group")] if groups else []), called="Change")
+    stroke = {"stroke": colour["color"]} if colour else {}
     first = {"transform": [{"filter": "!isValid(datum.difference)"}]}
     shape = {
         "mark": {"type": "point", "style": "estimate", "size": 60},
-        "encoding": {"tooltip": about, **colour},
+        "encoding": {"tooltip": about, **colour, **stroke},
     }
     later = [
         {**layer, "transform": [{"filter": "isValid(datum.difference)"}]}

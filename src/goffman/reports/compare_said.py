@@ -225,6 +225,8 @@ def _conditions(one: Comparison) -> str:
         return f"None of the {len(rows)} {noun} was asked about often enough for a test. {extremes}"
     ways = [points(row) for row in tested]
     up, down = ways.count(1), ways.count(-1)
+    if not up and not down:
+        return f"None of the {len(tested)} {noun} clearly changed by itself. {extremes}"
     return f"Of {len(tested)} {noun}, {up} clearly rose and {down} clearly fell. {extremes}"
 
 
