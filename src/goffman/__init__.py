@@ -302,14 +302,10 @@ people are shown it.
       measurable.py     which estimates are of models that cannot do the task
       comparable.py     whether two runs may be compared, and what must be said of it
       compare.py  changed.py   runs against each other, paired by prompt
-<<<<<<< HEAD
-      compare_text.py   … as tables
-      holding.py        in how many other analyses main results hold, for the gate
-=======
       compare_said.py  compare_text.py   … in sentences and tables, the same everywhere
       compare_page.py  compare_figures.py  compare_evidence.py   … as a page
       courses.py        … of one model from run to run
->>>>>>> main
+      holding.py        in how many other analyses main results hold, for the gate
       check.py          the gate: conditions on named estimates
       exported.py  model_card.py  lm_eval.py   results where people publish
       paper.py          a run → a folder for a paper
