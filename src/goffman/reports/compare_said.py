@@ -64,7 +64,7 @@ def said_of(one: Comparison) -> Said:
     row, doubts = one.headline, tuple(_doubts(one))
     if one.same:
         return Said(head=SAME_ANSWERS, doubts=doubts)
-    shared = {
+    shared: dict[str, Any] = {
         "doubts": doubts,
         "groups": _groups(one),
         "scale": _scale(one),
