@@ -11,8 +11,8 @@ import polars as pl
 import pytest
 import torch
 import transformers
-
 from goffman.audit import audit
+
 from goffman.estimates.clear import points
 from goffman.instruments.load import load_instrument
 from goffman.instruments.render import render

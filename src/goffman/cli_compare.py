@@ -50,21 +50,17 @@ def compare(
     as_json: Json = False,
 ) -> None:
     """Compare each later run with the first one, prompt by prompt."""
-    from goffman.reports.compare import compare as compare_runs
+    from goffman.api import compare as compare_runs
     from goffman.reports.compare_text import as_json as json_of
-    from goffman.reports.run import read_run
 
     if output is not None:
         _check_ending(output)
-    _check_different(runs)
-    measured = [read_run(run) for run in runs]
-    notes: list[str] = []
-    found = compare_runs(measured, models=model or (), seed=seed, note=notes.append)
+    comparison = compare_runs(*runs, models=model or (), seed=seed)
+    found, notes = comparison.parts, comparison.notes
     for note in notes:
         say(note)
-    say_verdicts(found)
     if output is not None:
-        _write_comparison(output, found, measured, notes)
+        _write_comparison(output, found, [run.measured for run in comparison.runs], notes)
     if as_json:
         print(json.dumps(json_of(found), ensure_ascii=False, indent=1, allow_nan=False))
         return
@@ -121,22 +117,10 @@ def _print_top(found: Sequence[Comparison], *, everything: bool, output: Path | 
 
 def say_verdicts(found: Sequence[Comparison]) -> None:
     """Beside the output: what was refused, and what must be known of the rest."""
-    from goffman.reports.compare import refused
+    from goffman.reports.compare import verdicts_said
 
-    for line in dict.fromkeys(refused(found)):
+    for line in verdicts_said(found):
         say(line)
-    marks = [f"Note on {one.instrument}: {mark}." for one in found for mark in one.verdict.marks]
-    for line in dict.fromkeys(marks):
-        say(line)
-
-
-def _check_different(runs: Sequence[Path]) -> None:
-    """InputError where a run was given twice: nothing differs, and nothing would be learned."""
-    seen: set[Path] = set()
-    for run in runs:
-        if run.resolve() in seen:
-            raise InputError(f"You gave the same run twice: {run}. Give two different runs.")
-        seen.add(run.resolve())
 
 
 def _check_ending(path: Path) -> None:

@@ -9,13 +9,13 @@ import shutil
 
 import polars as pl
 import pytest
+from goffman.audit import audit
 from small_runs import measured, run_of
 from test_browser import NARROW, WIDE, reading, scroll_through
 from typer.testing import CliRunner
 
 from chat_server import Answer, ChatServer, completion
 from contrasts import faint
-from goffman.audit import audit
 from goffman.cli import app
 from goffman.instruments.render import PromptOptions
 from goffman.options import AskOptions, ChatOptions

@@ -26,6 +26,7 @@ from goffman.errors import InputError, RunError, did_you_mean
 from goffman.estimates.by_condition import KIND as BY_CONDITION
 from goffman.estimates.contrast import Comparing
 from goffman.estimates.sharing import sharing_of
+from goffman.estimates.verdict import NOT_MEASURABLE
 from goffman.measures.catalogue import measure_from
 from goffman.reports.changed import OneScale, Work, headings_together, headline_row
 from goffman.reports.comparable import Verdict, verdict
@@ -143,9 +144,13 @@ def _comparison(
     tables = [work.levels(both, labels), _as_changes(work.changes(both, pair[1]), labels)]
     of_prompts = pl.col("quantity") == measure.of_prompts
     one_sided = both.filter(pl.col("one_sided"), of_prompts).height
+    found = pl.concat(tables, how="diagonal")
+    if about.unmeasurable:
+        known = pl.col("verdict").is_not_null()
+        found = found.with_columns(verdict=pl.when(known).then(pl.lit(NOT_MEASURABLE)))
     return replace(
         about,
-        estimates=pl.concat(tables, how="diagonal"),
+        estimates=found,
         one_sided=one_sided,
         sides=work.headline(both),
         one_scale=work.one_scale(both),
@@ -271,3 +276,11 @@ def refused(comparisons: Sequence[Comparison]) -> Iterator[str]:
     for one in comparisons:
         for reason in one.verdict.refusals:
             yield f"{one.instrument} is not compared: {reason}."
+
+
+def verdicts_said(comparisons: Sequence[Comparison]) -> list[str]:
+    """What was refused, and what must be known of the rest, each once."""
+    marks = (
+        f"Note on {one.instrument}: {mark}." for one in comparisons for mark in one.verdict.marks
+    )
+    return list(dict.fromkeys([*refused(comparisons), *marks]))

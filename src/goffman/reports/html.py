@@ -16,6 +16,8 @@ import jinja2
 from goffman import __version__
 from goffman.correlations import correlations_said
 from goffman.presentation.competence import QUESTION, competence_said
+from goffman.presentation.figures_multiverse import PART as ANALYSES
+from goffman.presentation.findings_multiverse import holds_said
 from goffman.presentation.numbers import number
 from goffman.presentation.palette import config
 from goffman.presentation.ratings import change_rows
@@ -128,6 +130,8 @@ def _section(section: Section, drawn: Drawn) -> dict[str, Any]:
         and "measures-together" not in one.id
         and PART not in one.id
     ]
+    analyzed = [one for one in own if one.id.endswith(f"-{ANALYSES}")]
+    own = [one for one in own if one not in analyzed]
     return {
         "id": section.instrument,
         "title": section.names.title(section.instrument),
@@ -142,6 +146,8 @@ def _section(section: Section, drawn: Drawn) -> dict[str, Any]:
         "ratings": section.ratings,
         "changes": change_rows(section),
         "reliability": reliability_shown(section),
+        "holds": holds_said(section),
+        "analyses": figures_shown(analyzed, drawn),
         "figures": figures_shown(own, drawn),
         "evidence": next(one for one in drawn.evidence if one.instrument == section.instrument),
     }
