@@ -9,7 +9,6 @@ import shutil
 
 import polars as pl
 import pytest
-from goffman.audit import audit
 from small_runs import measured, run_of
 from test_browser import NARROW, WIDE, reading, scroll_through
 from typer.testing import CliRunner
@@ -17,6 +16,7 @@ from typer.testing import CliRunner
 from chat_server import Answer, ChatServer, completion
 from contrasts import faint
 from goffman.cli import app
+from goffman.flow import audit
 from goffman.instruments.render import PromptOptions
 from goffman.options import AskOptions, ChatOptions
 from goffman.reports.compare import compare
