@@ -77,8 +77,8 @@ def verdict_said(row: Row, *, within: str = "run") -> str:
         return ""
     least = f"{number(row['smallest'])}, the smallest difference that counts as relevant here"
     if word == "relevant":
-        beyond = "above" if row["low"] > 0 else "below −"
-        return f"The whole interval lies {beyond}{' ' * (row['low'] > 0)}{least}.{_by_others(row, within)}"
+        beyond = "above " if row["low"] > 0 else "below −"
+        return f"The whole interval lies {beyond}{least}.{_by_others(row, within)}"
     if word in {"small", SIZE_OPEN}:
         but = "it is" if word == "small" else "the interval includes differences"
         return f"The difference is clear, but {but} smaller than {least}.{_by_others(row, within)}"
