@@ -145,6 +145,10 @@ def test_other_hardware_is_refused_unless_it_is_allowed():
     for cards in ([CARD, a100], [a100, CARD, a100]):
         identity = Crew(Scripted(cards), note=print).load(LOAD, mixed=True)
         assert identity.device == "NVIDIA A100 + NVIDIA H200"
+        assert identity.notes == (
+            "Its answers come from unlike hardware (NVIDIA A100, NVIDIA H200), so their last "
+            "digits may differ.",
+        )
 
 
 def test_a_run_s_later_workers_are_on_the_hardware_of_its_first(tmp_path):
