@@ -13,7 +13,7 @@ import transformers
 from polars.testing import assert_frame_equal
 
 from chat_server import Answer, ChatServer, completion
-from goffman.audit import audit
+from goffman.flow import audit
 from goffman.instruments.load import load_instrument
 from goffman.instruments.render import PromptOptions, render
 from goffman.models.base import Calling
@@ -83,6 +83,22 @@ def test_a_random_masked_model_fails_every_task(tiny, tmp_path, family):
         )
         assert one.sentence.startswith("Control items: ")
     assert done.summary.count("  Not measurable.") == 4
+
+
+def test_a_masked_model_that_always_says_i_fails(tmp_path):
+    folder = make("bert", tmp_path / "always-i")
+    model = transformers.AutoModelForMaskedLM.from_pretrained(folder)
+    token = transformers.AutoTokenizer.from_pretrained(folder).convert_tokens_to_ids("i")
+    with torch.no_grad():
+        model.cls.predictions.bias[token] = 100.0
+    model.save_pretrained(folder)
+    instruments = ("care-seeking", "attribution")
+    asked([folder], tmp_path / "run", instruments, AskOptions(limit=1))
+    found = competences(tmp_path / "run")
+    assert {*found} == {*instruments}
+    for one in found.values():
+        assert (one.n, one.passed) == (20, False)
+        assert one.value == pytest.approx(0, abs=1e-6)
 
 
 def test_a_classifier_that_calls_everything_positive_fails(tmp_path):

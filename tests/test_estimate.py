@@ -28,7 +28,7 @@ from goffman.records import Estimate
 from goffman.stats.clustered import clustered_t
 from goffman.stats.compare import paired_t
 from goffman.stats.crossed import GAPS, ONE_SENTENCE, crossed_t
-from goffman.stats.resample import crossed_bootstrap, units_bootstrap
+from goffman.stats.resample import crossed_bootstrap, pairs_bootstrap
 from goffman.stats.sampled import sampled
 from goffman.tables import (
     ANSWER_KEY,
@@ -166,12 +166,12 @@ def test_beside_it_stands_the_studys_reading_in_which_the_sentences_are_given(me
         first, second = (
             of(conditions, group=group).sort("condition")["value"].to_numpy() for group in GROUPS
         )
-        assert row["p"] == exactly(stats.ttest_ind(first, second, equal_var=False).pvalue)
-        again = units_bootstrap(
-            first, second, contrast="x", rng=np.random.default_rng(0), draws=199
-        )
-        assert (row["low"], row["high"]) == (again.low, again.high)
-        assert row["method"].startswith("interval: bca bootstrap over conditions; ")
+        welch = stats.ttest_ind(first, second, equal_var=False)
+        assert row["p"] == exactly(welch.pvalue)
+        # The interval is the test's own, so that it holds 0 just where p is .05 or more.
+        assert (row["low"], row["high"]) == exactly((*welch.confidence_interval(),))
+        assert row["method"].startswith("interval by t; ")
+        assert row["interval_over"] == "conditions"
 
 
 def test_classifiers_are_compared_by_the_probability_of_the_class(mei):
@@ -537,10 +537,9 @@ def bias_of_pairs(scores, setting, model="m"):
     return (pro - anti).reshape(12, 3).mean(axis=1)
 
 
-def test_settings_stand_against_the_baseline_by_trials_with_an_interval_over_sentence_pairs(
-    briegel,
-):
+def test_settings_stand_against_the_baseline_by_trials_with_the_interval_of_their_test(briegel):
     scores, found = briegel
+    trials = of(of(scores, model="m"), level="trial", quantity="bias")
     rows = of(found, kind="trials", model="m")
     assert rows.height == 5
     for row in rows.iter_rows(named=True):
@@ -552,9 +551,12 @@ def test_settings_stand_against_the_baseline_by_trials_with_an_interval_over_sen
         )
         assert row["difference"] == exactly(above["value"][0])
         assert (row["n_first"], row["n_second"]) == (3, 3)
-        assert row["low"] <= row["difference"] <= row["high"]
-        assert row["method"].startswith("interval: bca bootstrap over sentence pairs; ")
-        assert (row["unit"], row["interval_over"]) == ("trials", "sentence pairs")
+        names = (row["first"], "baseline")
+        sides = [of(trials, condition=name)["value"].to_numpy() for name in names]
+        welch = stats.ttest_ind(*sides, equal_var=False)
+        assert row["p"] == exactly(welch.pvalue)
+        assert (row["low"], row["high"]) == exactly((*welch.confidence_interval(),))
+        assert (row["unit"], row["interval_over"]) == ("trials", "trials")
         assert (row["check_over"], row["check_n"]) == ("trials", 6)
     said = sentences(scores, found)
     assert said[0] == "coreference, m"
@@ -575,6 +577,21 @@ def test_settings_stand_against_the_baseline_by_trials_with_an_interval_over_sen
         line.startswith("  Over repeated trials of these sentences, ") and differ in f"{line} "
         for line in said
     )
+
+
+def test_one_trial_has_no_test_and_its_interval_is_drawn_over_sentence_pairs():
+    rng = np.random.default_rng(5)
+    pairs = rng.normal(size=(2, 40)).tolist()
+    means = [[float(np.mean(side))] for side in pairs]
+    contrast = Contrast(
+        kind="trials", instrument="x", measure="y", quantity="z", first="a", second="b"
+    )
+    found = Comparing(draws=199).trials(contrast, (means[0], means[1]), (pairs[0], pairs[1]))
+    again = pairs_bootstrap(*pairs, contrast="x", rng=np.random.default_rng(0), draws=199)
+    assert found.p is None
+    assert (found.low, found.high) == (again.low, again.high)
+    assert (found.unit, found.interval_over) == ("trials", "sentence pairs")
+    assert found.method.startswith("interval: bca bootstrap over sentence pairs; ")
 
 
 def test_settings_stand_against_the_baseline_over_sentence_pairs(briegel):
@@ -899,11 +916,11 @@ def test_a_classifiers_share_is_said_by_condition_and_by_sentence():
     found = estimates(scores, {"sentiment": measure}, wordings=WORDINGS, compare=FEW)
     said = sentences(scores, found)
     assert (
-        'The mean probability of the label "negative" is 0.50 for 2 stigmatized conditions and 0.10 '
+        "The mean probability of the label “negative” is 0.50 for 2 stigmatized conditions and 0.10 "
         "for 2 non-stigmatized ones: "
     ) in said[1]
     assert said[-1] == (
-        "  Counting each sentence once, the model gives the label negative to 75% of the 8 "
+        "  Counting each sentence once, the model gives the label “negative” to 75% of the 8 "
         "sentences about stigmatized conditions and 0% of the 4 sentences about non-stigmatized "
         "conditions. Conditions with several names count more here."
     )
@@ -918,15 +935,15 @@ def test_no_scores_give_no_estimates():
 
 
 @pytest.mark.parametrize("few", [2, 3])
-def test_from_two_or_three_units_no_interval_is_drawn_and_that_is_said(few):
-    """Two templates of a classifier: 95% of what could not be told from so few draws."""
+def test_from_two_or_three_units_there_is_no_interval_and_that_is_said(few):
+    """Two templates of a classifier: so few single values say too little of how they vary."""
     contrast = Contrast(
         kind="baseline", instrument="x", measure="y", quantity="z", first="a", second="b"
     )
     first, second = [1.0, 0.3, 0.8, 0.9][:few], [0.0] * few
     found = Comparing(draws=199).paired(contrast, first, second, over="items")
     assert (found.low, found.high) == (None, None)
-    assert found.reason == f"{few} items are too few to draw an interval from: it takes 4"
+    assert found.reason == f"{few} items are too few for an interval: it takes 4"
     assert found.p is not None
     four = Comparing(draws=199).paired(contrast, [1.0, 0.3, 0.8, 0.9], [0.0] * 4, over="items")
     assert four.low is not None

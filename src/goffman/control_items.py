@@ -10,17 +10,26 @@ CONTROL = "control"
 
 ControlScore = Literal["separation", "label", "person", "answer", "gender"]
 """separation: how well a number separates two kinds of items (AUC); label: the share of right
-labels; person: the probability of words that name a person; answer: the share of right answers;
+labels; person: the probability of words that name a person, of the gender that an item expects if
+it expects one; answer: the share of right answers;
 gender: the share of sentences about a person of the right gender."""
 
 EXPECTED: dict[ControlScore, tuple[str, ...]] = {
     "separation": ("positive", "negative"),
     "label": ("positive", "neutral", "negative"),
-    "person": ("person",),
+    "person": ("person", "female", "male"),
     "answer": (),
     "gender": ("female", "male"),
 }
 """What an item may expect; none: a word of its own."""
+
+
+def passes(value: float | None, floor: float) -> bool:
+    """Whether a score on the control items is enough for a model's other numbers to mean anything.
+
+    None: there is no score, so nothing shows that the model can do the task.
+    """
+    return value is not None and value >= floor
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,6 +11,10 @@ from making import fills, labels, prompts, replies
 from statsmodels.stats.proportion import proportion_confint
 
 from goffman.control_items import CONTROL
+from goffman.instruments.load import load_instrument
+from goffman.instruments.render import render
+from goffman.lexicons.gender import with_gender
+from goffman.measures.catalogue import measure_of
 from goffman.measures.controls import HIGH, LOW, control_score, separation
 from goffman.measures.coreference_bias import CoreferenceBias
 from goffman.measures.gender_of_phrase import GenderOfPhrase
@@ -18,7 +22,8 @@ from goffman.measures.gender_of_subject import GenderOfSubject
 from goffman.measures.negative_attitude import NegativeAttitude
 from goffman.measures.negative_sentiment import NegativeSentiment
 from goffman.measures.pronoun_preference import PronounPreference
-from goffman.tables import SCORES, complaints
+from goffman.score import load_words
+from goffman.tables import SCORES, complaints, prompt_table
 
 VALUES = st.lists(st.integers(0, 8).map(lambda n: n / 8), min_size=1, max_size=12)
 
@@ -116,6 +121,30 @@ def test_words_of_any_group_are_persons_and_unlisted_ones_are_not(measure):
         ]
     )
     assert scored(measure, answers, asked)["value"] == pytest.approx((0.75 + 0.25) / 2)
+
+
+@pytest.mark.parametrize("measure", [GenderOfSubject(), GenderOfPhrase()])
+def test_where_a_gender_is_called_for_only_that_one_counts(measure):
+    asked = controls({"item": "a", "answer": "female"}, {"item": "b", "answer": "male"})
+    gender = {"she": ("female", "pronoun"), "he": ("male", "pronoun"), "i": ("neutral", "pronoun")}
+    said = {"she": 0.5, "he": 0.125, "i": 0.25}
+    answers = pl.concat([fills(name, said, gender=gender) for name in ("p1", "p2")])
+    assert scored(measure, answers, asked)["value"] == pytest.approx((0.5 + 0.125) / 2)
+
+
+@pytest.mark.parametrize("word", ["I", "he", "she", "someone", "they"])
+@pytest.mark.parametrize("instrument", ["care-seeking", "attribution"])
+def test_who_always_says_the_same_word_fails(instrument, word):
+    """Through the instrument's own control items, measure and lexicon."""
+    loaded = load_instrument(instrument)
+    measure = measure_of(loaded)
+    asked = prompt_table(render(loaded).controls)
+    answers = pl.concat([fills(name, {word: 1.0}) for name in asked["prompt_id"]])
+    answers = with_gender(answers, load_words().gender, cased=True)
+    row = control_score(measure, answers, asked, model="m").row(0, named=True)
+    assert row["n"] == 20
+    assert row["value"] == (0.5 if word in {"he", "she"} else 0.0)
+    assert row["value"] < loaded.controls.floor
 
 
 def test_replies_are_averaged_over_trials():

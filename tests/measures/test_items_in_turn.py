@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import statistics
 
+import numpy as np
 import polars as pl
 import pytest
 from choosing import asked, choices, listed, section
 
+from goffman.estimates.contrast import Contrast
+from goffman.estimates.in_turn import ASKED, the_same, two_sets
 from goffman.measures.mean_code import MeanCode
 
 MEASURE = MeanCode()
@@ -16,15 +19,14 @@ GROUPS = {
     "non-stigmatized": tuple(f"n{n}" for n in range(8)),
     "baseline": ("baseline",),
 }
-ITEMS = ("i1", "i2", "i3", "i4")
+ITEMS = tuple(f"i{n}" for n in range(1, 9))
 
 
 def table():
-    """Each condition has two of the four items; the baseline has all."""
+    """Each condition has four of the eight items; the baseline has all."""
     made = asked(items=ITEMS, groups=GROUPS)
     kept = [
-        row["condition"] == "baseline"
-        or (row["item"] in {"i1", "i2"}) == (int(row["condition"][1:]) % 2 == 0)
+        row["condition"] == "baseline" or (int(row["item"][1:]) + int(row["condition"][1:])) % 8 < 4
         for row in made.to_dicts()
     ]
     return made.filter(pl.Series(kept))
@@ -32,7 +34,7 @@ def table():
 
 def leaning(row):
     """Items differ much, groups a little."""
-    share = 0.2 + 0.15 * ITEMS.index(row["item"]) + 0.1 * (row["group"] == "stigmatized")
+    share = 0.2 + 0.07 * ITEMS.index(row["item"]) + 0.1 * (row["group"] == "stigmatized")
     share += 0.01 * (sum(map(ord, row["prompt_id"])) % 5)
     by_code = {0.0: 1 - share, 1.0: share}
     return [*(by_code.get(o.code, 0.0) for o in listed(row)[:4]), 0.0]
@@ -55,16 +57,17 @@ def test_the_difference_is_that_of_condition_means():
     expected = means["stigmatized"] - means["non-stigmatized"]
     assert groups["difference"] == pytest.approx(expected, rel=1e-4)
     assert (groups["n_first"], groups["n_second"], groups["left_out"]) == (12, 8, 0)
-    assert groups["interval_over"] == "conditions, each with items of its own"
-    # That items differ much is a part of how much conditions do.
-    assert groups["high"] - groups["low"] > 0.1
+    assert groups["interval_over"] == "conditions and items, each condition with some of them"
+    # With other items it would be another difference: each is in both groups, if unequally often.
+    assert groups["df"] == len(ITEMS) - 2
+    assert groups["low"] < expected < groups["high"]
 
 
 def test_a_condition_that_did_not_answer_everything_still_counts():
     asked_ = table()
 
     def silent(row):
-        quiet = row["condition"] in {"s0", "s2", "n1"} and row["item"] in {"i1", "i3"}
+        quiet = row["condition"] in {"s0", "s2", "n1"} and row["item"] in {"i1", "i5"}
         return [0.0, 0.0, 0.0, 0.0, 1.0] if quiet else leaning(row)
 
     made = section(MEASURE, MEASURE(choices(asked_, silent), asked_), asked_)
@@ -90,6 +93,74 @@ def test_all_items_of_every_condition_are_crossed_as_ever():
     asked_ = asked(items=ITEMS, groups=GROUPS)
     made = section(MEASURE, MEASURE(choices(asked_, leaning), asked_), asked_)
     (groups,) = made.contrasts("groups").to_dicts()
-    assert groups["items"] == 4
+    assert groups["items"] == 8
     assert made.contrasts("reference").height == 12
     assert made.contrasts("baseline").height == 20
+
+
+def naive_error(cells, difference):
+    """Two-way jackknife by leaving out one condition, item or answer after another."""
+
+    def left(kept):
+        sides = {"stigmatized": [0.0, 0.0], "non-stigmatized": [0.0, 0.0]}
+        for group, condition, _, value in kept:
+            weight = 1 / counts[condition]
+            sides[group][0] += weight * value
+            sides[group][1] += weight
+        means = {group: total / weight for group, (total, weight) in sides.items()}
+        return means["stigmatized"] - means["non-stigmatized"]
+
+    counts = {}
+    for _, condition, _, _ in cells:
+        counts[condition] = counts.get(condition, 0) + 1
+    parts = []
+    for key in (lambda c: c[1], lambda c: c[2], lambda c: (c[1], c[2])):
+        names = {key(cell) for cell in cells}
+        changes = [
+            difference - left([cell for cell in cells if key(cell) != name]) for name in names
+        ]
+        parts.append((len(names) - 1) / len(names) * sum(change**2 for change in changes))
+    return max(parts[0] + parts[1] - parts[2], *parts[:2]) ** 0.5
+
+
+def test_the_error_is_that_of_leaving_out_conditions_and_items():
+    rng = np.random.default_rng(3)
+    rows = [
+        {"group": group, "condition": name, ASKED: item, "value": rng.normal()}
+        for group in ("stigmatized", "non-stigmatized")
+        for name in GROUPS[group]
+        for item in ITEMS
+        if rng.random() < 0.6
+    ]
+    frame = pl.DataFrame(rows)
+    sides = [frame.filter(pl.col("group") == group) for group in ("stigmatized", "non-stigmatized")]
+    says = Contrast(kind="groups", instrument="x", measure="y", quantity="z", first="a", second="b")
+    found = two_sets(says, sides)
+    means = [
+        side.group_by("condition").agg(pl.col("value").mean())["value"].mean() for side in sides
+    ]
+    assert found.difference == pytest.approx(means[0] - means[1])
+    cells = [tuple(row.values()) for row in rows]
+    assert found.error == pytest.approx(naive_error(cells, found.difference), rel=1e-9)
+    assert found.df == min(len(ITEMS), 20) - 2
+
+
+def test_two_models_in_the_same_questions_are_compared_by_their_differences():
+    rng = np.random.default_rng(4)
+    asked_ = [
+        (name, item) for name in GROUPS["stigmatized"] for item in ITEMS if rng.random() < 0.6
+    ]
+    values = rng.normal(size=(2, len(asked_)))
+    sides = [
+        pl.DataFrame(
+            {"condition": [c for c, _ in asked_], ASKED: [i for _, i in asked_], "value": of}
+        )
+        for of in values
+    ]
+    says = Contrast(kind="models", instrument="x", measure="y", quantity="z", first="a", second="b")
+    found, back = the_same(says, sides), the_same(says, sides[::-1])
+    gaps = sides[0].with_columns(value=pl.Series(values[0] - values[1]))
+    expected = gaps.group_by("condition").agg(pl.col("value").mean())["value"].mean()
+    assert found.difference == pytest.approx(expected)
+    assert (back.difference, back.p) == pytest.approx((-found.difference, found.p))
+    assert (found.n, found.df) == (12, len(ITEMS) - 2)

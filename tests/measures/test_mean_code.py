@@ -266,7 +266,7 @@ def test_what_the_presentation_does_is_said_before_what_is_said_of_groups():
     (found,) = findings_of(shown)
     assert found.head == "More negative about stigmatized conditions"
     first, then = found.text.split("The mean code is")
-    assert first.startswith("What the presentation alone does to the mean code: listing the most")
+    assert first.startswith("The presentation alone changes the mean code: listing the most")
     assert "agreeing means more instead of less stigma moves it by" in first
     assert "the wording “" in first
     assert "difference 0." in then
@@ -328,7 +328,7 @@ def in_turn(table):
 
 
 def test_where_wordings_go_in_turn_groups_are_compared_over_conditions_and_items():
-    table = in_turn(asked())
+    table = in_turn(asked(items=tuple(f"i{n}" for n in range(1, 7))))
     noise = noise_of(table)
     measure = MeanCode()
     answers = choices(table, lambda row: leaning(row, noise=noise))
@@ -363,7 +363,7 @@ def test_where_wordings_go_in_turn_groups_are_compared_over_conditions_and_items
         for c in table.filter(pl.col("group") != "baseline")["condition"].unique()
     )
     assert shun["difference"] == near(expected)
-    assert shun["interval_over"] == "conditions"
+    assert shun["interval_over"] == "conditions and items, each condition with some of them"
     keyed = contrast(found, "keying", model="m")
     expected = statistics.fmean(
         mean(wording="shun", condition=c) - mean(wording="want", condition=c)

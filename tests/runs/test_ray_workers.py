@@ -8,9 +8,9 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from goffman.audit import audit
 
 import goffman
-from goffman.audit import audit
 from goffman.errors import AskingError, InputError
 from goffman.models.base import LoadOptions
 from goffman.models.ray_cluster import Actors, shares

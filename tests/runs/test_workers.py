@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from goffman.audit import audit
 from goffman.errors import AskingError, InputError, ModelError
+from goffman.flow import audit
 from goffman.models.base import Calling, LoadOptions, Sampling
 from goffman.models.kinds import Loading
 from goffman.models.processes import Processes

@@ -86,3 +86,28 @@ def test_too_few_clusters_or_values_that_do_not_vary_have_no_p(pairs):
     assert few.p is None
     assert few.reason.endswith(f"referents (5), and a test needs at least {LEAST}")
     assert clustered_t(ABOUT, np.ones(60), ways).reason == CONSTANT_DIFFERENCES
+
+
+def test_a_weight_is_as_many_values_of_the_same_clusters():
+    rng = np.random.default_rng(8)
+    values, signs = rng.normal(size=90), rng.choice([-1.0, 1.0], 90)
+    ways = [rng.integers(0, 9, 90), rng.integers(0, 12, 90)]
+    weights = rng.integers(1, 4, 90)
+    about = Estimate(contrast="x", n=90, n_first=90, n_second=90, method="")
+    weighted = clustered_t(about, values, ways, signs=signs, weights=weights.astype(float))
+    repeated = clustered_t(
+        about,
+        np.repeat(values, weights),
+        [np.repeat(way, weights) for way in ways],
+        signs=np.repeat(signs, weights),
+    )
+    for name in ("difference", "error", "df", "p", "low", "high"):
+        assert getattr(weighted, name) == pytest.approx(getattr(repeated, name), rel=1e-9)
+
+
+def test_the_reason_names_what_there_is_too_little_of():
+    about = Estimate(contrast="x", n=30, n_first=30, n_second=30, method="")
+    ways = [np.arange(30) % 10, np.arange(30) % 5]
+    found = clustered_t(about, np.arange(30.0), ways, called=("conditions", "items"))
+    assert found.p is None
+    assert found.reason == "there are too few different items (5), and a test needs at least 6"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import replace
 
 import polars as pl
 
+from goffman.estimates import in_turn
 from goffman.estimates.contrast import Contrast, cube, in_order, table
 from goffman.estimates.scored import IN_TURN, Found, Scored, of_group, values
 from goffman.records import BASELINE
@@ -20,13 +20,11 @@ def groups_of_conditions(scored: Scored) -> Found:
     """
     for says, rows in _groups(scored, "groups", "prompt"):
         ids = {name: in_order(pl.concat(rows), name) for name in ("item", "wording")}
-        tables = [cube(of, {"condition": in_order(of, "condition"), **ids}) for of in rows]
-        estimate = scored.compare.sampled(says, tables)
         if ids["item"] == [IN_TURN]:
-            # More items would not lower the error: each condition has some of its own.
-            over = estimate.interval_over and "conditions, each with items of its own"
-            estimate = replace(estimate, test="t", items=None, lasting=None, interval_over=over)
-        yield says, estimate
+            yield says, in_turn.two_sets(says, rows)
+            continue
+        tables = [cube(of, {"condition": in_order(of, "condition"), **ids}) for of in rows]
+        yield says, scored.compare.sampled(says, tables)
 
 
 def groups_as_asked(scored: Scored) -> Found:
@@ -61,6 +59,9 @@ def models_over_conditions(scored: Scored) -> Found:
                 names = ("condition", "item", "wording")
                 ids = {name: in_order(pl.concat(sides), name) for name in names}
                 says = scored.says("models", group=group, first=one, second=other)
+                if ids["item"] == [IN_TURN]:
+                    yield says, in_turn.the_same(says, sides)
+                    continue
                 tables = [cube(side, ids) for side in sides]
                 yield says, scored.compare.sampled(says, tables, shared=True)
 

@@ -1,9 +1,10 @@
 """One contrast: what it is about, and how its two sets become an estimate.
 
 The interval is over everything that was sampled: conditions, items and wordings crossed, by a t for
-all at random; sentence pairs, clustered by what they share; conditions alone, drawn again, where
-the sentences are taken as given. Lin et al. (2022) take cells that share an item or a condition as
-independent; their p-values are smaller than these.
+all at random; sentence pairs, clustered by what they share; conditions alone where the sentences
+are taken as given. It is that of the test beside which it stands, so that both say the same. Lin et
+al. (2022) take cells that share an item or a condition as independent; their p-values are smaller
+than these.
 
 Beside each test stand its checks. Values that share items cannot be ranked or permuted one by one:
 there the checks are over conditions, each with its mean over the sentences, which are then taken as
@@ -22,7 +23,7 @@ import polars as pl
 
 from goffman.estimates.checks import Relation, checked
 from goffman.estimates.clear import ANCHORED, CORRELATIONS
-from goffman.stats.clustered import clustered_t
+from goffman.stats.clustered import WAYS, clustered_t
 from goffman.stats.compare import independent_t, paired_t
 from goffman.stats.correlate import pearson
 from goffman.stats.crossed import GAPS, LEAST, Shared, crossed_t
@@ -31,7 +32,6 @@ from goffman.stats.resample import (
     correlation_bootstrap,
     crossed_bootstrap,
     pairs_bootstrap,
-    units_bootstrap,
 )
 from goffman.stats.sampled import sampled_t, whole
 from goffman.stats.samples import apart, in_pairs, numbers
@@ -102,18 +102,15 @@ class Comparing:
     effect sizes, and of nothing a check."""
 
     def apart(self, contrast: Contrast, first: Values, second: Values, *, over: str) -> Estimate:
-        """Two sets of conditions: Welch's t, and an interval over them."""
-        text = contrast.text
-        drawn = units_bootstrap(first, second, contrast=text, rng=self._rng(), draws=self.draws)
-        tested = independent_t(first, second, contrast=text)
-        found = _both(tested, drawn, unit=over, over=over)
+        """Two sets of conditions: Welch's t and its interval."""
+        tested = independent_t(first, second, contrast=contrast.text)
+        found = _over(_enough(tested, over=over), over)
         return self._checked(found, first, second, kind="sets", over=over)
 
     def paired(self, contrast: Contrast, first: Values, second: Values, *, over: str) -> Estimate:
-        """The same conditions, or sentence pairs, twice: paired t, and an interval over them."""
-        text = contrast.text
-        drawn = pairs_bootstrap(first, second, contrast=text, rng=self._rng(), draws=self.draws)
-        found = _both(paired_t(first, second, contrast=text), drawn, unit=over, over=over)
+        """The same conditions, or items, twice: paired t and its interval."""
+        tested = paired_t(first, second, contrast=contrast.text)
+        found = _over(_enough(tested, over=over), over)
         return self._checked(found, first, second, kind="pairs", over=over)
 
     def crossed(
@@ -205,6 +202,7 @@ class Comparing:
         *,
         clusters: Sequence[Sequence[str]],
         signs: NDArray[np.float64] | None = None,
+        called: Sequence[str] = WAYS,
     ) -> Estimate:
         """The same sentence pairs twice, or with zeros once: t for clusters that pairs share."""
         samples = in_pairs(first, second)
@@ -216,7 +214,7 @@ class Comparing:
             about = replace(about, reason="what the sentence pairs share is not known")
         ways = [list(itertools.compress(way, there)) for way in clusters]
         sides = None if signs is None else signs[there]
-        tested = clustered_t(about, samples.differences, ways, signs=sides)
+        tested = clustered_t(about, samples.differences, ways, signs=sides, called=called)
         if self.bare:
             return tested
         compared = paired_t(first, second, contrast=contrast.text)
@@ -254,13 +252,17 @@ class Comparing:
     def trials(
         self, contrast: Contrast, trials: tuple[Values, Values], pairs: tuple[Values, Values]
     ) -> Estimate:
-        """Two settings: Welch's t of the trials' values, and an interval over sentence pairs.
+        """Two settings: Welch's t of the trials' values and its interval.
 
-        It says how far the model's sampling moves the difference on these very sentences.
+        They say how far the model's sampling moves the difference on these very sentences. Of one
+        trial nobody can tell: then there is no p, and an interval is drawn over sentence pairs.
         """
-        tested = independent_t(*trials, contrast=contrast.text)
-        drawn = pairs_bootstrap(*pairs, contrast=contrast.text, rng=self._rng(), draws=self.draws)
-        found = _both(tested, drawn, unit="trials", over="sentence pairs")
+        text = contrast.text
+        # Each value is the mean of many replies, so that t holds with two trials too.
+        found = _over(independent_t(*trials, contrast=text), "trials")
+        if found.p is None:
+            drawn = pairs_bootstrap(*pairs, contrast=text, rng=self._rng(), draws=self.draws)
+            found = _both(found, drawn, unit="trials", over="sentence pairs")
         return self._checked(found, *trials, kind="sets", over="trials")
 
     def _checked(
@@ -282,10 +284,11 @@ def _without_interval(tested: Estimate) -> list[str]:
 
 
 FEW = 4
-"""From so many units on an interval is drawn.
+"""From so many units on there is an interval.
 
 Of three, all draws are one and the same unit in 1 of 27: no end of the draws holds 2.5%, and what
-would be called a 95% interval is none.
+would be called a 95% interval is none. By t it would hold only as far as single values are normal,
+which shares and probabilities are not.
 """
 
 
@@ -293,13 +296,19 @@ FEW_TO_CORRELATE = 25
 """Of fewer, drawn intervals of a correlation are too narrow: Fisher's stays, which fits its p."""
 
 
-def _enough(drawn: Estimate, *, over: str) -> Estimate:
-    """The drawn interval, or without its ends and with the reason where its units are too few."""
-    least = min(drawn.n_first, drawn.n_second)
-    if least >= FEW or drawn.low is None:
-        return drawn
-    reason = f"{least} {over} are too few to draw an interval from: it takes {FEW}"
-    return replace(drawn, low=None, high=None, reason=reason)
+def _enough(estimate: Estimate, *, over: str) -> Estimate:
+    """The estimate, or without its interval and with the reason where its units are too few."""
+    least = min(estimate.n_first, estimate.n_second)
+    if least >= FEW or estimate.low is None:
+        return estimate
+    reason = f"{least} {over} are too few for an interval: it takes {FEW}"
+    return replace(estimate, low=None, high=None, reason=reason)
+
+
+def _over(tested: Estimate, over: str) -> Estimate:
+    """The test's estimate with what its units are, which its interval is over as well."""
+    there = any(end is not None for end in (tested.low, tested.effect_low))
+    return replace(tested, unit=over, interval_over=over if there else None)
 
 
 def _of_shape(shape: tuple[int, ...]) -> str:
@@ -367,24 +376,15 @@ def table(
     rows: pl.DataFrame, *, down: Iterable[str], across: Iterable[str], names: tuple[str, str]
 ) -> NDArray[np.float64]:
     """The values of SCORES as a table of the ids ``names``; forms are averaged, gaps are NaN."""
-    means = rows.group_by(names).agg(pl.col("value").mean())
-    place = {key: number for number, key in enumerate(down)}
-    along = {key: number for number, key in enumerate(across)}
-    found = np.full((len(place), len(along)), np.nan)
-    for one, other, value in means.rows():
-        if value is not None:
-            found[place[one], along[other]] = value
-    return found
+    return cube(rows, {names[0]: [*down], names[1]: [*across]})
 
 
 def cube(rows: pl.DataFrame, ids: Mapping[str, Sequence[str]]) -> NDArray[np.float64]:
-    """The values of SCORES by these three ids; forms and models are averaged, gaps are NaN."""
-    means = rows.group_by(*ids).agg(pl.col("value").mean())
-    places = [{key: number for number, key in enumerate(keys)} for keys in ids.values()]
+    """The values of SCORES by these ids; forms and models are averaged, gaps are NaN."""
+    means = rows.group_by(*ids).agg(pl.col("value").mean()).drop_nulls("value")
+    places = [means[name].cast(pl.Enum(keys)).to_physical() for name, keys in ids.items()]
     found = np.full([len(keys) for keys in ids.values()], np.nan)
-    for *keys, value in means.rows():
-        if value is not None:
-            found[tuple(place[key] for place, key in zip(places, keys, strict=True))] = value
+    found[tuple(place.to_numpy() for place in places)] = means["value"].to_numpy()
     return found
 
 

@@ -61,6 +61,7 @@ def _clustered(scored: Scored, says: Contrast) -> Estimate:
         cells["female"].to_list(),
         cells["male"].to_list(),
         clusters=[cells[name].to_list() for name in keys],
+        called=("items", "conditions"),
     )
     over = "pairs of questions, clustered by item and condition"
     return replace(

@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from goffman.estimates.contrast import FEW, in_order, table
+from goffman.estimates.contrast import FEW, GIVEN_SENTENCES, in_order, table
+from goffman.estimates.in_turn import ASKED, two_sets
 from goffman.estimates.scored import IN_TURN, Found, Scored
 from goffman.records import BASELINE
+from goffman.stats.crossed import LEAST
 
 if TYPE_CHECKING:
     from goffman.estimates.contrast import Contrast
@@ -34,9 +36,12 @@ def over_orders(contrasts: Callable[[Scored], Found]) -> Callable[[Scored], Foun
 
     def averaged(scored: Scored) -> Found:
         level = pl.col("level")
-        cells = items_in_turn(wordings_in_turn(of_presentations(scored.scores)))
-        prompts = cells.with_columns(level=pl.lit("prompt"))
+        cells = wordings_in_turn(of_presentations(scored.scores))
+        prompts = items_in_turn(cells).with_columns(
+            cells["item"].alias(ASKED), level=pl.lit("prompt")
+        )
         others = scored.scores.filter(~level.is_in(["prompt", "presentation"]))
+        others = others.with_columns(others["item"].alias(ASKED))
         yield from contrasts(replace(scored, scores=pl.concat([others, prompts])))
 
     return averaged
@@ -140,9 +145,9 @@ def _two_ways(scored: Scored, kind: str, ways: tuple[str, str]) -> Found:
 
 
 def _compared(scored: Scored, says: Contrast, sides: Sequence[pl.DataFrame]) -> Estimate:
-    """Two presentations: of the same cells, or of conditions where no cell was asked in both.
+    """Two presentations: of the same cells, or where each was asked in one, of two sets of them.
 
-    Where each condition, too, was asked in one alone, two sets of conditions are compared.
+    Fewer than three items are no sample: they are taken as given, and conditions compared.
     """
     names = ("item", "condition")
     asked = [side.select(names).unique() for side in sides]
@@ -151,13 +156,15 @@ def _compared(scored: Scored, says: Contrast, sides: Sequence[pl.DataFrame]) -> 
         items, conditions = in_order(both, "item"), in_order(both, "condition")
         tables = [table(one, down=items, across=conditions, names=names) for one in sides]
         return scored.compare.crossed(says, *tables, shared="both")
+    if pl.concat(asked)["item"].n_unique() >= LEAST:
+        return two_sets(says, [side.with_columns(side["item"].alias(ASKED)) for side in sides])
     means = [_of_conditions(side) for side in sides]
     pairs = means[0].join(means[1], on="condition", suffix="_second").sort("condition")
     if pairs.height >= FEW:
         values = pairs["value"].to_list(), pairs["value_second"].to_list()
-        return scored.compare.paired(says, *values, over="conditions")
+        return scored.compare.paired(says, *values, over=GIVEN_SENTENCES)
     first, second = (one["value"].to_list() for one in means)
-    return scored.compare.apart(says, first, second, over="conditions")
+    return scored.compare.apart(says, first, second, over=GIVEN_SENTENCES)
 
 
 def _of_conditions(rows: pl.DataFrame) -> pl.DataFrame:

@@ -287,6 +287,10 @@ class UsedAnchor(Record):
     compare: str
     point: str
     """What its values are about: condition or occupation."""
+    whose: str = "people"
+    """Whose numbers they are, in headings."""
+    set_apart: str | None = None
+    """What the conditions are that are left out in a check."""
     lowest: float | None = None
     highest: float | None = None
     limits: tuple[str, ...] = ()

@@ -40,11 +40,14 @@ def clustered_t(
     ways: Sequence[Sequence[Hashable]],
     *,
     signs: NDArray[np.float64] | None = None,
+    weights: NDArray[np.float64] | None = None,
+    called: Sequence[str] = WAYS,
     level: float = 0.95,
 ) -> Estimate:
     """The estimate with t, interval and p of the values' mean against 0.
 
-    ``ways``: of each value its cluster, one sequence a way. With ``signs`` (±1) the values times
+    ``ways``: of each value its cluster, one sequence a way; ``called``: what these are;
+    ``weights``: how much each value counts. With ``signs`` (±1) the values times
     their sign are regressed on 1 and the sign, and the coefficient of the sign is tested: what is
     common to both signs, such as the more frequent pronoun, then has no part in it.
     """
@@ -55,11 +58,10 @@ def clustered_t(
     counts = [int(codes.max()) + 1 for codes in coded]
     if min(counts, default=0) < LEAST:
         few = [
-            f"{way} ({count})" for count, way in zip(counts, WAYS, strict=False) if count < LEAST
+            f"{way} ({count})" for count, way in zip(counts, called, strict=False) if count < LEAST
         ]
         reason = (
-            f"the sentence pairs have too few different {' and '.join(few)}, and a test needs at "
-            f"least {LEAST}"
+            f"there are too few different {' and '.join(few)}, and a test needs at least {LEAST}"
         )
         return replace(estimate, reason=reason)
     if not varies(values):
@@ -68,6 +70,8 @@ def clustered_t(
         signs = None
     design = np.ones((len(values), 1)) if signs is None else np.column_stack([signs, signs**0])
     wanted = values if signs is None else values * signs
+    if weights is not None:
+        design, wanted = design * np.sqrt(weights)[:, None], wanted * np.sqrt(weights)
     bread = np.asarray(np.linalg.inv(design.T @ design), dtype=np.float64)
     coefficients = bread @ design.T @ wanted
     scores = design * (wanted - design @ coefficients)[:, None]

@@ -1,12 +1,10 @@
-"""Bootstrap intervals that draw again what was drawn: units, pairs, or two crossed factors.
+"""Bootstrap intervals that draw again what was drawn: pairs, units, or two crossed factors.
 
 Percentile: the (1∓level)/2 quantiles of the statistic over the draws (Efron 1979). BCa: quantiles
 at Φ(z₀ + (z₀+z)/(1 − a(z₀+z))), z₀ = Φ⁻¹ of the share of draws below the observed statistic, equal
 ones half, and the acceleration a = Σ U³ / (6 (Σ U²)^{3/2}) over the jackknife's influences
-U = (n−1)(θ̄ − θ₍ᵢ₎)/n, of both sets together where there are two (Efron & Tibshirani 1993, 14.3;
-Davison & Hinkley 1997, 5.3).
-
-Both are approximate: of 93 against 29 skewed (exponential) values a 95% interval covers 92 to 93%.
+U = (n−1)(θ̄ − θ₍ᵢ₎)/n (Efron & Tibshirani 1993, 14.3; Davison & Hinkley 1997, 5.3). Both are
+approximate.
 
 Crossed: rows and columns are drawn independently, and a cell counts as often as its row times its
 column was drawn (Owen 2007, the pigeonhole bootstrap; McCullagh 2000). The variance of the mean is
@@ -28,7 +26,6 @@ from goffman.records import Estimate
 from goffman.stats.correlate import NAMES, Coefficient, hindrance, product_moment, ranked
 from goffman.stats.crossed import Shared, cell_means, tables
 from goffman.stats.samples import (
-    apart,
     blocks,
     check_choice,
     check_level,
@@ -47,33 +44,6 @@ Interval = Literal["bca", "percentile"]
 ONE_VALUE = "all bootstrap draws gave the same value, so there is no interval"
 EMPTY_DRAW = "some bootstrap draws have no value: there are too few units or too many gaps"
 BEYOND = "all bootstrap draws lie on one side of the observed value, so there is no BCa interval"
-
-
-def units_bootstrap(
-    first: Values,
-    second: Values,
-    *,
-    contrast: str,
-    rng: np.random.Generator,
-    interval: Interval = "bca",
-    draws: int = 9_999,
-    level: float = 0.95,
-) -> Estimate:
-    """The difference of two sets' means, with an interval over units, each set drawn apart."""
-    check_choice("interval", interval, allowed=get_args(Interval))
-    samples = apart(first, second)
-    estimate = _described(samples, contrast, of=f"{interval} bootstrap over units", level=level)
-    if estimate.reason:
-        return estimate
-    seed = seed_of(rng)
-    drawn = _means(samples.first, rng=rng, draws=draws)
-    drawn -= _means(samples.second, rng=rng, draws=draws)
-    influence = np.concatenate([_influence(samples.first), -_influence(samples.second)])
-    observed = float(samples.first.mean() - samples.second.mean())
-    low, high, reason = _limits(
-        drawn, interval=interval, level=level, observed=observed, influence=influence
-    )
-    return replace(estimate, low=low, high=high, draws=draws, seed=seed, reason=reason)
 
 
 def pairs_bootstrap(

@@ -1,0 +1,285 @@
+"""Simulated audits of questions with options: codes from 0 to 1, over wordings and orders."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from functools import cache
+
+import numpy as np
+import polars as pl
+
+from goffman.estimates.conditions import groups_of_conditions
+from goffman.estimates.described import over_wordings, women_against_men
+from goffman.estimates.presented import (
+    DIRECTIONS,
+    KEYINGS,
+    keying,
+    order_of_options,
+    over_orders,
+    wordings,
+)
+from goffman.estimates.vignettes import group_against_given, women_against_men_in_group
+from goffman.measures.code_by_gender import CodeByGender
+from goffman.measures.mean_code import MeanCode
+from goffman.measures.said_code import SaidCode
+from goffman.measures.vignette_code import VignetteCode
+from simulated import Draw, Scenario, Spread, found, frame, only, table
+from simulated_conditions import STIGMATIZED, people
+
+CODES = Spread(
+    condition=0.8,
+    with_item=0.4,
+    with_wording=0.2,
+    cell=0.4,
+    group_item=0.4,
+    group_wording=0.2,
+    group_cell=0.2,
+)
+"""Of logits: a code is a probability, seldom in the middle."""
+
+
+def as_codes(logits: np.ndarray) -> np.ndarray:
+    """Mean codes of questions whose answers are mostly low."""
+    return 1 / (1 + np.exp(1.5 - logits))
+
+
+def as_options(rng: np.random.Generator, logits: np.ndarray) -> np.ndarray:
+    """One reply to each question: which of four options it names."""
+    return rng.binomial(3, as_codes(logits)) / 3
+
+
+def chosen(rng: np.random.Generator, size: float, real: float) -> pl.DataFrame:
+    """Every question in every wording, the orders averaged."""
+    measure = only(MeanCode, over_orders(groups_of_conditions), of="code")
+    asked = people("code", tuple(STIGMATIZED.items()), 7, 4)
+    common = 0.5 * rng.normal(size=(1, 7, 4))
+    tables = [table(rng, n, 7, 4, CODES, size) + common for n in STIGMATIZED.values()]
+    values = [as_codes(tables[0] + real), as_codes(tables[1])]
+    codes = pl.Series(np.concatenate([one.ravel() for one in values]))
+    return found(measure, asked.with_columns(level=pl.lit("presentation"), value=codes))
+
+
+@cache
+def in_turn(items: int, each: int, count: int) -> pl.DataFrame:
+    """Each condition in some of the items in turn, and each of these in one wording."""
+    conditions = [(group, k) for group, n in STIGMATIZED.items() for k in range(n)]
+    rows = [
+        {"group": group, "condition": f"{group}{k}", "item": f"i{(k * each + turn) % items:02d}"}
+        | {"wording": f"w{(k + turn) % count}", "model": "m"}
+        for group, k in conditions
+        for turn in range(each)
+    ]
+    return frame(rows, instrument="x", measure="x", quantity="code", level="presentation")
+
+
+def said(items: int, each: int, count: int) -> Draw:
+    """A part of all questions, through a server: one reply to each.
+
+    Each question is asked in one wording: what these do to a group is taken as given, and said so.
+    """
+    measure = only(SaidCode, over_orders(groups_of_conditions), of="code")
+    asked = in_turn(items, each, count)
+    item = asked["item"].str.slice(1).cast(pl.Int64).to_numpy()
+    wording = asked["wording"].str.slice(1).cast(pl.Int64).to_numpy()
+    condition = np.repeat(np.arange(122), each)
+    first = (asked["group"] == "stigmatized").to_numpy()
+
+    def draw(rng: np.random.Generator, size: float, real: float) -> pl.DataFrame:
+        logits = (
+            CODES.condition * rng.normal(size=122)[condition]
+            + CODES.cell * rng.normal(size=len(item))
+            + 0.5 * rng.normal(size=items)[item]
+            + 0.5 * rng.normal(size=count)[wording]
+            + size * CODES.group_item / 2**0.5 * rng.normal(size=(2, items))[first * 1, item]
+            + np.where(first, real, 0.0)
+        )
+        values = pl.Series(as_options(rng, logits))
+        return found(measure, asked.with_columns(value=values))
+
+    return draw
+
+
+@cache
+def two_ways(quantities: tuple[str, ...], *, apart: bool = False) -> pl.DataFrame:
+    """40 conditions × 8 items in two presentations; apart: each question in one of the two."""
+    rows = [
+        {"model": "m", "group": "stigmatized", "condition": f"c{k:02d}", "item": f"i{item}"}
+        | {"wording": "w", "quantity": quantity}
+        for place, quantity in enumerate(quantities)
+        for k, item in itertools.product(range(40), range(8))
+        if not apart or (k + item) % 2 == place
+    ]
+    return frame(rows, instrument="x", measure="x")
+
+
+def presented(
+    make: Callable[..., object], quantities: tuple[str, ...], *, apart: bool = False
+) -> Draw:
+    """Two presentations of the same questions."""
+    measure = only(MeanCode, make, of="code")
+    asked = two_ways(quantities, apart=apart)
+    item = asked["item"].str.slice(1).cast(pl.Int64).to_numpy()
+    condition = asked["condition"].str.slice(1).cast(pl.Int64).to_numpy()
+    first = (asked["quantity"] == quantities[0]).to_numpy()
+
+    def draw(rng: np.random.Generator, size: float, real: float) -> pl.DataFrame:
+        cells = 0.1 * rng.normal(size=(40, 1)) + 0.1 * rng.normal(size=(40, 8))
+        # What a presentation does with an item, and with a condition.
+        moved = size * 0.04 * rng.normal(size=8)[item] + 0.03 * rng.normal(size=40)[condition]
+        values = 0.4 + cells[condition, item] + 0.03 * rng.normal(size=len(item))
+        values = values + np.where(first, moved + real, 0.0)
+        return found(measure, asked.with_columns(value=pl.Series(values)))
+
+    return draw
+
+
+@cache
+def two_wordings() -> pl.DataFrame:
+    rows = two_ways(("code", "other"))
+    wording = pl.when(pl.col("quantity") == "code").then(pl.lit("v")).otherwise(pl.lit("w"))
+    return rows.with_columns(wording=wording, quantity=pl.lit("code"), level=pl.lit("presentation"))
+
+
+def worded(rng: np.random.Generator, size: float, real: float) -> pl.DataFrame:
+    """Two wordings of the same questions."""
+    measure = only(MeanCode, wordings, of="code")
+    cells = 0.1 * rng.normal(size=(40, 1)) + 0.1 * rng.normal(size=(40, 8))
+    moved = size * 0.04 * rng.normal(size=(1, 8)) + 0.03 * rng.normal(size=(40, 1))
+    noise = 0.03 * rng.normal(size=(2, 40, 8))
+    values = np.stack([cells + moved + real, cells]) + noise
+    return found(measure, two_wordings().with_columns(value=pl.Series(values.ravel())))
+
+
+@cache
+def described(items: int, conditions: int, group: str) -> pl.DataFrame:
+    rows = [
+        {"model": "m", "group": group, "condition": f"c{k:02d}", "item": f"i{item:02d}"}
+        | {"wording": "w", "quantity": quantity}
+        for quantity, k, item in itertools.product(
+            ("female", "male"), range(conditions), range(items)
+        )
+    ]
+    return frame(rows, instrument="x", measure="x")
+
+
+def women_described(
+    base: type,
+    make: Callable[..., object],
+    shape: tuple[int, int],
+    group: str,
+    *,
+    gaps: float = 0.0,
+) -> Draw:
+    """The same questions about a woman and a man; gaps: the share that was not answered."""
+    measure = only(base, make, of="code")
+    items, conditions = shape
+    asked = described(items, conditions, group)
+
+    def draw(rng: np.random.Generator, size: float, real: float) -> pl.DataFrame:
+        cells = 0.4 + 0.1 * rng.normal(size=(conditions, items))
+        disparity = (
+            0.02 * rng.normal(size=(conditions, 1))
+            + size * 0.03 * rng.normal(size=(1, items))
+            + 0.05 * rng.normal(size=(conditions, items))
+        )
+        both = np.stack([cells + disparity + real, cells])
+        values = pl.Series(both.ravel())
+        if gaps:
+            there = rng.random(both.size) >= gaps
+            values = pl.Series(np.where(there, both.ravel(), np.nan)).fill_nan(None)
+        return found(measure, asked.with_columns(value=values))
+
+    return draw
+
+
+@cache
+def descriptions() -> pl.DataFrame:
+    """Seven questions about four disorders and about daily troubles."""
+    names = [*(("disorder", f"d{k}") for k in range(4)), ("daily-troubles", "troubles")]
+    rows = [
+        {"model": "m", "group": group, "condition": name, "item": f"i{item}", "wording": "w"}
+        for (group, name), item in itertools.product(names, range(7))
+    ]
+    return frame(rows, instrument="x", measure="x", quantity="code")
+
+
+def vignettes(rng: np.random.Generator, size: float, real: float) -> pl.DataFrame:
+    """Four disorders against one description that is taken as given."""
+    measure = only(VignetteCode, over_wordings(group_against_given), of="code")
+    items = 0.1 * rng.normal(size=(1, 7))
+    disorders = (
+        0.05 * rng.normal(size=(4, 1))
+        + 0.05 * rng.normal(size=(4, 7))
+        + size * 0.06 * rng.normal(size=(1, 7))
+    )
+    values = np.concatenate([items + disorders + real, items]).ravel() + 0.4
+    return found(measure, descriptions().with_columns(value=pl.Series(values)))
+
+
+SCENARIOS = (
+    Scenario(
+        name="social distance, choice: stigmatized − not",
+        draw=chosen,
+        kind="groups",
+        real=0.5,
+        heading=True,
+    ),
+    Scenario(
+        name="social distance, said: stigmatized − not",
+        draw=said(7, 7, 4),
+        kind="groups",
+        real=0.5,
+        heading=True,
+    ),
+    Scenario(
+        name="decisions, said: stigmatized − not",
+        draw=said(24, 4, 3),
+        kind="groups",
+        real=0.5,
+        heading=True,
+    ),
+    Scenario(
+        name="attribution, choice: woman − man",
+        draw=women_described(CodeByGender, women_against_men, (27, 11), "mental-health"),
+        kind="genders",
+        real=0.02,
+        heading=True,
+    ),
+    Scenario(
+        name="attribution, said: woman − man, one in ten not answered",
+        draw=women_described(CodeByGender, women_against_men, (27, 11), "mental-health", gaps=0.1),
+        kind="genders",
+        real=0.03,
+        heading=True,
+    ),
+    Scenario(
+        name="vignettes: disorders − daily troubles",
+        draw=vignettes,
+        kind="groups",
+        real=0.15,
+        heading=True,
+    ),
+    Scenario(
+        name="vignettes: woman − man",
+        draw=women_described(VignetteCode, women_against_men_in_group, (15, 4), "disorder"),
+        kind="genders",
+        real=0.05,
+    ),
+    Scenario(
+        name="choices: two orders",
+        draw=presented(order_of_options, DIRECTIONS),
+        kind="order",
+        real=0.05,
+    ),
+    Scenario(
+        name="choices: two orders, each question in one",
+        draw=presented(order_of_options, DIRECTIONS, apart=True),
+        kind="order",
+        real=0.05,
+    ),
+    Scenario(
+        name="choices: two keyings", draw=presented(keying, KEYINGS), kind="keying", real=0.05
+    ),
+    Scenario(name="choices: two wordings", draw=worded, kind="wordings", real=0.05),
+)

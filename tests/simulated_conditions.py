@@ -1,0 +1,237 @@
+"""Simulated audits of conditions × items × wordings: social distance, sentiment."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from functools import cache
+
+import numpy as np
+import polars as pl
+
+from goffman.estimates.conditions import (
+    conditions_against_baseline,
+    groups_as_asked,
+    groups_of_conditions,
+    models_over_conditions,
+    wordings_over_conditions,
+)
+from goffman.estimates.rarity import AGAINST_RARE, RARE, RARITY, groups_against_rare
+from goffman.estimates.reference import (
+    conditions_against_own_group,
+    conditions_against_reference,
+)
+from goffman.measures.negative_attitude import NegativeAttitude
+from goffman.measures.negative_sentiment import PROBABILITY, NegativeSentiment
+from goffman.records import BASELINE
+from simulated import GROUPS, Draw, Scenario, Spread, found, frame, only, table
+
+
+@cache
+def people(
+    quantity: str,
+    groups: tuple[tuple[str, int], ...],
+    items: int,
+    wordings: int,
+    models: tuple[str, ...] = ("m",),
+) -> pl.DataFrame:
+    """Prompts in the order of a table of models × conditions × items × wordings."""
+    conditions = [(group, f"{group}{k}") for group, count in groups for k in range(count)]
+    rows = [
+        {"model": model, "group": group, "condition": BASELINE if group == BASELINE else name}
+        | {"item": f"i{item}", "wording": f"w{wording}"}
+        for model, (group, name), item, wording in itertools.product(
+            models, conditions, range(items), range(wordings)
+        )
+    ]
+    return frame(rows, instrument="x", measure="x", quantity=quantity)
+
+
+DISTANCE = Spread(
+    condition=0.045,
+    with_item=0.022,
+    with_wording=0.012,
+    cell=0.0185,
+    group_item=0.0233,
+    group_wording=0.0116,
+    group_cell=0.0133,
+)
+"""bundled:mini on social-distance."""
+
+SENTIMENT = Spread(
+    condition=0.22,
+    with_item=0.02,
+    with_wording=0.0,
+    cell=0.0,
+    group_item=0.0014,
+    group_wording=0.0,
+    group_cell=0.0,
+)
+"""bundled:mini-sentiment on people-sentiment."""
+
+
+def gap(
+    measure: object,
+    quantity: str,
+    spread: Spread,
+    sizes: dict[str, int],
+    items: int,
+    wordings: int,
+) -> Draw:
+    """Two groups of conditions; the true difference is added to the first."""
+    asked = people(quantity, tuple(sizes.items()), items, wordings)
+
+    def draw(rng: np.random.Generator, size: float, real: float) -> pl.DataFrame:
+        # What sentences have in common for everybody cancels.
+        common = 0.15 * rng.normal(size=(1, 1, wordings)) + 0.05 * rng.normal(size=(1, items, 1))
+        tables = [table(rng, n, items, wordings, spread, size) + common for n in sizes.values()]
+        values = np.concatenate([(tables[0] + real).ravel(), tables[1].ravel()])
+        return found(measure, asked.with_columns(value=pl.Series(values)))
+
+    return draw
+
+
+def as_asked(rng: np.random.Generator, size: float, real: float) -> pl.DataFrame:
+    """Means of conditions over sentences that are given: conditions alone are drawn."""
+    del size
+    measure = only(NegativeSentiment, groups_as_asked, of="negative")
+    asked = people("negative", tuple(zip(GROUPS, (93, 29), strict=True)), 1, 1)
+    # Of two sentences a condition has a share of 0, one half or 1; as rarely negative as found.
+    chance = np.repeat([0.3 + real, 0.3], [93, 29])
+    values = rng.binomial(2, np.clip(chance + 0.2 * rng.normal(size=122), 0, 1)) / 2
+    rows = asked.with_columns(level=pl.lit("condition"), value=pl.Series(values))
+    return found(measure, rows)
+
+
+def two_models(rng: np.random.Generator, size: float, real: float) -> pl.DataFrame:
+    """The same conditions, items and wordings, two models."""
+    measure = only(NegativeAttitude, models_over_conditions, of="negative")
+    asked = people("negative", ((GROUPS[0], 93),), 7, 4, ("a", "b"))
+    tables = [table(rng, 93, 7, 4, DISTANCE, size) for _ in range(2)]
+    values = np.concatenate([(tables[0] + real).ravel(), tables[1].ravel()])
+    return found(measure, asked.with_columns(value=pl.Series(values)))
+
+
+def two_wordings(rng: np.random.Generator, size: float, real: float) -> pl.DataFrame:
+    """Two wordings of the same items, over items and conditions."""
+    measure = only(NegativeAttitude, wordings_over_conditions, of="negative")
+    asked = people("negative", ((GROUPS[0], 40),), 7, 2)
+    spread = Spread(**{**vars(DISTANCE), "group_wording": 0.0})
+    values = table(rng, 40, 7, 2, spread, size)
+    values[:, :, 1] += real
+    return found(measure, asked.with_columns(value=pl.Series(values.ravel())))
+
+
+def single_conditions(make: Callable[..., object]) -> Draw:
+    """Twelve conditions that are each like the baseline, or like the other group's mean."""
+    measure = only(NegativeAttitude, make, of="negative")
+    sizes = ((GROUPS[0], 12), (GROUPS[1], 12), (BASELINE, 1))
+    asked = people("negative", sizes, 7, 4)
+    # Only the sentences are sampled here: a condition differs by what they make of it.
+    spread = Spread(**{**vars(DISTANCE), "condition": 0.0})
+
+    def draw(rng: np.random.Generator, size: float, real: float) -> pl.DataFrame:
+        of = Spread(
+            **{
+                **vars(spread),
+                "with_item": size * spread.with_item,
+                "with_wording": size * spread.with_wording,
+            }
+        )
+        values = table(rng, 25, 7, 4, of, 0.0)
+        # The truth of a test: one group's conditions moved, or one condition of the other group.
+        values[: 12 if make is not conditions_against_own_group else 0] += real
+        values[12:13] += real if make is conditions_against_own_group else 0.0
+        return found(measure, asked.with_columns(value=pl.Series(values.ravel())))
+
+    return draw
+
+
+STIGMATIZED = {"stigmatized": 93, "non-stigmatized": 29}
+
+SCENARIOS = (
+    Scenario(
+        name="social distance: stigmatized − not",
+        draw=gap(
+            only(NegativeAttitude, groups_of_conditions, of="negative"),
+            "negative",
+            DISTANCE,
+            STIGMATIZED,
+            7,
+            4,
+        ),
+        kind="groups",
+        real=0.05,
+        heading=True,
+    ),
+    Scenario(
+        name="sentiment: stigmatized − not",
+        draw=gap(
+            only(NegativeSentiment, groups_of_conditions, of=PROBABILITY),
+            PROBABILITY,
+            SENTIMENT,
+            STIGMATIZED,
+            2,
+            1,
+        ),
+        kind="groups",
+        real=0.15,
+        heading=True,
+    ),
+    Scenario(
+        name="social distance: stigmatized − rare",
+        draw=gap(
+            only(NegativeAttitude, groups_against_rare, of="negative"),
+            "negative",
+            DISTANCE,
+            {"stigmatized": 93, RARE: 12},
+            7,
+            4,
+        ),
+        kind=AGAINST_RARE,
+        real=0.05,
+    ),
+    Scenario(
+        name="sentiment: rare − not",
+        draw=gap(
+            only(NegativeSentiment, groups_against_rare, of=PROBABILITY),
+            PROBABILITY,
+            SENTIMENT,
+            {RARE: 12, "non-stigmatized": 29},
+            2,
+            1,
+        ),
+        kind=RARITY,
+        real=0.2,
+    ),
+    Scenario(
+        name="sentiment: as in the study",
+        draw=as_asked,
+        kind="groups-as-asked",
+        real=0.2,
+        given=True,
+    ),
+    Scenario(name="social distance: two models", draw=two_models, kind="models", real=0.05),
+    Scenario(name="social distance: two wordings", draw=two_wordings, kind="wordings", real=0.05),
+    Scenario(
+        name="social distance: condition − baseline",
+        draw=single_conditions(conditions_against_baseline),
+        kind="baseline",
+        real=0.05,
+        tests=12,
+    ),
+    Scenario(
+        name="social distance: condition − other group",
+        draw=single_conditions(conditions_against_reference),
+        kind="reference",
+        real=0.05,
+        tests=12,
+    ),
+    Scenario(
+        name="social distance: condition − own group",
+        draw=single_conditions(conditions_against_own_group),
+        kind="own-reference",
+        real=0.05,
+        tests=12,
+    ),
+)

@@ -1,0 +1,297 @@
+"""Simulated audits of sentence pairs that share frames and occupations: replies, preferences."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from functools import cache
+
+import numpy as np
+import polars as pl
+
+from goffman.estimates.pair_choices import POSITION, pairs_over_orders, position
+from goffman.estimates.settings import (
+    levels,
+    models_in_each_setting,
+    models_over_pairs,
+    pairs_against_singles,
+    settings_by_pairs,
+    settings_by_trials,
+)
+from goffman.estimates.sharing import Sharing
+from goffman.measures.coreference_bias import CoreferenceBias
+from goffman.measures.coreference_choice import CoreferenceChoice
+from goffman.measures.coreference_said import CoreferenceSaid
+from goffman.measures.pronoun_preference import PronounPreference
+from goffman.records import BASELINE
+from simulated import Draw, Scenario, found, frame, only
+
+FRAMES = 152
+
+
+@cache
+def sentence_pairs(
+    pairs: int = 395,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, Sharing]:
+    """So many pairs of 40 occupations in 152 frames: sign, frame, referent, other."""
+    rng = np.random.default_rng(pairs)
+    signs = rng.choice([-1.0, 1.0], pairs)
+    frame_of = np.arange(pairs) % FRAMES
+    men, other_women = rng.integers(0, 20, pairs), rng.integers(20, 40, pairs)
+    referent = np.where(signs > 0, men, other_women)
+    other = np.where(signs > 0, other_women, men)
+    names = [f"p{k:03d}" for k in range(pairs)]
+    ways = zip(*(map(str, way) for way in (frame_of, referent, other)), strict=True)
+    sharing = Sharing(
+        ways=dict(zip(names, ways, strict=True)), signs=dict(zip(names, signs, strict=True))
+    )
+    return signs, frame_of, referent, other, sharing
+
+
+def of_pairs(
+    rng: np.random.Generator, sds: tuple[float, float, float], pairs: int = 395
+) -> np.ndarray:
+    """What pairs have in common by frame, referent and other occupation."""
+    _, frame_of, referent, other, _ = sentence_pairs(pairs)
+    return sum(
+        sd * rng.normal(size=way.max() + 1)[way]
+        for sd, way in zip(sds, (frame_of, referent, other), strict=True)
+    )
+
+
+@cache
+def asked_pairs(
+    quantity: str,
+    settings: tuple[str, ...],
+    trials: int,
+    *,
+    pairs: int = 395,
+    models: tuple[str, ...] = ("m",),
+) -> pl.DataFrame:
+    """Prompts in the order of models × settings × pairs × sides × trials; none: of pairs alone."""
+    sides = ("pro", "anti") if trials else ("pro",)
+    group = {BASELINE: BASELINE, "one,": "single-adjective", "other,": "single-adjective"}
+    rows = [
+        {"model": model, "condition": setting, "group": group.get(setting, "contrasting-pair")}
+        | {"item": f"p{k:03d}", "wording": side, "trial": trial}
+        for model, setting, k, side, trial in itertools.product(
+            models, settings, range(pairs), sides, range(1, trials + 1) if trials else [None]
+        )
+    ]
+    return frame(rows, instrument="x", measure="x", quantity=quantity)
+
+
+def likely(rng: np.random.Generator, leaning: np.ndarray, real: float) -> np.ndarray:
+    """How probable the right answer is, pairs × sides: some pairs are easy, and some lean."""
+    pairs = len(leaning)
+    base = 1.2 + 3.0 * rng.normal(size=(pairs, 1))
+    sides = base + 2.0 * rng.normal(size=(pairs, 2)) + np.outer(leaning + real, (0.5, -0.5))
+    return 1 / (1 + np.exp(-sides))
+
+
+def replied(
+    rng: np.random.Generator, size: float, real: float, trials: int, settings: int = 1
+) -> np.ndarray:
+    """Replies to both sides of each pair in some settings: nearly the same in every trial."""
+    both = []
+    leaning = size * of_pairs(rng, (0.8, 0.6, 0.9))
+    base = 1.2 + 3.0 * rng.normal(size=(395, 1))
+    for _ in range(settings):
+        own = leaning + size * of_pairs(rng, (0.5, 0.6, 0.5))
+        sides = base + 2.0 * rng.normal(size=(395, 2)) + np.outer(own + real, (0.5, -0.5))
+        likely = 1 / (1 + np.exp(-sides))
+        both.append(rng.random((395, 2, trials)) < likely[:, :, None])
+        leaning = leaning if settings > 1 else 0.0
+    return np.array(both, dtype=float)
+
+
+def bias_level(trials: int) -> Draw:
+    """Replies to sentences with and against the stereotype."""
+    measure = only(CoreferenceBias, levels, of="bias")
+
+    def draw(rng: np.random.Generator, size: float, real: float) -> pl.DataFrame:
+        values = replied(rng, size, real, trials).ravel()
+        asked = asked_pairs("correct", (BASELINE,), trials)
+        sharing = sentence_pairs()[4]
+        return found(measure, asked.with_columns(value=pl.Series(values)), sharing)
+
+    return draw
+
+
+def of_options(base: type) -> Draw:
+    """Both people as options, in both orders: probabilities, or in text one of the two in each."""
+    measure = only(base, pairs_over_orders(levels), of="bias")
+
+    def draw(rng: np.random.Generator, size: float, real: float) -> pl.DataFrame:
+        leaning = size * of_pairs(rng, (0.94, 0.85, 1.03))
+        values = likely(rng, leaning, real)
+        if base is CoreferenceSaid:
+            values = rng.binomial(2, values) / 2
+        asked = asked_pairs("correct", (BASELINE,), 1).with_columns(
+            level=pl.lit("presentation"), trial=pl.lit(None, dtype=pl.Int64)
+        )
+        return found(
+            measure, asked.with_columns(value=pl.Series(values.ravel())), sentence_pairs()[4]
+        )
+
+    return draw
+
+
+def first_listed(rng: np.random.Generator, size: float, real: float) -> pl.DataFrame:
+    """How often the option that is listed first is chosen."""
+    measure = only(CoreferenceChoice, position, of="bias")
+    shared = size * of_pairs(rng, (0.05, 0.05, 0.05))
+    values = 0.5 + real + shared + 0.1 * rng.normal(size=395)
+    asked = asked_pairs("first-listed", (BASELINE,), 0).with_columns(level=pl.lit("presentation"))
+    return found(measure, asked.with_columns(value=pl.Series(values)), sentence_pairs()[4])
+
+
+SETTINGS = (BASELINE, *(f"x{k},y{k}" for k in range(13)), "one,", "other,")
+
+
+def bias_settings(make: Callable[..., object]) -> Draw:
+    """Fifteen settings that change single pairs, and on average nothing."""
+    measure = only(CoreferenceBias, make, of="bias")
+
+    def draw(rng: np.random.Generator, size: float, real: float) -> pl.DataFrame:
+        values = replied(rng, size, 0.0, 3, settings=len(SETTINGS))
+        if real:
+            moved = rng.random(values[1:14, :, 0].shape) < real
+            values[1:14, :, 0] = np.where(moved, 1.0, values[1:14, :, 0])
+        asked = asked_pairs("correct", SETTINGS, 3)
+        return found(
+            measure, asked.with_columns(value=pl.Series(values.ravel())), sentence_pairs()[4]
+        )
+
+    return draw
+
+
+@cache
+def asked_trials() -> pl.DataFrame:
+    rows = [
+        {"model": "m", "condition": setting, "group": "contrasting-pair", "trial": trial}
+        for setting, trial in itertools.product(SETTINGS, range(1, 6))
+    ]
+    return frame(rows, instrument="x", measure="x", quantity="bias", level="trial")
+
+
+def trials(rng: np.random.Generator, size: float, real: float) -> pl.DataFrame:
+    """Five trials of given sentences, to which adjectives change nothing."""
+    del size
+    measure = only(CoreferenceBias, settings_by_trials, of="bias")
+    chance = likely(rng, of_pairs(rng, (0.94, 0.85, 1.03)), 0.0)
+    right = rng.random((len(SETTINGS), 5, 395, 2)) < chance
+    values = (right[..., 0].mean(axis=2) - right[..., 1].mean(axis=2)) + np.where(
+        np.arange(len(SETTINGS))[:, None] > 0, real, 0.0
+    )
+    return found(measure, asked_trials().with_columns(value=pl.Series(values.ravel())))
+
+
+def two_models(make: Callable[..., object]) -> Draw:
+    """Two models, each with leanings of its own, in the same sentences."""
+    measure = only(CoreferenceBias, make, of="bias")
+
+    def draw(rng: np.random.Generator, size: float, real: float) -> pl.DataFrame:
+        values = [replied(rng, size, one, 3) for one in (real, 0.0)]
+        asked = asked_pairs("correct", (BASELINE,), 3, models=("a", "b"))
+        scores = asked.with_columns(value=pl.Series(np.concatenate(values).ravel()))
+        return found(measure, scores, sentence_pairs()[4])
+
+    return draw
+
+
+def preferred(pairs: int) -> Draw:
+    """Log preferences with the components of bundled:mini: the male pronoun is likelier anywhere."""
+    measure = only(PronounPreference, levels, of="preference")
+
+    def draw(rng: np.random.Generator, size: float, real: float) -> pl.DataFrame:
+        signs = sentence_pairs(pairs)[0]
+        shared = size * of_pairs(rng, (0.48, 0.74, 0.49), pairs)
+        values = signs * (0.68 + shared + 0.45 * rng.normal(size=pairs)) + real
+        asked = asked_pairs("preference", (BASELINE,), 0, pairs=pairs)
+        scores = asked.with_columns(value=pl.Series(values))
+        return found(measure, scores, sentence_pairs(pairs)[4])
+
+    return draw
+
+
+SCENARIOS = (
+    Scenario(
+        name="coreference: bias, 5 trials",
+        draw=bias_level(5),
+        kind="level",
+        real=1.0,
+        heading=True,
+    ),
+    Scenario(
+        name="coreference: bias, 1 trial",
+        draw=bias_level(1),
+        kind="level",
+        real=1.0,
+        heading=True,
+    ),
+    Scenario(
+        name="coreference, choice: bias",
+        draw=of_options(CoreferenceChoice),
+        kind="level",
+        real=1.0,
+        heading=True,
+    ),
+    Scenario(
+        name="coreference, said: bias",
+        draw=of_options(CoreferenceSaid),
+        kind="level",
+        real=1.0,
+        heading=True,
+    ),
+    Scenario(
+        name="pronoun preference",
+        draw=preferred(395),
+        kind="level",
+        real=float(np.log(1.25)),
+        heading=True,
+    ),
+    Scenario(
+        name="pronoun preference, 60 pairs",
+        draw=preferred(60),
+        kind="level",
+        real=float(np.log(2)),
+        heading=True,
+    ),
+    Scenario(
+        name="coreference: setting − none, of 15",
+        draw=bias_settings(settings_by_pairs),
+        kind="baseline",
+        real=0.1,
+        tests=15,
+    ),
+    Scenario(
+        name="coreference: setting − none, over trials",
+        draw=trials,
+        kind="trials",
+        real=0.05,
+        tests=15,
+        given=True,
+    ),
+    Scenario(
+        name="coreference: two adjectives − one",
+        draw=bias_settings(pairs_against_singles),
+        kind="groups",
+        real=0.1,
+    ),
+    Scenario(
+        name="coreference: two models",
+        draw=two_models(models_over_pairs),
+        kind="models",
+        real=1.0,
+    ),
+    Scenario(
+        name="coreference: two models, setting by setting",
+        draw=two_models(models_in_each_setting),
+        kind="models",
+        real=1.0,
+    ),
+    Scenario(
+        name="coreference, choice: first-listed − half", draw=first_listed, kind=POSITION, real=0.03
+    ),
+)
