@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from goffman.audit import audit
+from goffman.flow import audit
 
 import goffman
 from goffman.errors import AskingError, InputError
