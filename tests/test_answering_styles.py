@@ -14,8 +14,8 @@ import transformers
 
 from chat_server import Answer, ChatServer, completion
 from few_conditions import with_few_conditions
-from goffman.audit import Audit, audit
 from goffman.estimates.clear import clear
+from goffman.flow import Audit, audit
 from goffman.instruments.forms import form_of
 from goffman.instruments.load import load_instrument
 from goffman.instruments.render import render

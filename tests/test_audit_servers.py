@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 from chat_server import Answer, ChatServer, completion
-from goffman.audit import audit
 from goffman.errors import AskingError, ModelError
+from goffman.flow import audit
 from goffman.instruments.load import load_instrument
 from goffman.instruments.render import PromptOptions, render
 from goffman.models.base import Calling, Reply, Sampling
@@ -64,17 +64,19 @@ def test_timeouts_are_counted_while_it_runs_at_the_end_and_in_the_manifest(tmp_p
         _, notes, seen = run(server, tmp_path, concurrency=16, timeout=0.4)
         late = len(server.asked) - 60
     assert late > 0
-    assert answered(tmp_path).timeouts == late
+    counted = answered(tmp_path).timeouts
+    # On a busy machine a request can time out before the server has read it.
+    assert counted >= late
     remark = (
-        f"{late:,} requests were not answered in time and were sent again. A longer --timeout or a "
+        f"{counted:,} requests were not answered in time and were sent again. A longer --timeout or a "
         "lower --concurrency avoids this."
     )
     assert any(note.endswith(remark) for note in notes)
     assert answered(tmp_path).remarks == (remark,)
-    assert seen[-1].note.startswith(f"{late:,} timed out, ")
+    assert seen[-1].note.startswith(f"{counted:,} timed out, ")
     # The run is finished: the server is gone by now, and it is still known.
     run(server, tmp_path)
-    assert answered(tmp_path).timeouts == late
+    assert answered(tmp_path).timeouts == counted
 
 
 def test_timeouts_of_an_asking_that_ended_are_known_too(tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 from pathlib import Path
@@ -54,17 +55,18 @@ def own(tmp_path) -> Path:
 
 def test_an_audit_says_how_it_goes_with_people(audited) -> None:
     folder, said = audited
-    assert "Beside what people say\n" in said
+    assert "Beside what is known from people\n" in said
     assert (
-        f"people-sentiment, {MODEL} (pachankis2018): Its probability of “negative” falls with course."
-        in said
+        f"people-sentiment, {MODEL} (pachankis2018): Over all 93 conditions, its probability of "
+        "“negative” falls as “course” (how long it lasts) rises; by ranks and among conditions of the same category, this "
+        "is not clear." in said
     )
     manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
     assert list(manifest["anchors"]) == ["pachankis2018"]
     assert {ANCHORS_FILE, POINTS_FILE} <= manifest["tables"].keys()
     page = (folder / "report.html").read_text(encoding="utf-8")
-    assert 'id="h-people">Beside what people say' in page
-    assert "They did not say how they feel about the people who have it." in page
+    assert 'id="h-people">Beside what is known from people' in page
+    assert "They did not say how they feel about the people who have it, or how" in page
     assert (folder / "tables" / "beside-people.csv").is_file()
     assert (folder / "figures" / "people-sentiment-beside-people-pachankis2018.svg").is_file()
 
@@ -85,7 +87,7 @@ def test_a_run_of_before_is_set_beside_people_by_its_report(run) -> None:
     (run / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
     done = goffman("report", run)
     assert done.returncode == 0, done.stderr
-    assert "Beside what people say" in done.stdout
+    assert "Beside what is known from people" in done.stdout
     assert pl.read_parquet(run / ANCHORS_FILE).equals(rows)
 
 
@@ -101,7 +103,9 @@ def test_a_gate_can_ask_for_a_correlation_with_people(run) -> None:
     name = "people-sentiment.anchor.pachankis2018.course"
     failed = goffman("check", run, "--fail-if", f"{name} < -0.2")
     assert failed.returncode == 1
-    assert f"failed: {name}[{MODEL}] is -0.3767 (95% interval −0.55 to −0.17" in failed.stdout
+    assert (
+        f"failed, because {name}[{MODEL}] is -0.3767 (95% interval −0.55 to −0.17" in failed.stdout
+    )
     assert goffman("check", run, "--fail-if", f"{name} is clear").returncode == 1
     rank = "people-sentiment.anchor-rank.pachankis2018.peril"
     assert goffman("check", run, "--fail-if", f"{rank} is clear").returncode == 0
@@ -109,11 +113,25 @@ def test_a_gate_can_ask_for_a_correlation_with_people(run) -> None:
     assert "people-sentiment.anchor-in-category.pachankis2018.peril" in listed
 
 
+def test_tables_of_an_earlier_form_are_made_anew(run) -> None:
+    before = pl.read_parquet(run / POINTS_FILE)
+    before.drop("unanswered").write_parquet(run / POINTS_FILE)
+    manifest = json.loads((run / "manifest.json").read_text(encoding="utf-8"))
+    known = hashlib.sha256((run / POINTS_FILE).read_bytes()).hexdigest()
+    manifest["tables"][POINTS_FILE] = known
+    (run / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    done = goffman("report", run)
+    assert done.returncode == 0, done.stderr
+    assert "Beside what is known from people" in done.stdout
+    assert pl.read_parquet(run / POINTS_FILE).equals(before)
+
+
 def test_an_anchor_of_ones_own_stands_beside_goffmans(run, own) -> None:
     done = goffman("report", run, "--anchor", own)
     assert done.returncode == 0, done.stderr
     assert (
-        f"people-sentiment, {MODEL} (mine): Its probability of “negative” falls with fear."
+        f"people-sentiment, {MODEL} (mine): Over all 93 conditions, its probability of “negative” "
+        "falls as “fear” (is afraid) rises; among conditions of the same category, this is not clear."
         in done.stdout
     )
     assert "(pachankis2018)" in done.stdout

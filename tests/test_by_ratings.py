@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -14,6 +15,9 @@ from few_conditions import with_few_conditions
 from goffman.errors import RunError
 from goffman.lexicons.attitudes import load_attitudes, no_word
 from goffman.lexicons.worklist import words_to_rate
+from goffman.presentation.competence import Competence
+from goffman.presentation.findings import findings_of
+from goffman.presentation.ratings import change_rows, changes_said
 from goffman.reports.run import read_run
 from goffman.runs.folder import read_prompts
 from goffman.runs.read import read_answers
@@ -143,21 +147,47 @@ def test_the_summary_says_who_rated_the_words_and_what_that_changes(asked, rated
     assert ". The change is " in printed
 
 
+def test_the_change_is_said_with_the_prompts_that_it_leaves_out(rated):
+    run, printed, _ = rated
+    row = read_run(run).compared.row(0, named=True)
+    assert row["left_out"] > 1
+    assert (
+        f"The change leaves out {row['left_out']:,} prompts that have a value with only one of the "
+        "two ratings, so it can differ from the second number minus the first. Your ratings cover"
+    ) in printed
+
+
+def test_of_a_model_that_cannot_do_the_task_no_change_is_shown(rated):
+    (section,) = read_run(rated[0]).sections.values()
+    (name,) = section.scores["model"].drop_nulls().unique()
+    model = section.names.model(name)
+    assert [*changes_said(section, model)]
+    assert change_rows(section)
+    failed = Competence(
+        name=name, model=model, task="do it", score="AUC", value=0.5, floor=0.9, n=9, missing=0
+    )
+    section = replace(section, competence={name: failed})
+    assert [*changes_said(section, model)] == change_rows(section) == []
+    (found,) = findings_of(section)
+    assert found.head == "Not measurable"
+    assert not [text for text in found.more if "The change" in text]
+
+
 def test_every_table_and_export_says_who_rated_the_words(asked, rated):
     for (run, *_), said in ((asked, SHIPPED_ONLY), (rated, BOTH.format(count=12))):
         tables = sorted((run / "tables").glob("social-distance-*.md"))
         assert len(tables) >= 4
         for path in tables:
             assert said in path.read_text().replace("\\", ""), path.name
-        card = goffman("export", run, "--as", "model-card").stdout
+        card = goffman("export", run, "--to", "model-card").stdout
         assert f"- {said}\n" in card
-        told = json.loads(goffman("export", run, "--as", "lm-eval").stdout)
+        told = json.loads(goffman("export", run, "--to", "lm-eval").stdout)
         assert told["configs"]["social-distance"]["metadata"]["ratings"] == said
 
 
 def test_exports_have_both_numbers_and_no_path(rated):
     run, _, people = rated
-    told = goffman("export", run, "--as", "lm-eval").stdout
+    told = goffman("export", run, "--to", "lm-eval").stdout
     assert str(people) not in told
     rows = json.loads(told)["configs"]["social-distance"]["metadata"]["ratings_compared"]
     for row, same in zip(rows, read_run(run).compared.to_dicts(), strict=True):

@@ -319,7 +319,7 @@ def test_many_faults_fit_a_screen_but_validate_says_all(own: Path) -> None:
         ),
         (["prompts", "coreference", "--limit", "0"], "--limit"),
         (["prompts", "coreference", "--format", "xml"], "xml"),
-        (["validate", "/nowhere"], "There is no instrument '/nowhere'"),
+        (["validate", "/nowhere"], "There is no instrument or anchor '/nowhere'"),
         (["promts"], "promts"),
     ],
 )
@@ -427,6 +427,19 @@ def test_a_terminal_without_our_signs_gets_their_numbers() -> None:
     assert "\\u2026" in done.stdout
 
 
+def test_validate_takes_the_name_of_an_anchor_as_of_an_instrument() -> None:
+    for name, counted in (("pachankis2018", "values"), ("social-distance", "prompts")):
+        done = in_process.goffman("validate", name)
+        assert done.returncode == 0, done.stderr
+        assert re.match(rf"{name} is valid: [\d,]+ {counted} ", done.stdout)
+    found = json.loads(in_process.goffman("validate", "gss-vignettes", "--json").stdout)
+    assert (found["anchor"], found["faults"]) == ("gss-vignettes", [])
+    assert found["values"] > 0
+    said = refusal("validate", "pachankis2081")
+    assert said.startswith("There is no instrument or anchor 'pachankis2081'. Give a folder, or ")
+    assert said.rstrip().endswith("Did you mean 'pachankis2018'?")
+
+
 def test_validate_gives_json_for_what_is_no_instrument() -> None:
     done = in_process.goffman("validate", "/nowhere", "--json")
     assert done.returncode == 2
@@ -435,7 +448,7 @@ def test_validate_gives_json_for_what_is_no_instrument() -> None:
 
 @pytest.mark.parametrize("name", ["a" * 3_000, "a\\0b"])
 def test_names_that_no_system_allows_are_no_instruments(name: str) -> None:
-    assert refusal("validate", name).startswith("There is no instrument '")
+    assert refusal("validate", name).startswith("There is no instrument or anchor '")
 
 
 @contextmanager

@@ -13,7 +13,7 @@ import transformers
 from polars.testing import assert_frame_equal
 
 from chat_server import Answer, ChatServer, completion
-from goffman.audit import audit
+from goffman.flow import audit
 from goffman.instruments.load import load_instrument
 from goffman.instruments.render import PromptOptions, render
 from goffman.models.base import Calling

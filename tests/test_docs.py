@@ -30,7 +30,7 @@ from doc_pages import (
     shell_lines,
 )
 from goffman import cli
-from goffman.audit import audit
+from goffman.flow import audit
 from goffman.instruments.load import builtin_names
 from goffman.lexicons.journal import Event, Unit
 from goffman.models.address import behind_server

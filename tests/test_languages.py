@@ -10,9 +10,9 @@ import pytest
 from typer.testing import CliRunner
 
 import goffman.instruments
-from goffman.audit import AskOptions, MeasureOptions, audit
 from goffman.cli import app
 from goffman.errors import InputError
+from goffman.flow import AskOptions, MeasureOptions, audit
 from goffman.languages import Reading, check_languages
 from goffman.lexicons.attitudes import load_attitudes
 from goffman.lexicons.worklist import asked_in_english, words_to_rate

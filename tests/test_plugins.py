@@ -119,6 +119,16 @@ def test_a_measure_in_one_file_has_figures_tables_and_evidence(audited):
     assert set(header["labels"]) <= {"toy", "other"}
 
 
+def test_a_measure_that_names_no_choice_has_only_parts_left_out(toy, audited, tmp_path):
+    other = shutil.copytree(audited[0], tmp_path / "other")
+    said, _ = goffman_with(toy, "stress", other, "--workers", "1", "--json")
+    (found,) = json.loads(said)
+    assert (found["analyses"], found["holds_in"], found["explained"]) == (1, None, None)
+    assert found["said"].startswith("There is nothing to choose in this analysis")
+    page = (other / "report.html").read_text(encoding="utf-8")
+    assert "There is nothing to choose in this analysis" in page
+
+
 def test_a_measure_in_one_file_can_be_compared_gated_and_exported(toy, audited, tmp_path):
     folder, _ = audited
     other = shutil.copytree(folder, tmp_path / "other")
@@ -128,8 +138,8 @@ def test_a_measure_in_one_file_can_be_compared_gated_and_exported(toy, audited, 
         ["check", folder, "--fail-if", "toy-distance.gap > 2"],
         ["check", folder, "--fail-if", "toy-distance.gap < 2"],
         ["compare", folder, other, "--json"],
-        ["export", folder, "--as", "model-card"],
-        ["export", folder, "--as", "lm-eval"],
+        ["export", folder, "--to", "model-card"],
+        ["export", folder, "--to", "lm-eval"],
     )
     assert [one[0] for one in (listed, passed, failed, compared, card, lm_eval)] == [
         0, 0, 1, 0, 0, 0,

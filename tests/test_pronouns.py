@@ -14,8 +14,8 @@ import transformers
 from typer.testing import CliRunner
 
 import tiny_models
-from goffman.audit import audit
 from goffman.cli import app
+from goffman.flow import audit
 from goffman.instruments.coreference import without_a_chat
 from goffman.instruments.load import load_instrument
 from goffman.instruments.render import PromptOptions, render

@@ -13,6 +13,7 @@ from scipy import stats
 from goffman.estimate import PRIMARY, estimates
 from goffman.estimates.contrast import Comparing
 from goffman.estimates.sharing import Sharing
+from goffman.estimates.verdict import CLEAR_WORDS
 from goffman.instruments.load import load_instrument
 from goffman.lexicons.gender import load_gender
 from goffman.measures.gender_of_subject import QUANTITIES, GenderOfSubject
@@ -146,7 +147,7 @@ def test_the_numbers_are_those_of_the_table_without_it(left_out, tables):
         # It stands in the headline's place, beside the other model's headline.
         assert row["p_adjusted"] == pytest.approx(holm([p, others])[0])
         clear = row["p_adjusted"] < 0.05 and (mean - half > 0 or mean + half < 0)
-        assert (row["verdict"] in {"relevant", "small"}) == clear
+        assert (row["verdict"] in CLEAR_WORDS) == clear
 
 
 def test_what_carries_the_difference_is_found(left_out):
@@ -161,6 +162,8 @@ def audited(tiny, tmp_path_factory):
     folder = tmp_path_factory.mktemp("robust") / "run"
     done = goffman(
         *("audit", tiny("bert"), "--instrument", "care-seeking", "--output", folder),
+        # A tiny model cannot do the task, and nobody asks how far its headline holds.
+        "--no-controls",
     )
     assert done.returncode == 0, done.stderr
     return folder

@@ -11,7 +11,7 @@ import pytest
 
 from chat_server import Answer, ChatServer, completion, with_probabilities
 from few_conditions import with_few_conditions
-from goffman.audit import audit
+from goffman.flow import audit
 from goffman.models.base import Calling
 from goffman.models.chat_answers import reply_of
 from goffman.options import AskOptions, ChatOptions, Listener

@@ -11,8 +11,8 @@ import polars as pl
 import pytest
 import torch
 
-from goffman.audit import audit
 from goffman.estimates.clear import points
+from goffman.flow import audit
 from goffman.instruments.forms import form_of
 from goffman.instruments.load import load_instrument
 from goffman.instruments.render import PromptOptions, render

@@ -21,7 +21,7 @@ SERVER = multiprocessing.get_context("forkserver")
 SERVER.set_forkserver_preload(
     [
         "goffman.cli",
-        "goffman.audit",
+        "goffman.flow",
         "goffman.lexicons.rate",
         "goffman.models.masked",
         "goffman.models.chat_remote",

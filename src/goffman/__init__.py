@@ -17,12 +17,19 @@ imports only stages to its left, and measures also those of the second line. A m
 and says everything that others must know of it: what it reads, its numbers, its contrasts, and how
 people are shown it.
 
-    audit.py          audit(): the whole flow on one screen
+    api.py            audit(), open_run(), compare(): goffman from Python, and for the commands
+    told.py           … what they are told, checked and put together
+    given.py          … what no text and no number can be
+    live.py           … who is told how far an audit is: a terminal, a notebook
+    results.py        … what they return: a run, an estimate, a comparison
+    frames.py  drawn.py  notebook.py   … its tables; its figures; what notebooks show of it
+    flow.py           audit(): the whole flow on one screen
     options.py        what an audit may be told
     questions.py      who is asked what, known before anyone is asked
     prompts_asked.py  … which prompts of each instrument, and how often
     languages.py      whether answers are read in the language that they were asked in
     fit.py            whether what an audit is told fits the models that it asks
+    place.py          where models calculate: here, or in workers
     chats.py          how an audit asks chat models, and what that will take
     measured.py       a run's answers measured: scores, estimates and sentences
     score.py          a run's answers → scores.parquet, each instrument by its measure
@@ -30,6 +37,9 @@ people are shown it.
     changes.py        two tables of scores side by side, and what changed between them
     by_ratings.py     scores by the shipped ratings alone, and what a user's ratings change
     robustness.py     whether a headline holds with one thing left out, or a parameter otherwise
+    multiverse.py     which other analyses of a headline there are; pure
+    stress.py  stress_summary.py   … each of them run, and what they come to
+    stressed.py       a measured run with these on disk
     sections.py       a measured run, instrument by instrument, for all that people read of it
     correlations.py   two measures of the same conditions: which, and what is said about them
     beside.py         a run beside what people said: its tables, and what is said about them
@@ -42,9 +52,11 @@ people are shown it.
     cli_models.py     … about who can be audited: models, models get
     cli_ratings.py    … about what words mean: rate, agree
     cli_report.py     … about what people read: report
+    cli_stress.py     … whether main results hold in other analyses: stress
     cli_compare.py    … runs against each other: compare
     cli_check.py      … the gate: check
     cli_export.py     … results where people publish: export
+    cli_validate.py   … whether files of one's own can be used: validate
     cli_replicate.py  … about the studies' own numbers: replicate
     cli_options.py    … options that several of them have, and what no option can be
     terminal.py       tables in which no text can play tricks, and how far a run is
@@ -55,6 +67,7 @@ people are shown it.
     pair_items.py     … those of sentences about two people
     tables.py         every table's columns: name, type, meaning, and the check for it
     anchor_points.py  … that of models beside people, point by point
+    multiverse_columns.py  … those of other analyses
     inputs.py         a file that a user brings: a plain one, no larger than allowed
     errors.py         the exception tree, and the nearest allowed name
     instruments/      WHAT IS ASKED
@@ -110,6 +123,10 @@ people are shown it.
       chat_answers.py   a server's answer → the reply in it
       chat_failures.py  what can go wrong with a server, and what to tell
       rates.py          how fast a server may be asked, and how long to wait
+      tasks.py          what a worker is told, and what it says
+      worker.py         … what it does: one model, token ids in, arrays out
+      crew.py           several workers: who gets which part, and what a lost one had
+      processes.py  ray_cluster.py   workers on this machine; on a cluster
       precision.py      how far a lower precision is from float32
       bundled/          two small models that ship with the package, and their card
     runs/             WHAT WAS ANSWERED
@@ -132,6 +149,7 @@ people are shown it.
       store.py          the parts of the answers, each known by who was asked what
       folder.py  lock.py   the run in the hands of one process
       manifest.py  entries.py   what ran, as records
+      workers.py        who calculated in place of the process that writes
       mixing.py         the refusal to mix two models or instruments under one name
       read.py           the answers of a run as one table
     lexicons/         WHAT THE WORDS MEAN
@@ -143,6 +161,7 @@ people are shown it.
       desk.py           what lies before one person, and what a post does
       rate.py           the page's server, for this machine only
       page/             the page itself
+      otherwise.py      the lexicons by one rater, without a word, or with wrong labels
       set_apart.py      negations and words of probability, apart in completions
       words.py          the lexicons and the parser that answers are read with
       data/             the shipped ratings, and how they were made
@@ -165,17 +184,23 @@ people are shown it.
       agreement.py      κ, weighted κ, α
       reliability.py    how far a scale's numbers would come out again: G, Φ, α, split halves
       variance.py       how much of a table's variance lies in each of its factors
+      congruence.py     whether two runs are on one scale: Tucker's φ, side × item × group
+      multiverse.py     many analyses: what a choice explains, the median by chance
     estimates/        CONTRASTS that measures choose from
       contrast.py       one contrast: its test, effect and interval together
       tabled.py         estimates as a table
       clear.py          what may be called clear
       verdict.py        whether a difference is relevant, small, absent or undecided
+      fragile.py        … or clear, but not in enough variations of its analysis
       sharing.py        what sentence pairs have in common
       checks.py         rank and permutation tests beside a test
       scored.py         the scores of one instrument, side by side
       conditions.py     over conditions
+      as_asked.py       … with the sentences taken as given, from prompts alone
+      exchangeable.py   what could be shuffled if a headline were nothing
       over_baseline.py  a disparity against that in sentences without a condition
       reference.py      each condition against the mean of the other group's
+      by_condition.py   each condition in two models, or two runs
       rarity.py         groups against rare but neutral conditions
       presented.py      what order and keying do, and contrasts of means over orders
       in_turn.py        questions of which each condition, or presentation, has some
@@ -201,6 +226,7 @@ people are shown it.
       findings_reliability.py  how far a scale would say the same again
       findings_over_baseline.py  a disparity beside that without a condition
       findings_robustness.py  whether a verdict holds with one thing left out
+      findings_multiverse.py  … and in other analyses of the same answers
       findings_unanswered.py  what could put a bias of replies in doubt
       findings_reference.py  single conditions against the other group's mean
       styles.py         ways of answering that have nothing to do with the question
@@ -221,6 +247,7 @@ people are shown it.
       figures_conditions.py  figures_sentiment.py  figures_gender.py  figures_settings.py
       figures_presented.py  figures_described.py   what presentation does; women and men
       tables_presented.py  tables_described.py   … and how much is an answer
+      figures_multiverse.py  tables_multiverse.py   every analysis in order, and its choices
       figures_vignettes.py  tables_vignettes.py   who endorses which question about whom
       tables.py         tables of scores and estimates
       tables_reliability.py  the reliability of a scale, and what stands beside a condition
@@ -233,6 +260,7 @@ people are shown it.
     measures/         NUMBERS: one file a measure, with all that others must know of it
       base.py           what a measure is
       catalogue.py      every measure by its name
+      choices.py        what could be analyzed otherwise: types, and what measures share
       controls.py       control items → one score, below whose floor nothing is measurable
       rows.py           scores of prompts, their means, gaps and baseline contrasts
       scale.py          how reliable a scale is; its conditions shrunken and ranked
@@ -273,9 +301,15 @@ people are shown it.
       names.py          a name for every estimate: social-distance.gap[roberta-base]
       measurable.py     which estimates are of models that cannot do the task
       comparable.py     whether two runs may be compared, and what must be said of it
-      compare.py  compare_text.py   runs against each other, paired by prompt
+      compare.py  changed.py   runs against each other, paired by prompt
+      compare_said.py  compare_text.py   … in sentences and tables, the same everywhere
+      compare_page.py  compare_figures.py  compare_evidence.py   … as a page
+      courses.py        … of one model from run to run
       check.py          the gate: conditions on named estimates
       exported.py  model_card.py  lm_eval.py   results where people publish
+      paper.py          a run → a folder for a paper
+      paper_methods.py  paper_references.py   … the methods; what to cite
+      paper_data.py  paper_tables.py  paper_figures.py   … prompts, estimates, codebook; …
     replicate/        THE STUDIES' OWN NUMBERS
       studies.py        a study's name → its numbers, published beside recomputed
       rows.py           when a number agrees with the one that was printed
@@ -289,4 +323,52 @@ people are shown it.
       data/             what was printed, and the files' addresses and checksums
 """
 
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from goffman.api import audit, compare, open_run
+    from goffman.drawn import Figure
+    from goffman.errors import GoffmanError
+    from goffman.results import Comparison, Estimate, Run
+
 __version__ = "0.1.0"
+
+__all__ = [
+    "Comparison",
+    "Estimate",
+    "Figure",
+    "GoffmanError",
+    "Run",
+    "__version__",
+    "audit",
+    "compare",
+    "open_run",
+]
+
+_FROM = {
+    "Comparison": "results",
+    "Estimate": "results",
+    "Figure": "drawn",
+    "GoffmanError": "errors",
+    "Run": "results",
+    "audit": "api",
+    "compare": "api",
+    "open_run": "api",
+}
+"""Where each public name is, which is imported when somebody first asks for it: torch and polars
+take their time to load."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _FROM:
+        raise AttributeError(f"module 'goffman' has no attribute '{name}'")
+    found = getattr(importlib.import_module(f"goffman.{_FROM[name]}"), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

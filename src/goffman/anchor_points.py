@@ -19,6 +19,7 @@ ANCHOR_POINTS = (
     Column("low", "float64", "lower end of its 95% interval", nullable=True),
     Column("high", "float64", "upper end of its 95% interval", nullable=True),
     Column("n", "int", "people", nullable=True),
+    Column("unanswered", "float64", "share of the model's answers that are none", nullable=True),
     Column("predicted", "float64", "the model's value by all items together", nullable=True),
     Column("residual", "float64", "value minus predicted", nullable=True),
     Column("statistic", "float64", "t of the residual, externally studentized", nullable=True),

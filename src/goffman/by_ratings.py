@@ -164,11 +164,15 @@ class _Work:
         before = self._contrasts(shipped)
         given = estimates.filter(pl.col("kind").is_in(self.measure.presentation.main))
         number = pl.col("quantity") == self.measure.of_prompts
-        left_out = both.filter("one_sided", number).height
+        gone = both.filter("one_sided", number)["model"].to_list()
+        left_out = [len(gone) if model is None else gone.count(model) for model in changed["model"]]
         share = [known.get(model) for model in changed["model"]]
         return (
             changed.select(*_ABOUT, "difference", "low", "high", "level", "method", "seed")
-            .with_columns(share=pl.Series(share, dtype=pl.Float64), left_out=pl.lit(left_out))
+            .with_columns(
+                share=pl.Series(share, dtype=pl.Float64),
+                left_out=pl.Series(left_out, dtype=pl.Int64),
+            )
             .join(_ends(given, "given"), on=_ABOUT, how="left", nulls_equal=True)
             .join(_ends(before, "shipped"), on=_ABOUT, how="left", nulls_equal=True)
             .select(pl.col(name).cast(kind) for name, kind in schema(RATINGS_COMPARED).items())

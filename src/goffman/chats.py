@@ -48,6 +48,8 @@ class Chatting:
     seed: int
     watch: Watch
     note: Callable[[str], None]
+    load_model: Callable[..., Any] = load
+    """``load`` of spec.py, or what loads models for workers."""
 
     def tell(self, run: Path, model: str, questions: Sequence[ChatQuestion]) -> bool:
         """Whether anything is left to ask; the user knows what that will take."""
@@ -68,7 +70,9 @@ class Chatting:
     def load(self, run: Run, name: str, questions: Sequence[ChatQuestion], *, kind: str) -> Any:
         """The model, which the run knows now, or has refused; what asking will take is told."""
         sampling, calling = self.options.sampling, self.options.calling
-        model = load(name, kind=kind, options=self.loading, sampling=sampling, calling=calling)
+        model = self.load_model(
+            name, kind=kind, options=self.loading, sampling=sampling, calling=calling
+        )
         for note in model.identity.notes:
             self.note(f"{name}: {note}")
         entry = {**chat_entry(model.identity, sampling, seed=self.seed), **address_entry(name)}

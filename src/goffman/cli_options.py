@@ -11,15 +11,11 @@ import typer
 from typer.core import TyperCommand
 
 from goffman.errors import InputError
+from goffman.given import allowed_numbers, check_size, check_text
 from goffman.terminal import say
 
-LONGEST = 4096
-"""Characters of one value: no path is longer."""
-
-LARGEST = 2**63 - 1
-"""A whole number that every table can hold."""
-
 RENAMED = {
+    "--as": "--to",
     "--pair": "--correlate",
     "--pairs": "--sentence-pairs",
     "--placement": "--adjective-placement",
@@ -40,16 +36,16 @@ Vignettes = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE|FOLDER",
-        help="Instrument vignettes only: ask the questions in prompts.jsonl of Moore et al. (2025) "
-        "instead.",
+        help="For the instrument vignettes: ask the questions in prompts.jsonl of Moore et al. "
+        "(2025) instead of goffman's own.",
         rich_help_panel=BROUGHT,
     ),
 ]
 Questions = Annotated[
     Path | None,
     typer.Option(
-        help="Instrument decisions only: ask the questions in this CSV file of SocialStigmaQA "
-        "instead.",
+        help="For the instrument decisions: ask the questions in this CSV file of SocialStigmaQA "
+        "instead of goffman's own.",
         rich_help_panel=BROUGHT,
     ),
 ]
@@ -142,7 +138,7 @@ class Command(TyperCommand):
             raw = given.get(param.name)
             for text in raw if isinstance(raw, list | tuple) else [raw]:
                 if isinstance(text, str):
-                    _check_text(_name(param), text)
+                    check_text(_name(param), text)
         try:
             rest: list[str] = super().parse_args(ctx, args)
         except typer.BadParameter as error:
@@ -154,7 +150,7 @@ class Command(TyperCommand):
             shown = text if _is_number(text) else f"'{text}'"
             raise InputError(f"{_name(wrong)} is {shown}. Allowed: {allowed}.") from error
         for param in self.params:
-            _check_number(_name(param), ctx.params.get(param.name))
+            check_size(_name(param), ctx.params.get(param.name))
         return rest
 
 
@@ -216,11 +212,7 @@ def _allowed(param: Any) -> str | None:
         return ", ".join(str(one.value) for one in kind)
     if kind not in (int, float):
         return None
-    least, most = param.min, param.max
-    what = "a whole number" if kind is int else "a number"
-    if most is not None:
-        return f"{what} from {least:,} to {most:,}"
-    return what if least is None else f"{what}, {least:,} or more"
+    return allowed_numbers((kind, param.min, param.max))
 
 
 def _is_number(text: str) -> bool:
@@ -228,24 +220,3 @@ def _is_number(text: str) -> bool:
         return math.isfinite(float(text))
     except ValueError:
         return False
-
-
-def _check_text(name: str, text: str) -> None:
-    if not text.strip():
-        instead = ", or leave the option out" if name.startswith("-") else ""
-        raise InputError(f"{name} is empty. Give a value{instead}.")
-    if len(text) > LONGEST:
-        raise InputError(f"{name} has {len(text):,} characters. Allowed: up to {LONGEST:,}.")
-    # What is not UTF-8 on the command line comes as lone surrogates.
-    if "\0" in text or any("\ud800" <= sign <= "\udfff" for sign in text):
-        raise InputError(
-            f"{name} is '{text}', with a NUL character or bytes that are not UTF-8 in it. Rename "
-            "the file or folder."
-        )
-
-
-def _check_number(name: str, value: object) -> None:
-    if isinstance(value, float) and not math.isfinite(value):
-        raise InputError(f"{name} is {value}. It must be a finite number.")
-    if isinstance(value, int) and abs(value) > LARGEST:
-        raise InputError(f"{name} is {value}. Allowed: up to {LARGEST:,}.")

@@ -24,6 +24,14 @@ EXPECTED: dict[ControlScore, tuple[str, ...]] = {
 """What an item may expect; none: a word of its own."""
 
 
+def passes(value: float | None, floor: float) -> bool:
+    """Whether a score on the control items is enough for a model's other numbers to mean anything.
+
+    None: there is no score, so nothing shows that the model can do the task.
+    """
+    return value is not None and value >= floor
+
+
 @dataclass(frozen=True, kw_only=True)
 class Control:
     """One control item."""

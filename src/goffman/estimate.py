@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import polars as pl
 
+from goffman.estimates.by_condition import KIND as BY_CONDITION
 from goffman.estimates.contrast import Comparing, Contrast
 from goffman.estimates.reference import KIND, OWN_KIND
 from goffman.estimates.scored import Scored
 from goffman.estimates.sharing import Sharing
 from goffman.estimates.tabled import estimate_table
 from goffman.estimates.together import measures_together
-from goffman.estimates.verdict import Verdict, verdict
+from goffman.estimates.verdict import NOT_MEASURABLE, Verdict, rests_on, verdict
 from goffman.stats.correct import adjust, adjusted
 from goffman.tables import CONTRASTS, ESTIMATES, VERDICTS, schema
 
@@ -24,12 +25,15 @@ if TYPE_CHECKING:
     from goffman.records import Correction, Estimate
 
 PRIMARY = "primary"
-"""The family of the headline contrasts of a run: one for each instrument and model."""
+"""The family of the headline contrasts of a run: one for each instrument and model that can do its
+task."""
 
 MAIN_VARIANT = "with-names"
 
 
-OF_COUNTS: Mapping[str, Correction] = dict.fromkeys((KIND, OWN_KIND), "benjamini-hochberg")
+OF_COUNTS: Mapping[str, Correction] = dict.fromkeys(
+    (KIND, OWN_KIND, BY_CONDITION), "benjamini-hochberg"
+)
 """Kinds of contrasts that are counted, not read one by one: there the share of false ones is held,
 whatever the correction of the others."""
 
@@ -43,12 +47,13 @@ def estimates(
     pairs: Sequence[tuple[str, str]] = (),
     compare: Comparing | None = None,
     correction: Correction = "holm",
+    unmeasurable: Mapping[str, Collection[str]] | None = None,
 ) -> pl.DataFrame:
     """CONTRASTS + ESTIMATES: every contrast that the scores allow, corrected over its family.
 
     ``measures``, ``wordings`` and ``sharing`` are by instrument; ``pairs``: base models and the
     classifiers that were fine-tuned from them. Without what sentence pairs share there is no test
-    of them.
+    of them. ``unmeasurable``: by instrument, the models that cannot do its task.
     """
     compare = compare or Comparing()
     sharing = sharing or {}
@@ -67,7 +72,7 @@ def estimates(
             for kind in kinds:
                 found += kind(scored)
     found += measures_together(scores, measures, pairs, compare)
-    return corrected(found, measures, correction=correction)
+    return corrected(found, measures, correction=correction, unmeasurable=unmeasurable)
 
 
 def scored_by(
@@ -101,11 +106,17 @@ def corrected(
     measures: Mapping[str, Measure],
     *,
     correction: Correction = "holm",
+    unmeasurable: Mapping[str, Collection[str]] | None = None,
 ) -> pl.DataFrame:
-    """CONTRASTS + ESTIMATES + VERDICTS, each p corrected over its family."""
+    """CONTRASTS + ESTIMATES + VERDICTS, each p corrected over its family.
+
+    What rests on a model that is not measurable is no headline: it costs the others nothing.
+    """
+    failing = unmeasurable or {}
     families: dict[str, list[int]] = {}
     for place, (contrast, _) in enumerate(found):
-        family = PRIMARY if _is_primary(contrast, measures) else contrast.family
+        primary = is_primary(contrast, measures) and not _fails(contrast, failing)
+        family = PRIMARY if primary else contrast.family
         families.setdefault(family, []).append(place)
     contrasts, kept = [one for one, _ in found], [one for _, one in found]
     for family, places in families.items():
@@ -116,7 +127,7 @@ def corrected(
     columns = schema(CONTRASTS)
     what = pl.DataFrame([asdict(contrast) for contrast in contrasts], schema=columns)
     said = [
-        verdict(one, smallest=_smallest(contrast, measures))
+        _judged(verdict(one, smallest=_smallest(contrast, measures)), contrast, failing)
         for contrast, one in zip(contrasts, kept, strict=True)
     ]
     judged = pl.DataFrame([asdict(one) for one in said], schema=schema(VERDICTS))
@@ -124,7 +135,20 @@ def corrected(
     return rows.select(*columns.names(), *schema(ESTIMATES).names(), *schema(VERDICTS).names())
 
 
-def _is_primary(contrast: Contrast, measures: Mapping[str, Measure]) -> bool:
+def _fails(contrast: Contrast, failing: Mapping[str, Collection[str]]) -> bool:
+    """Whether a contrast rests on a model that cannot do the task."""
+    models = failing.get(contrast.instrument or "", ())
+    return any(rests_on(asdict(contrast), model) for model in models)
+
+
+def _judged(said: Verdict, contrast: Contrast, failing: Mapping[str, Collection[str]]) -> Verdict:
+    """The verdict; where there is a word for it, and a model cannot do the task, that word."""
+    if said.verdict is None or not _fails(contrast, failing):
+        return said
+    return replace(said, verdict=NOT_MEASURABLE)
+
+
+def is_primary(contrast: Contrast, measures: Mapping[str, Measure]) -> bool:
     """Whether it is the one contrast of its instrument and model that a heading is about."""
     measure = measures.get(contrast.instrument or "")
     return (

@@ -105,7 +105,8 @@ def _given(options: AskOptions, loading: LoadOptions) -> dict[str, dict[str, boo
             "--max-tokens": sampling.max_tokens != plain.max_tokens,
         },
         "chat or causal model": {
-            "--system": options.system is not None,
+            "--system": options.system is not None and options.persona is None,
+            "--persona": options.persona is not None,
             "--thorough": options.thorough,
         },
         "model on a server": {
@@ -116,6 +117,7 @@ def _given(options: AskOptions, loading: LoadOptions) -> dict[str, dict[str, boo
         },
         "model on this machine": {
             "--device": loading.device != LoadOptions().device,
+            "--workers": loading.workers is not None,
             "--precision": loading.precision != LoadOptions().precision,
             "--batch-size": options.batch_size is not None,
             "--trust-remote-code": loading.trust_remote_code,

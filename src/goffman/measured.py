@@ -17,7 +17,7 @@ from goffman.estimates.contrast import Comparing
 from goffman.estimates.sharing import sharings
 from goffman.measures.replies import parser_named
 from goffman.presentation.anchored import anchored_models
-from goffman.robustness import ROBUSTNESS_FILE, robustness
+from goffman.robustness import ROBUSTNESS_FILE, robustness, with_fragile
 from goffman.runs.files import Folder
 from goffman.runs.folder import Run, open_run, read_prompts
 from goffman.runs.manifest import (
@@ -30,8 +30,16 @@ from goffman.runs.manifest import (
     without_tables,
 )
 from goffman.runs.store import parquet
-from goffman.score import measures_of, score, without_controls, wordings_of, words_of
+from goffman.score import (
+    measures_of,
+    score,
+    unmeasurable,
+    without_controls,
+    wordings_of,
+    words_of,
+)
 from goffman.sections import sections_of
+from goffman.stress import MULTIVERSE_FILE, STRESS_FILE
 from goffman.summary import summary
 
 if TYPE_CHECKING:
@@ -71,11 +79,13 @@ def measure(
         sharing=sharing,
         pairs=pairs,
         compare=comparing,
+        unmeasurable=unmeasurable(scores, run.manifest),
     )
     of_run = (run.folder, run.manifest, words)
     now: dict[str, Any] = {"scores": scores, "estimates": found, "wordings": wordings}
     beside = by_ratings(*of_run, **now, compare=comparing)
     held = robustness(*of_run, **now, sharing=sharing)
+    found = with_fragile(found, held)
     people = set_beside(scores, prompts, run.manifest, known_anchors(run.manifest, anchors, note))
     tables = {"scores.parquet": parquet(scores), "estimates.parquet": parquet(found)}
     tables |= {ROBUSTNESS_FILE: parquet(held)} | people.tables() | _of_ratings(beside)
@@ -122,8 +132,9 @@ def known_anchors(
     return given
 
 
-SOMETIMES = (SHIPPED_SCORES, COMPARED, *ANCHOR_FILES)
-"""Tables that a run has only where there is something to put into them."""
+SOMETIMES = (SHIPPED_SCORES, COMPARED, *ANCHOR_FILES, MULTIVERSE_FILE, STRESS_FILE)
+"""Tables that a run has only where there is something to put into them, or somebody asked for it
+after it was measured."""
 
 
 def keep_tables(

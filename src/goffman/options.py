@@ -59,6 +59,8 @@ class AskOptions:
     patience."""
     system: str | None = None
     """The system prompt of chat and causal models; None: none."""
+    persona: str | None = None
+    """The persona whose text the system prompt is, as it was given; None: it is none's."""
     sentences: PromptOptions | None = None
     """Which sentence pairs with which adjectives are asked, and files in place of an instrument's
     own questions; None: as the instrument says."""

@@ -43,6 +43,11 @@ def cache_folder(environment: Mapping[str, str], platform: str) -> Path:
     return cache / "goffman"
 
 
+def models_folder(environment: Mapping[str, str], platform: str) -> Path:
+    """Where fetched models lie on this machine."""
+    return cache_folder(environment, platform) / "models"
+
+
 def rows_text(rows: Sequence[Mapping[str, object]], style: Format) -> str:
     """Rows to the letter: one object, line or record each."""
     if style is Format.JSON:

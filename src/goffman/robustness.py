@@ -18,7 +18,9 @@ import polars as pl
 
 from goffman.estimate import PRIMARY, in_place, scored_by
 from goffman.estimates.contrast import Comparing, in_order
+from goffman.estimates.fragile import PARAMETER, is_fragile
 from goffman.estimates.sharing import Sharing
+from goffman.estimates.verdict import FRAGILE
 from goffman.measures.base import alternatives_of
 from goffman.records import BASELINE
 from goffman.score import measures_of, prompts_scored, without_controls
@@ -33,14 +35,12 @@ if TYPE_CHECKING:
 
 ROBUSTNESS_FILE = "robustness.parquet"
 
-PARAMETER = "parameter"
-"""The way of a row that is no leaving out."""
-
 FEWEST = 3
 """So many levels a factor must have: of two, leaving one out would be another test, in which the
 other one is taken as given."""
 
-_SAME = ("kind", "quantity", "variant", "model", "group", "dimension", "first", "second")
+_SAME = ("variant", "model", "group", "dimension", "first", "second")
+"""What a contrast made again has in common with the headline; one function makes one kind."""
 
 
 def robustness(
@@ -73,6 +73,25 @@ def robustness(
     return pl.DataFrame(found, schema=schema(ROBUSTNESS))
 
 
+def with_fragile(estimates: pl.DataFrame, held: pl.DataFrame) -> pl.DataFrame:
+    """The estimates, in which the headlines that do not hold are called fragile.
+
+    ``held``: ROBUSTNESS of the same run.
+    """
+    by = dict(held.group_by("instrument", "model"))
+    words = [
+        FRAGILE
+        if row["family"] == PRIMARY
+        and (rows := by.get((row["instrument"], row["model"]))) is not None
+        and is_fragile(row["verdict"], rows)
+        else row["verdict"]
+        for row in estimates.select("family", "instrument", "model", "verdict").iter_rows(
+            named=True
+        )
+    ]
+    return estimates.with_columns(verdict=pl.Series(words, dtype=pl.String))
+
+
 @dataclass(frozen=True, kw_only=True)
 class Headline:
     """One headline, and what its contrast is made again with."""
@@ -87,8 +106,8 @@ class Headline:
 
     def without_each(self, scores: pl.DataFrame) -> Iterator[dict[str, Any]]:
         """A row for each item, wording, condition, frame and occupation that is left out."""
-        mine = self._mine(scores)
-        make = self._maker(mine)
+        mine = self.mine(scores)
+        make = self.maker(mine)
         if make is None:
             return
         # What has no such number, or is all that there is of a side, cannot be left out.
@@ -96,16 +115,16 @@ class Headline:
         counted = counted if counted.height else mine
         for way, levels in self._factors(counted).items():
             for what, gone in levels.items():
-                yield self._row(way, what, self._again(make, mine.filter(~gone)))
+                yield self.judged(way, what, self.again(make, mine.filter(~gone)))
 
     def otherwise(self, said: str, scores: pl.DataFrame) -> Iterator[dict[str, Any]]:
         """A row for a parameter set otherwise; ``scores``: what that gives."""
-        mine = self._mine(scores)
-        make = self._maker(mine)
+        mine = self.mine(scores)
+        make = self.maker(mine)
         if make is not None:
-            yield self._row(PARAMETER, said, self._again(make, mine))
+            yield self.judged(PARAMETER, said, self.again(make, mine))
 
-    def _mine(self, scores: pl.DataFrame) -> pl.DataFrame:
+    def mine(self, scores: pl.DataFrame) -> pl.DataFrame:
         """The scores of prompts that the headline is made from; subscales are no matter here."""
         row = self.row
         rows = scores.filter(
@@ -114,15 +133,20 @@ class Headline:
             pl.col("model") == row["model"],
             pl.col("variant").eq_missing(pl.lit(row["variant"])),
         )
+        return self.asked(rows).with_columns(dimension=pl.lit(None, dtype=pl.String))
+
+    def asked(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """The prompts, or scores of them, that the headline is about."""
+        row = self.row
         if row["group"] is not None:
             rows = rows.filter(pl.col("group") == row["group"])
         if row["kind"] == "level":
-            rows = rows.filter(pl.col("condition") == BASELINE)
-        elif row["kind"] == "groups" and self.measure.unit == "condition":
-            rows = rows.filter(pl.col("group").is_in([row["first"], row["second"]]))
-        return rows.with_columns(dimension=pl.lit(None, dtype=pl.String))
+            return rows.filter(pl.col("condition") == BASELINE)
+        if row["kind"] == "groups" and self.measure.unit == "condition":
+            return rows.filter(pl.col("group").is_in([row["first"], row["second"]]))
+        return rows
 
-    def _maker(self, mine: pl.DataFrame) -> tuple[str, Callable[[Scored], Found]] | None:
+    def maker(self, mine: pl.DataFrame) -> tuple[str, Callable[[Scored], Found]] | None:
         """The number, and the function, that the headline was made with."""
         for quantity, makes in self.measure.contrasts:
             for make in makes:
@@ -158,16 +182,18 @@ class Headline:
                 found["condition"].pop(one[0])
         return {way: levels for way, levels in found.items() if len(levels) >= FEWEST}
 
-    def _again(
+    def again(
         self, made: tuple[str, Callable[[Scored], Found]], mine: pl.DataFrame
     ) -> Estimate | None:
+        """The contrast made of other scores; None: nothing is left to compare."""
         quantity, make = made
         for contrast, estimate in make(self._scored(mine, quantity)):
             if all(getattr(contrast, name) == self.row[name] for name in _SAME):
                 return estimate
         return None
 
-    def _row(self, way: str, what: str, estimate: Estimate | None) -> dict[str, Any]:
+    def judged(self, way: str, what: str, estimate: Estimate | None) -> dict[str, Any]:
+        """A row of ROBUSTNESS: the estimate in the headline's place."""
         about = {name: self.row[name] for name in ("instrument", "measure", "model")}
         about |= {"way": way, "what": what}
         if estimate is None:

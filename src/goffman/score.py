@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 import polars as pl
 
-from goffman.control_items import CONTROL
+from goffman.control_items import CONTROL, passes
 from goffman.errors import GoffmanError, RunError
 from goffman.lexicons.attitudes import load_attitudes
 from goffman.lexicons.gender import load_gender
@@ -138,8 +138,17 @@ def prompts_scored(
     model: str,
 ) -> pl.DataFrame:
     """SCORES of the level prompt: one model's answers to an instrument by another measure."""
+    asked, answers, cased = answers_of(run, manifest, instrument, measure, model=model)
+    if not answers.height:
+        return pl.DataFrame(schema=schema(SCORES))
+    return measure.each(measure.prepare(answers, asked, words, cased=cased), asked)
+
+
+def answers_of(
+    run: Path, manifest: Manifest, instrument: str, measure: Measure, *, model: str
+) -> tuple[pl.DataFrame, pl.DataFrame, bool]:
+    """One model: the prompts it was asked, its answers to them, and whether words have case."""
     asked = read_prompts(run, manifest).filter(pl.col("instrument") == instrument)
-    found = [pl.DataFrame(schema=schema(SCORES))]
     for _, answers, cased in _answers(
         run,
         manifest,
@@ -150,9 +159,8 @@ def prompts_scored(
         note=lambda _: None,
     ):
         own = _asked_of(model, measure, asked, answers)
-        said = measure.prepare(_to(own, answers), own, words, cased=cased)
-        found.append(measure.each(said, own))
-    return pl.concat(found)
+        return own, _to(own, answers), cased
+    return asked, pl.DataFrame(), False
 
 
 def _asked_of(
@@ -170,6 +178,21 @@ def _asked_of(
 def _to(prompts: pl.DataFrame, answers: pl.DataFrame) -> pl.DataFrame:
     """The answers to these prompts, in their order."""
     return answers.filter(pl.col("prompt_id").is_in(prompts["prompt_id"].implode()))
+
+
+def unmeasurable(scores: pl.DataFrame, manifest: Manifest) -> dict[str, frozenset[str]]:
+    """By instrument: the models that fail its control items, so that no number of theirs counts."""
+    of_controls = scores.filter(pl.col("level") == CONTROL, pl.col("quantity") == CONTROL)
+    found: dict[str, frozenset[str]] = {}
+    for instrument, entry in manifest.instruments.items():
+        if entry.controls is None:
+            continue
+        rows = of_controls.filter(pl.col("instrument") == instrument).select("model", "value")
+        floor = entry.controls.floor
+        found[instrument] = frozenset(
+            name for name, value in rows.rows() if not passes(value, floor)
+        )
+    return found
 
 
 def without_controls(scores: pl.DataFrame) -> pl.DataFrame:

@@ -10,6 +10,7 @@ import polars as pl
 
 from goffman.control_items import CONTROL
 from goffman.measures.controls import CALLED, HIGH, IN_WORDING, LOW
+from goffman.multiverse_columns import MULTIVERSE, STRESS
 from goffman.presentation.competence import Competence, marked
 from goffman.presentation.ratings import whose_ratings
 from goffman.presentation.section import Section
@@ -34,14 +35,16 @@ def sections_of(
     estimates: pl.DataFrame,
     compared: pl.DataFrame | None = None,
     robustness: pl.DataFrame | None = None,
+    stressed: tuple[pl.DataFrame, pl.DataFrame] | None = None,
 ) -> dict[str, Section]:
     """By instrument, in the order in which they were asked: those that have scores.
 
     ``compared``: RATINGS_COMPARED, where a user's ratings stand over the shipped ones;
-    ``robustness``: ROBUSTNESS, where it was computed.
+    ``robustness``: ROBUSTNESS, ``stressed``: MULTIVERSE and STRESS, where they were computed.
     """
     compared = _or_empty(compared, RATINGS_COMPARED)
     robustness = _or_empty(robustness, ROBUSTNESS)
+    multiverse, stress = stressed or (_or_empty(None, MULTIVERSE), _or_empty(None, STRESS))
     names = names_of(manifest)
     measures = measures_of(manifest)
     scored = {*scores["instrument"]}
@@ -73,6 +76,8 @@ def sections_of(
             ratings=whose_ratings(manifest.lexicons) if measure.words == "attitudes" else "",
             compared=compared.filter(pl.col("instrument") == instrument),
             robustness=robustness.filter(pl.col("instrument") == instrument),
+            multiverse=multiverse.filter(pl.col("instrument") == instrument),
+            stress=stress.filter(pl.col("instrument") == instrument),
         )
     return sections
 

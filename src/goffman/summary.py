@@ -32,7 +32,7 @@ def summary(
     lines = [line for name, section in sections.items() for line in _of(section, found[name])]
     for heading, said in (
         ("Two measures together", correlations_said(together, briefly=True)),
-        ("Beside what people say", anchors_said(anchored)),
+        ("Beside what is known from people", anchors_said(anchored)),
         ("Note", [*_corrected(every), *_rated(sections)]),
     ):
         lines += [*([heading] if said else []), *(f"  {line}" for line in said)]

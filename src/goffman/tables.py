@@ -191,7 +191,7 @@ SCORES = (
     Column("category", "text", "the kind of condition", nullable=True),
     Column("trial", "int", "the trial of a chat model", nullable=True),
     Column("value", "float64", "null where there is none: see reason", nullable=True),
-    Column("n", "int", "how many values it is the mean of; 1 at the level prompt"),
+    Column("n", "int", "how many values it is the mean of; of a prompt 1, or its replies"),
     Column("missing", "int", "how many values there were not, so that the mean is without them"),
     Column("over", "text", "what n counts, and sd, low, high range over", nullable=True),
     Column("sd", "float64", "of the n values, by n - 1; null for fewer than two", nullable=True),
@@ -269,7 +269,13 @@ ESTIMATES = (
 
 VERDICTS = (
     Column("smallest", "float64", "the smallest difference that counts as relevant", nullable=True),
-    Column("verdict", "text", "relevant, small, equivalent or undecided", nullable=True),
+    Column(
+        "verdict",
+        "text",
+        "relevant, small, clear, size open (one word), fragile, equivalent, undecided or not "
+        "measurable; null: not tested, or no smallest difference is known",
+        nullable=True,
+    ),
     Column("low_90", "float64", "lower end of the 90% interval, by t", nullable=True),
     Column("high_90", "float64", "upper end of the 90% interval, by t", nullable=True),
     Column("detectable", "float64", "the difference found in 80 of 100 such audits", nullable=True),
@@ -307,7 +313,7 @@ ROBUSTNESS = (
     Column("high", "float64", "upper end of its 95% interval", nullable=True),
     Column("p", "float64", "not corrected", nullable=True),
     Column("p_adjusted", "float64", "corrected as the headline's, in its place", nullable=True),
-    Column("verdict", "text", "what the headline's verdict would be", nullable=True),
+    Column("verdict", "text", "what the headline's verdict would then be", nullable=True),
     Column("reason", "text", "why it could not be tested", nullable=True),
 )
 """One row a headline and thing left out, or parameter set otherwise: does the verdict hold?"""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
 
@@ -9,62 +10,152 @@ import numpy as np
 import polars as pl
 import pytest
 from scipy import stats
+from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
 from goffman.anchors.load import load_anchor
-from goffman.estimates.against_people import against_people
-from goffman.stats.two_sources import BOTH, GIVEN, People, apart, mean_of, minus_people
+from goffman.estimates.against_people import ANOTHER, UNANSWERED, against_people
+from goffman.stats.two_sources import (
+    GIVEN,
+    REPLIES,
+    People,
+    Share,
+    apart,
+    ends,
+    mean_of,
+    mean_share,
+    minus_people,
+    pooled,
+)
 from goffman.tables import PROMPT_TABLE, SCORES, schema
 
 ANCHOR = load_anchor("gss-vignettes")
 SAID = {(one.item, one.condition, one.gender): one for one in ANCHOR.latest()}
 
 
-def test_welch_s_t_is_that_of_scipy() -> None:
-    rng = np.random.default_rng(1)
-    model, people = rng.random(4), rng.random(60)
-    said = People(value=people.mean(), error=people.std(ddof=1) / math.sqrt(60), n=60)
-    found = minus_people(model.tolist(), said, contrast="")
-    expected = stats.ttest_ind(model, people, equal_var=False)
-    interval = expected.confidence_interval()
-    assert found.statistic == pytest.approx(expected.statistic)
-    assert found.p == pytest.approx(expected.pvalue)
-    assert (found.low, found.high) == pytest.approx((interval.low, interval.high))
-    assert found.interval_over == BOTH
+def of(share: float, n: int) -> People:
+    """So many of n people, with their interval by statsmodels."""
+    low, high = proportion_confint(round(share * n), n, method="wilson")
+    return People(value=share, low=low, high=high, n=n)
 
 
-def test_with_one_wording_only_people_vary() -> None:
-    found = minus_people([0.7], People(value=0.4, error=0.03, n=200), contrast="")
-    reach = stats.t.ppf(0.975, 199) * 0.03
-    assert (found.low, found.high) == pytest.approx((0.3 - reach, 0.3 + reach))
+@pytest.mark.parametrize(("x", "n", "y", "m"), [(4, 4, 80, 170), (1, 4, 90, 160), (7, 28, 3, 60)])
+def test_two_shares_have_newcombes_interval(x, n, y, m) -> None:
+    """As statsmodels computes it, who made it for itself."""
+    found = minus_people([(1, Share(value=x / n, replies=n))], of(y / m, m), contrast="")
+    low, high = confint_proportions_2indep(x, n, y, m, method="newcomb")
+    assert (found.low, found.high) == pytest.approx((low, high), abs=1e-6)
+    assert found.difference == pytest.approx(x / n - y / m)
+    assert found.interval_over == REPLIES
+    assert (found.n_first, found.n_second) == (n, m)
+
+
+def test_p_is_below_05_where_the_interval_leaves_out_0_and_there_alone() -> None:
+    rng = np.random.default_rng(4)
+    seen = set()
+    for _ in range(200):
+        shares = [Share(value=rng.binomial(4, 0.5) / 4, replies=4) for _ in range(3)]
+        found = minus_people(
+            [(1, mean_share(shares))], of(round(rng.random() * 160) / 160, 160), contrast=""
+        )
+        outside = found.low > 0 or found.high < 0
+        seen.add(outside)
+        assert (found.p < 0.05) == outside
+        assert 0 < found.p <= 1
+    assert seen == {True, False}
+    # Whoever is compared with themselves does not differ.
+    same = minus_people([(1, Share(value=0.5, replies=4))], of(0.5, 160), contrast="")
+    assert same.p == 1
+
+
+def test_a_probability_is_known_and_only_people_vary() -> None:
+    people = of(0.4, 200)
+    found = minus_people([(1, Share(value=0.7))], people, contrast="")
+    assert (found.low, found.high) == pytest.approx((0.7 - people.high, 0.7 - people.low))
     assert found.interval_over == GIVEN
 
 
+def test_four_replies_of_four_are_no_certainty() -> None:
+    sure = minus_people([(1, Share(value=1.0))], of(0.75, 160), contrast="")
+    four = minus_people([(1, Share(value=1.0, replies=4))], of(0.75, 160), contrast="")
+    assert sure.p < 1e-6
+    assert four.p > 0.1
+    assert four.low < 0 < sure.low
+
+
+def test_a_man_minus_a_woman_turns_round_with_them() -> None:
+    men, women = Share(value=0.75, replies=4), Share(value=0.25, replies=8)
+    people = apart(of(0.5, 100), of(0.4, 120))
+    other = apart(of(0.4, 120), of(0.5, 100))
+    one = minus_people([(1, men), (-1, women)], people, contrast="")
+    turned = minus_people([(1, women), (-1, men)], other, contrast="")
+    assert turned.difference == pytest.approx(-one.difference)
+    assert (turned.low, turned.high) == pytest.approx((-one.high, -one.low))
+    assert turned.p == pytest.approx(one.p)
+
+
 def test_several_answers_of_the_same_people_are_never_made_too_sure() -> None:
-    """The error of a mean of correlated answers, from people who were drawn."""
+    """The interval of a mean of correlated answers, from people who were drawn."""
     rng = np.random.default_rng(2)
     liking = rng.standard_normal((4000, 1))
     answers = (liking + rng.standard_normal((4000, 6)) > 0.4).astype(float)
-    each = [
-        People(value=one.mean(), error=one.std(ddof=1) / math.sqrt(4000), n=4000)
-        for one in answers.T
-    ]
-    together = mean_of(each)
-    of_means = answers.mean(axis=1).std(ddof=1) / math.sqrt(4000)
+    together = mean_of([of(one.mean(), 4000) for one in answers.T])
+    of_means = stats.norm.ppf(0.975) * answers.mean(axis=1).std(ddof=1) / math.sqrt(4000)
     assert together.value == pytest.approx(answers.mean())
-    assert of_means < together.error < 2 * of_means
-    assert apart(each[0], each[1]).error == pytest.approx(math.hypot(each[0].error, each[1].error))
+    assert of_means < (together.high - together.low) / 2 < 2 * of_means
 
 
-def test_the_interval_covers_both_sides() -> None:
+def test_surveys_taken_together_are_one_large_one() -> None:
+    years = [of(0.5, 100), of(0.25, 200), of(0.4, 300)]
+    one = pooled(years)
+    assert one.n == 600
+    assert one.value == pytest.approx((50 + 50 + 120) / 600)
+    whole = of(one.value, 600)
+    assert (one.low, one.high) == pytest.approx((whole.low, whole.high), abs=0.004)
+    assert pooled(years[:1]) == years[0]
+
+
+def test_a_mean_over_questions_is_worth_its_replies() -> None:
+    four = [Share(value=value, replies=4) for value in (0.5, 1.0, 0.0)]
+    one = mean_share(four)
+    assert (one.value, one.replies, one.worth) == (0.5, 12, pytest.approx(12))
+    # A question with one reply makes the mean worth less than the others could make up for.
+    uneven = mean_share([Share(value=0.5, replies=1), Share(value=0.5, replies=7)])
+    assert (uneven.replies, uneven.worth) == (8, pytest.approx(4 / (1 + 1 / 7)))
+    assert mean_share([Share(value=0.2), Share(value=0.4)]) == Share(value=pytest.approx(0.3))
+
+
+def coverage(questions: int, replies: int, true, *, draws: int = 1500) -> float:
+    """How often the interval holds the difference, with replies and people drawn again and again.
+
+    Over several questions people's share is known, so that only the model's side is left.
+    """
     rng = np.random.default_rng(3)
     hits = 0
-    for _ in range(1000):
-        wordings = 0.5 + 0.1 * rng.standard_normal(4)
-        share = rng.binomial(250, 0.4) / 250
-        said = People(value=share, error=math.sqrt(share * (1 - share) / 250), n=250)
-        found = minus_people(wordings.tolist(), said, contrast="")
-        hits += found.low <= 0.1 <= found.high
-    assert 0.93 <= hits / 1000 <= 0.97
+    for _ in range(draws):
+        model, asked = true(rng, questions), float(rng.random())
+        replied = rng.binomial(replies, model) / replies
+        share = mean_share([Share(value=float(one), replies=replies) for one in replied])
+        people = People(value=asked, low=asked, high=asked, n=1e9)
+        if questions == 1:
+            people = of(rng.binomial(160, asked) / 160, 160)
+        low, high = ends([(1, share)], people, stats.norm.ppf(0.975))
+        hits += low <= model.mean() - asked <= high
+    return hits / draws
+
+
+@pytest.mark.parametrize("replies", [4, 12])
+def test_the_interval_of_a_question_covers_both_sides(replies) -> None:
+    """Over questions that differ, 93 to 97 of 100."""
+    found = coverage(1, replies, lambda rng, size: rng.random(size))
+    assert 0.93 <= found <= 0.97, found
+
+
+@pytest.mark.parametrize("replies", [2, 4, 12])
+def test_the_interval_over_questions_is_right_and_never_too_narrow(replies) -> None:
+    alike = coverage(7, replies, lambda rng, size: np.full(size, rng.random()))
+    assert 0.93 <= alike <= 0.97, alike
+    apart = coverage(7, replies, lambda rng, size: rng.random(size))
+    assert 0.95 <= apart <= 0.995, apart
 
 
 @dataclass(frozen=True)
@@ -74,90 +165,116 @@ class Toy:
     counted: str = "stigma"
 
 
-def asked(value) -> tuple[pl.DataFrame, pl.DataFrame]:
+@dataclass(frozen=True)
+class Said(Toy):
+    name: str = "said-vignette-code"
+    reads: str = "replies"
+
+
+def asked(value, *, wordings=("scale", "friend"), silent=0.0) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Scores and prompts of two questions, one of which counts, in two wordings and two genders."""
     scores, prompts = [], []
-    for item, dimension in (("work", "stigma"), ("genetics", "belief")):
-        for wording in ("w1", "w2"):
-            for gender in ("female", "male"):
-                for order in ("forward", "reversed"):
-                    name = f"{item}-{wording}-{gender}-{order}"
-                    about = {"instrument": "vignettes-choice", "item": item, "wording": wording}
-                    about |= {
-                        "condition": "depression",
-                        "group": "disorder",
-                        "dimension": dimension,
-                    }
-                    prompts.append(
-                        about
-                        | {
-                            "prompt_id": name,
-                            "gender": gender,
-                            "order": order,
-                            "text": "",
-                            "keyed": "plain",
-                        }
-                    )
-                    scores.append(
-                        about
-                        | {
-                            "prompt_id": name,
-                            "model": "m",
-                            "measure": "vignette-code",
-                            "quantity": "share-endorsing",
-                            "level": "prompt",
-                            "variant": gender,
-                            "value": value(item, wording, gender, order),
-                            "n": 1,
-                            "missing": 0,
-                        }
-                    )
+    cells = itertools.product(
+        (("work", "stigma"), ("genetics", "belief")),
+        wordings,
+        ("female", "male"),
+        ("forward", "reversed"),
+    )
+    for (item, dimension), wording, gender, order in cells:
+        name = f"{item}-{wording}-{gender}-{order}"
+        about = {"instrument": "vignettes-choice", "item": item, "wording": wording}
+        about |= {"condition": "depression", "group": "disorder", "dimension": dimension}
+        prompts.append(
+            about
+            | {"prompt_id": name, "gender": gender, "order": order, "text": "", "keyed": "plain"}
+        )
+        number = about | {"prompt_id": name, "model": "m", "measure": "vignette-code"}
+        number |= {"level": "prompt", "n": 1, "missing": 0}
+        share = {"quantity": "share-endorsing", "variant": gender}
+        scores.append(number | share | {"value": value(item, wording, gender, order)})
+        scores.append(number | {"quantity": "dont-know", "value": silent})
     return pl.DataFrame(scores, schema=schema(SCORES)), pl.DataFrame(
         prompts, schema=schema(PROMPT_TABLE)
     )
 
 
-def test_each_question_is_set_against_people_s_and_gender_against_gender() -> None:
-    def value(item, wording, gender, order):
-        start = {"work": 0.5, "genetics": 0.9}[item]
-        return (
-            start
-            + 0.1 * (wording == "w2")
-            + 0.04 * (gender == "male")
-            + 0.02 * (order == "reversed")
-        )
+def differing(item, wording, gender, order) -> float:
+    start = {"work": 0.5, "genetics": 0.8}[item]
+    other = 0.1 * (wording != "scale")
+    return start + other + 0.04 * (gender == "male") + 0.02 * (order == "reversed")
 
-    found, points = against_people(*asked(value), {"vignettes-choice": Toy()}, [ANCHOR])
+
+def test_each_question_is_set_against_people_s_as_they_were_asked() -> None:
+    found, points = against_people(*asked(differing), {"vignettes-choice": Toy()}, [ANCHOR])
     by = {(says.kind, says.dimension): estimate for says, estimate in found}
     assert set(by) == {
         ("anchor-difference", "work"),
         ("anchor-difference", "genetics"),
         ("anchor-overall", None),
         ("anchor-gender", None),
+        ("anchor-wording", None),
     }
     people = SAID["work", "depression", "all"]
     work = by["anchor-difference", "work"]
-    assert work.mean_first == pytest.approx(0.58)
-    assert work.difference == pytest.approx(0.58 - people.value)
-    squared = np.var([0.53, 0.63], ddof=1) / 2
-    error = (people.high - people.low) / (2 * stats.norm.ppf(0.975))
-    assert work.error == pytest.approx(math.hypot(math.sqrt(squared), error))
+    assert work.mean_first == pytest.approx(0.53)
+    assert (work.low, work.high) == pytest.approx((0.53 - people.high, 0.53 - people.low))
     # One question counts, so that the mean over those that count is it.
     assert by["anchor-overall", None].difference == pytest.approx(work.difference)
-    gender = by["anchor-gender", None]
-    theirs = SAID["work", "depression", "male"].value - SAID["work", "depression", "female"].value
-    assert gender.mean_first == pytest.approx(0.04)
-    assert gender.mean_second == pytest.approx(theirs)
     assert work.family_size == 2
-    assert {(one["item"], one["value"], one["people"]) for one in points} == {
-        ("work", work.mean_first, people.value),
+    assert {(one["item"], one["value"], one["people"], one["unanswered"]) for one in points} == {
+        ("work", work.mean_first, people.value, 0.0),
         (
             "genetics",
             by["anchor-difference", "genetics"].mean_first,
             SAID["genetics", "depression", "all"].value,
+            0.0,
         ),
     }
+
+
+def test_another_wording_is_a_check_without_a_test() -> None:
+    found, _ = against_people(*asked(differing), {"vignettes-choice": Toy()}, [ANCHOR])
+    ((says, other),) = [one for one in found if one[0].kind == "anchor-wording"]
+    assert says.variant == "friend"
+    assert other.mean_first == pytest.approx(0.63)
+    assert (other.p, other.low, other.reason) == (None, None, ANOTHER)
+    # Nothing else is set beside people who were asked otherwise.
+    scores = asked(differing, wordings=("friend", "agree-more"))
+    found, points = against_people(*scores, {"vignettes-choice": Toy()}, [ANCHOR])
+    assert {says.kind for says, _ in found} == {"anchor-wording"}
+    assert points == []
+
+
+def test_a_person_s_gender_is_set_against_all_surveys_together() -> None:
+    found, _ = against_people(*asked(differing), {"vignettes-choice": Toy()}, [ANCHOR])
+    (gender,) = [one for says, one in found if says.kind == "anchor-gender"]
+
+    def over_years(who: str) -> float:
+        rows = [
+            one
+            for one in ANCHOR.values
+            if (one.item, one.condition, one.gender) == ("work", "depression", who)
+        ]
+        assert len(rows) == 3
+        return float(
+            np.average([one.value for one in rows], weights=[one.n_effective for one in rows])
+        )
+
+    assert gender.mean_first == pytest.approx(0.04)
+    assert gender.mean_second == pytest.approx(over_years("male") - over_years("female"))
     assert gender.family_size == 1
+
+
+def test_replies_are_counted_and_too_few_answers_are_not_compared() -> None:
+    measures = {"vignettes-choice": Said()}
+    found, _ = against_people(*asked(lambda *_: 1.0), measures, [ANCHOR])
+    (work,) = [one for says, one in found if says.dimension == "work"]
+    assert (work.n_first, work.unit, work.interval_over) == (4, "replies", REPLIES)
+    found, points = against_people(*asked(lambda *_: 1.0, silent=0.6), measures, [ANCHOR])
+    (work,) = [one for says, one in found if says.dimension == "work"]
+    assert (work.p, work.reason) == (None, UNANSWERED)
+    assert work.difference is not None
+    assert [one["unanswered"] for one in points] == pytest.approx([0.6, 0.6])
 
 
 def test_only_what_people_were_asked_is_compared() -> None:
@@ -167,16 +284,8 @@ def test_only_what_people_were_asked_is_compared() -> None:
     assert against_people(scores, prompts, {"another": Toy()}, [ANCHOR]) == ([], [])
 
 
-def test_each_question_in_a_wording_of_its_own_is_still_a_mean_and_a_gap_is_none() -> None:
-    """As a server is asked: no wording has both questions, which here both count."""
-    scores, prompts = asked(lambda item, *_: {"work": 0.2, "genetics": 0.6}[item])
-    own = (pl.col("item") == "work") == (pl.col("wording") == "w1")
-    both = {"vignettes-choice": Toy(counted="x")}
-    of_one = scores.filter(own).with_columns(dimension=pl.lit("x"))
-    found, _ = against_people(of_one, prompts, both, [ANCHOR])
-    (overall,) = [one for says, one in found if says.kind == "anchor-overall"]
-    assert overall.mean_first == pytest.approx(0.4)
-    assert overall.interval_over == GIVEN
-    gone = pl.when(pl.col("item") == "work").then(None).otherwise(pl.col("value"))
-    found, _ = against_people(of_one.with_columns(value=gone), prompts, both, [ANCHOR])
+def test_a_question_without_an_answer_leaves_no_mean_over_all() -> None:
+    scores, prompts = asked(lambda item, *_: {"work": None, "genetics": 0.6}[item])
+    both = scores.with_columns(dimension=pl.lit("x"))
+    found, _ = against_people(both, prompts, {"vignettes-choice": Toy(counted="x")}, [ANCHOR])
     assert {says.kind for says, _ in found} == {"anchor-difference"}

@@ -32,7 +32,7 @@ CATEGORIES = ("a", "b", "c")
 
 
 def scores_of(values: dict[str, np.ndarray], *, model: str = "m") -> pl.DataFrame:
-    """SCORES as a measure makes them: of conditions, and of prompts of two items and two wordings."""
+    """SCORES as a measure makes them: of conditions, and of prompts of items and wordings."""
     rows = []
     about = {"model": model, "instrument": "social-distance", "measure": "negative-attitude"}
     about |= {"quantity": "negative", "n": 1, "missing": 0}
@@ -49,7 +49,7 @@ def scores_of(values: dict[str, np.ndarray], *, model: str = "m") -> pl.DataFram
 def tables() -> dict[str, np.ndarray]:
     rng = np.random.default_rng(1)
     return {
-        name: 0.1 * peril + 0.1 * rng.standard_normal() + 0.05 * rng.standard_normal((2, 2))
+        name: 0.1 * peril + 0.1 * rng.standard_normal() + 0.05 * rng.standard_normal((3, 3))
         for name, peril in PERIL.items()
     }
 
@@ -67,8 +67,9 @@ def test_every_item_has_its_correlations_and_one_family_a_kind(tables) -> None:
         ("anchor", 6),
         ("anchor-partial", 6),
         ("anchor-rank", 6),
+        ("anchor-without", 6),
     ]
-    assert found["family"].n_unique() == 3
+    assert found["family"].n_unique() == 4
     assert set(found["family_size"]) == {6}
     peril = found.filter(pl.col("kind") == "anchor", pl.col("dimension") == "peril").to_dicts()[0]
     means = [tables[name].mean() for name in PERIL]
@@ -78,6 +79,12 @@ def test_every_item_has_its_correlations_and_one_family_a_kind(tables) -> None:
     ranks = found.filter(pl.col("kind") == "anchor-rank", pl.col("dimension") == "peril")
     rho = stats.spearmanr(means, list(PERIL.values())).statistic
     assert ranks["effect"].item() == pytest.approx(rho)
+    lasting = [one.condition for one in ANCHOR.values if one.item == "peril" and not one.set_apart]
+    assert len(lasting) == 80
+    without = found.filter(pl.col("kind") == "anchor-without", pl.col("dimension") == "peril")
+    r = stats.pearsonr([tables[name].mean() for name in lasting], [PERIL[n] for n in lasting])
+    assert without["effect"].item() == pytest.approx(r.statistic)
+    assert without["left_out"].item() == 13
     # Six items for 93 conditions, then the residuals of each.
     assert points.height == 6 * 93 + 93
     assert points.filter(pl.col("item").is_null())["residual"].sum() == pytest.approx(0)
@@ -119,7 +126,7 @@ def test_a_part_of_the_wordings_still_gives_a_table_of_items(tables) -> None:
         scores.filter(~gone.fill_null(value=False)), "social-distance", NegativeAttitude()
     )
     assert answers.table is not None
-    assert answers.table.shape == (93, 2, 1)
+    assert answers.table.shape == (93, 3, 1)
     none = scores.filter(pl.col("level") == "condition")
     (answers,) = by_condition(none, "social-distance", NegativeAttitude())
     assert answers.table is None

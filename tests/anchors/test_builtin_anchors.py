@@ -56,7 +56,14 @@ def test_the_survey_has_fifteen_questions_about_five_people() -> None:
     anchor = load_anchor("gss-vignettes")
     assert set(anchor.conditions()) == {
         *("schizophrenia", "depression", "alcohol-dependence", "opioid-dependence"),
-        "daily-troubles",
+        *("daily-troubles", "cocaine-dependence"),
+    }
+    years = {(one.condition, one.year) for one in anchor.values if "-dep" in one.condition}
+    # Another drug in 1996 than in 2018, and none in between.
+    assert years == {
+        *(("alcohol-dependence", year) for year in (1996, 2006, 2018)),
+        ("cocaine-dependence", 1996),
+        ("opioid-dependence", 2018),
     }
     assert [one.id for one in anchor.items] == [
         *("work", "neighbor", "evening", "friend", "group-home", "marry"),
@@ -64,8 +71,14 @@ def test_the_survey_has_fifteen_questions_about_five_people() -> None:
         *("chemical-imbalance", "upbringing", "genetics", "gods-will"),
     ]
     latest = anchor.latest()
-    assert len(latest) == 15 * 5 * 3
-    assert {one.year for one in latest} == {2018}
+    assert len(latest) == 15 * 6 * 3
+    instrument = load_instrument("vignettes")
+    content = instrument.content
+    assert isinstance(content, Questionnaire)
+    described = {one.id for one in content.conditions}
+    assert {one.year for one in latest if one.condition in described} == {2018}
+    assert instrument.choice is not None
+    assert {*anchor.wordings} - {"published"} <= {one.id for one in instrument.choice.stems}
 
 
 def test_the_surveys_intervals_are_wilsons_of_the_effective_numbers() -> None:

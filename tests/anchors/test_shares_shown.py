@@ -10,8 +10,8 @@ import pytest
 import torch
 
 from goffman.anchors.load import every_anchor, load_anchor
-from goffman.audit import audit
 from goffman.beside import set_beside
+from goffman.flow import audit
 from goffman.options import AskOptions
 from goffman.presentation.findings_anchors import anchor_said
 from goffman.reports.anchored import anchors_shown
@@ -76,15 +76,18 @@ def run(asked) -> MeasuredRun:
 def test_it_is_said_about_whom_the_model_is_harder_than_people(run) -> None:
     (one,) = run.anchored
     said = anchor_said(one)
-    assert said.head == "It is more stigmatizing than people about depression"
+    assert said.head == "Its answers are more stigmatizing than people's about depression"
     assert "depression" in said.text
     assert "+2" in said.text
     more = " ".join(said.more)
     assert "of 75 differ clearly from people." in more
     # A man moves the made model as he moves people.
     assert "A man described instead of a woman:" in more
-    assert "None of these differs clearly from people's." in more
-    assert "The intervals cover other respondents and other wordings." in more
+    assert "None of these differs clearly from people's; with intervals this wide" in more
+    assert "The intervals cover other respondents. The model’s probabilities are exact." in more
+    assert "They say nothing about other wordings, names or descriptions." in more
+    assert "In other wordings, which people were not asked, its share is: " in more
+    assert "“Don't know” or no answer: " in more
 
 
 def test_page_figure_tables_and_gates_have_the_differences(run) -> None:

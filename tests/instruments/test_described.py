@@ -56,7 +56,7 @@ def test_a_woman_and_a_man_differ_in_name_noun_and_pronouns_alone(described):
         r"\b(Jennifer|Elizabeth|Linda|Matthew|Charles|Mark)\b": "N",
         r"\b(woman|man)\b": "P",
         r"\b[Ss]?[Hh]e\b": "he",
-        r"\b(him|her|his|himself|herself)\b": "his",
+        r"\b([Hh]im|[Hh]er|[Hh]is|himself|herself)\b": "his",
     }
 
     def bare(text):
@@ -71,8 +71,8 @@ def test_a_woman_and_a_man_differ_in_name_noun_and_pronouns_alone(described):
     assert len(pairs) == 600
     for both in pairs.values():
         assert bare(both["female"]) == bare(both["male"])
-        assert not re.search(r"\b([Hh]e|him|his|himself|man)\b", both["female"])
-        assert not re.search(r"\b([Ss]he|hers?|herself|woman)\b", both["male"])
+        assert not re.search(r"\b([Hh]e|him|[Hh]is|himself|man)\b", both["female"])
+        assert not re.search(r"\b([Ss]he|[Hh]ers?|herself|woman)\b", both["male"])
         (woman,) = {name for name in WOMEN if name in both["female"]}
         (man,) = {name for name in MEN if name in both["male"]}
         assert WOMEN.index(woman) == MEN.index(man)
@@ -179,6 +179,13 @@ def broken(tmp_path: Path, name: str, file: str, old: str, new: str) -> list[str
             'orders = "both"',
             'orders = "three"',
             "orders in [server] is 'three'. Allowed: both, one.",
+        ),
+        (
+            "vignettes",
+            "choice.toml",
+            'wording = "scale"',
+            'wording = "scales"',
+            "wording in [server] is 'scales'. Allowed: scale, friend, agree-more, agree-less.",
         ),
         (
             "vignettes",

@@ -29,6 +29,32 @@ def test_every_presentation_is_shown_with_its_columns() -> None:
     assert texts == [row["text"] for row in found]
 
 
+def test_the_name_of_a_form_is_that_form_alone() -> None:
+    """Summary and page call forms so."""
+    for name, form in (("coreference-pronouns", "pronouns"), ("social-distance-choice", "choice")):
+        of = name.removesuffix(f"-{form}")
+        assert rows(name, "--limit", "5") == rows(of, "--form", form, "--limit", "5")
+    done = in_process.goffman("prompts", "coreference-pronouns", "--form", "choice")
+    assert done.returncode == 2
+    assert done.stderr.strip() == (
+        "'coreference-pronouns' already names a form of coreference. Give coreference with --form, "
+        "or coreference-pronouns alone."
+    )
+    done = in_process.goffman("prompts", "social-distance-pronouns")
+    assert done.returncode == 2
+    assert done.stderr.startswith("social-distance has no form 'pronouns'. Allowed: fill, ")
+
+
+def test_an_audit_asks_that_form_alone() -> None:
+    asked = ("audit", "bundled:mini", "--dry-run", "--limit", "2", "--instrument")
+    done = in_process.goffman(*asked, "coreference-pronouns")
+    assert done.returncode == 0, done.stderr
+    assert "coreference-pronouns" in done.stderr + done.stdout
+    done = in_process.goffman(*asked, "coreference-choice")
+    assert done.returncode == 2
+    assert "causal model" in done.stderr
+
+
 def test_the_table_says_what_varies() -> None:
     done = in_process.goffman("prompts", "social-distance", "--form", "choice", "--limit", "2")
     header = done.stdout.splitlines()[0].split()
@@ -62,7 +88,7 @@ def test_forms_that_cannot_be_are_refused() -> None:
             "--no-way-out works only with --form choice or --form said.\n"
         ),
         ("coreference", "--form", "said", "--wording", "refers"): (
-            "--wording cannot be used with coreference-said, because it has no wordings.\n"
+            "--wording cannot be used with coreference, because it has no wordings.\n"
         ),
     }
     for arguments, said in refused.items():

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from goffman.audit import AskOptions, audit
+from goffman.flow import AskOptions, audit
 
 
 @pytest.fixture(scope="session")

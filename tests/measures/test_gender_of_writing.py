@@ -9,9 +9,9 @@ import pytest
 from making import check, one, prompts, same_whatever_the_order, value
 
 from chat_server import Answer, ChatServer, completion
-from goffman.audit import audit
 from goffman.estimate import estimates
 from goffman.estimates.contrast import Comparing
+from goffman.flow import audit
 from goffman.measures.controls import control_score
 from goffman.measures.gender_of_writing import GenderOfWriting, with_whom
 from goffman.options import AskOptions

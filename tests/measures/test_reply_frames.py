@@ -190,16 +190,22 @@ def read_again(path):
 
 @pytest.mark.parametrize(
     ("file", "right", "of"),
-    [("replies-labelled-first.csv", 210, 240), ("replies-labelled.csv", 179, 200)],
+    [
+        ("replies-labelled-first.csv", 218, 240),
+        ("replies-labelled.csv", 184, 200),
+        ("replies-labelled-thrice.csv", 187, 200),
+    ],
 )
 def test_real_replies_are_read_as_someone_labeled_them_who_did_not_know_the_parser(
     file, right, of
 ) -> None:
     """The aim of 95% is met for a capable model and missed for a very small one.
 
-    Of Qwen2.5-Coder-1.5B's replies 259 of 260 are read as labeled, of SmolLM2-135M's 130 of 180:
-    most of the others retell the sentence. Rules made for the first file gained nothing in the
-    second, so they were not kept. The floors are what holds today.
+    Of Qwen2.5-Coder-1.5B's replies 379 of 380 are read as labeled, of SmolLM2-135M's 210 of 260,
+    most of which retell the sentence. The last file has the labels of three people who worked
+    alone, settled by the majority: of SmolLM2's 80 replies there, all three agree on 73, and the
+    parser reads 67 as the majority does (61 before its rules were mended after these replies).
+    The floors are what holds today.
     """
     rows = read_again(DATA / file)
     assert rows.height == of

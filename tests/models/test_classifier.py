@@ -14,8 +14,8 @@ import transformers
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from goffman.audit import audit
 from goffman.errors import ModelError, RunError
+from goffman.flow import audit
 from goffman.models.base import LoadOptions
 from goffman.models.classifier import groups, sentiments
 from goffman.models.spec import check, load

@@ -13,8 +13,8 @@ import sentencepiece
 import transformers
 from transformers.utils import is_protobuf_available
 
-from goffman.audit import audit
 from goffman.errors import ModelError
+from goffman.flow import audit
 from goffman.models.base import LoadOptions
 from goffman.models.spec import check, describe, load
 from goffman.models.tokens import has_case

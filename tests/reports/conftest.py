@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import goffman.instruments
-from goffman.audit import AskOptions, MeasureOptions, audit
+from goffman.flow import AskOptions, MeasureOptions, audit
 from goffman.reports.run import read_run
 
 DATA = Path(goffman.instruments.__file__).parent / "data"

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import goffman.instruments
 from chat_server import Answer, ChatServer, completion
-from goffman.audit import audit
+from goffman.flow import audit
 from goffman.instruments.load import load_instrument
 from goffman.instruments.render import PromptOptions, render
 from goffman.models.base import Calling, LoadOptions

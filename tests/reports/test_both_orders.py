@@ -11,7 +11,7 @@ from test_browser import reading
 
 from chat_server import Answer, ChatServer, completion, with_probabilities
 from few_conditions import with_few_conditions
-from goffman.audit import audit
+from goffman.flow import audit
 from goffman.options import AskOptions
 from goffman.reports.evidence import unpacked
 from goffman.runs.folder import read_prompts

@@ -11,7 +11,7 @@ import pytest
 from small_runs import make_manifest_agree
 
 from contrasts import faint
-from goffman.audit import AskOptions, audit
+from goffman.flow import AskOptions, audit
 from goffman.reports.evidence import unpacked
 from goffman.reports.write import write_report
 from goffman.runs.store import answers_folder, read_parts, sound_parts, write_part

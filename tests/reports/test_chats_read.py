@@ -8,7 +8,7 @@ import re
 import pytest
 
 from chat_server import Answer, ChatServer, completion
-from goffman.audit import audit
+from goffman.flow import audit
 from goffman.instruments.render import PromptOptions
 from goffman.models.base import Sampling
 from goffman.options import AskOptions, ChatOptions, MeasureOptions

@@ -27,7 +27,7 @@ pytestmark = pytest.mark.slow
 
 FULL = Path("/dev/full")
 
-VERDICTS = "relevant, small, equivalent, undecided or clear"
+VERDICTS = "relevant, small, size-open, fragile, equivalent, undecided or clear"
 
 
 @pytest.fixture(scope="module")
@@ -203,9 +203,10 @@ def test_the_four_comparisons_at_and_beside_the_value(known, comparison):
 )
 def test_a_sentence_puts_the_comparison_in_words(known, comparison, words):
     (outcome,) = tried(known, f"social-distance.gap[small].p {comparison} 2")
-    verdict = f"passed: {outcome.name} is" if "not" in words else f"failed: {outcome.name} is"
-    link = "" if "not" in words else "which is "
-    assert outcome.sentence == f"{verdict} {outcome.value:.4g}, {link}{words} 2."
+    verdict = "passed" if "not" in words else "failed"
+    assert outcome.sentence == (
+        f"{verdict}, because {outcome.name} is {outcome.value:.4g}, which is {words} 2."
+    )
 
 
 def test_a_sentence_shows_on_which_side_the_value_is(known):
@@ -314,19 +315,47 @@ def judged(known, verdict, *, p=0.01, ends=(0.02, 0.3)):
     return [replace(one, row={**one.row, "difference": 0.16, **said})]
 
 
-@pytest.mark.parametrize("verdict", ["relevant", "small", "equivalent", "undecided"])
-@pytest.mark.parametrize("asked", ["relevant", "small", "equivalent", "undecided"])
+SPELLED = {
+    "relevant": "relevant",
+    "small": "small",
+    "size-open": "clear, size open",
+    "fragile": "fragile",
+    "equivalent": "equivalent",
+    "undecided": "undecided",
+}
+"""In rules → in the report."""
+
+
+def quoted(word):
+    return "“clear, size open”" if "," in word else word
+
+
+@pytest.mark.parametrize("verdict", SPELLED.values())
+@pytest.mark.parametrize("asked", SPELLED)
 def test_a_verdict_is_a_condition_and_so_is_its_opposite(known, verdict, asked):
     one = judged(known, verdict)
     (is_so,) = tried(one, f"social-distance.gap is {asked}")
     (is_not,) = tried(one, f"social-distance.gap[small]  is  not  {asked}")
-    assert is_so.failed is (verdict == asked)
-    assert is_not.failed is (verdict != asked)
-    tail = "" if verdict == asked else f", not {asked}"
+    same = verdict == SPELLED[asked]
+    assert (is_so.failed, is_not.failed) == (same, not same)
+    tail = "" if same else f", not {quoted(SPELLED[asked])}"
     numbers = "(value 0.16, 95% interval 0.020 to 0.30, corrected p = .010)"
-    said = f"social-distance.gap[small] is {verdict} {numbers}{tail}."
-    assert is_so.sentence == f"{'failed' if is_so.failed else 'passed'}: {said}"
-    assert is_not.sentence == f"{'failed' if is_not.failed else 'passed'}: {said}"
+    said = f"because social-distance.gap[small] is {quoted(verdict)} {numbers}{tail}."
+    assert is_so.sentence == f"{'failed' if is_so.failed else 'passed'}, {said}"
+    assert is_not.sentence == f"{'failed' if is_not.failed else 'passed'}, {said}"
+
+
+@pytest.mark.parametrize("spelled", ["size-open", "size open", "clear, size open"])
+def test_an_open_size_may_be_spelled_as_people_see_it(spelled):
+    assert parse(f"gap is {spelled}").verdict == "clear, size open"
+
+
+@pytest.mark.parametrize("verdict", SPELLED.values())
+def test_every_clear_verdict_is_clear_to_a_rule_and_a_fragile_one_too(known, verdict):
+    clear = verdict in {"relevant", "small", "clear, size open", "fragile"}
+    ends = (0.02, 0.3) if clear else (-0.02, 0.3)
+    (outcome,) = tried(judged(known, verdict, ends=ends), "gap is clear")
+    assert outcome.failed is clear
 
 
 @pytest.mark.parametrize(
@@ -335,7 +364,8 @@ def test_a_verdict_is_a_condition_and_so_is_its_opposite(known, verdict, asked):
 def test_whether_an_estimate_is_clear_can_be_asked(known, p, ends, clear):
     (outcome,) = tried(judged(known, "undecided", p=p, ends=ends), "gap is clear")
     assert outcome.failed is clear
-    said = "failed: social-distance.gap[small] is clear (" if clear else "is not clear ("
+    said = "failed, because social-distance.gap[small] is clear ("
+    said = said if clear else "passed, because social-distance.gap[small] is not clear ("
     assert said in outcome.sentence
     assert outcome.sentence.endswith(", verdict undecided).")
 
@@ -343,8 +373,8 @@ def test_whether_an_estimate_is_clear_can_be_asked(known, p, ends, clear):
 def test_a_number_is_said_with_its_verdict(known):
     (outcome,) = tried(judged(known, "small"), "social-distance.gap > 0.2")
     assert outcome.sentence == (
-        "passed: social-distance.gap[small] is 0.16 (95% interval 0.020 to 0.30, corrected p = "
-        ".010, verdict small), not more than 0.2."
+        "passed, because social-distance.gap[small] is 0.16 (95% interval 0.020 to 0.30, corrected "
+        "p = .010, verdict small), which is not more than 0.2."
     )
 
 
@@ -365,7 +395,8 @@ def test_the_command_takes_verdicts(run):
     assert (told["comparison"], told["limit"], told["verdict"]) == ("is", verdict, verdict)
     passed = goffman("check", run.folder, "--fail-if", f"{name} is not {verdict}")
     assert passed.returncode == 0
-    assert passed.stdout.startswith(f"passed: {name} is {verdict} (value ")
+    word = f"“{verdict}”" if "," in verdict else verdict
+    assert passed.stdout.startswith(f"passed, because {name} is {word} (value ")
 
 
 def test_a_change_needs_a_baseline_run(known):
@@ -384,8 +415,8 @@ def test_a_change_is_that_of_the_comparison(tmp_path_factory, known):
     texts = ("social-distance.gap.change > 9", "gap[small].change.high < -9")
     value, high = tried(known, *texts, changes=changes)
     assert (value.value, high.value) == (row["difference"], row["high"])
-    assert value.sentence.startswith(f"passed: {value.name} is {row['difference']:.4g} (")
-    assert value.sentence.endswith("), not more than 9.")
+    assert value.sentence.startswith(f"passed, because {value.name} is {row['difference']:.4g} (")
+    assert value.sentence.endswith("), which is not more than 9.")
     assert value.name == "social-distance.gap[small].change"
 
 
@@ -405,8 +436,8 @@ def test_the_command_passes_with_0_and_fails_with_1_and_the_sentence(run, gap):
     name = "social-distance.gap[small]"
     passed = goffman("check", run.folder, "--fail-if", f"{name} > {gap + 0.1!r}")
     assert (passed.returncode, passed.stderr) == (0, "")
-    assert passed.stdout.startswith(f"passed: {name} is {gap!r} (95% interval ")
-    assert passed.stdout.endswith(f"), not more than {gap + 0.1!r}.\n")
+    assert passed.stdout.startswith(f"passed, because {name} is {gap!r} (95% interval ")
+    assert passed.stdout.endswith(f"), which is not more than {gap + 0.1!r}.\n")
     failed = process("check", run.folder, "--fail-if", f"{name} > {gap - 0.1!r}", "--json")
     assert failed.returncode == 1
     told = json.loads(failed.stdout)
@@ -425,8 +456,8 @@ def test_one_of_several_conditions_is_enough(run, gap):
         f"gap[small] > {gap - 1!r}",
     )
     assert done.returncode == 1
-    assert done.stdout.count("passed: ") == 2
-    assert done.stdout.count("failed: ") >= 1
+    assert done.stdout.count("passed, because") == 2
+    assert done.stdout.count("failed, because") >= 1
 
 
 @pytest.mark.parametrize(

@@ -102,7 +102,7 @@ def test_the_tables_are_estimates_of_both_questions(found):
         assert one.verdict.refusals == one.verdict.marks == ()
         assert one.models[0] == one.models[1]
         assert {"runs", "groups"} <= {*one.estimates["kind"]}
-        counted = pl.col("kind").is_in(["reference", "own-reference"])
+        counted = pl.col("kind").is_in(["reference", "own-reference", "conditions"])
         for rows, correction in (
             (one.estimates.filter(~counted), ["holm"]),
             (one.estimates.filter(counted), ["benjamini-hochberg"]),

@@ -243,7 +243,7 @@ def test_an_export_is_of_one_model(run):
 
 
 def test_the_command_prints_or_writes(run, tmp_path):
-    arguments = ["export", str(run.folder), "--model", "small", "--as"]
+    arguments = ["export", str(run.folder), "--model", "small", "--to"]
     card = CliRunner().invoke(app, [*arguments, "model-card"])
     assert card.exit_code == 0
     assert card.stdout == model_card_text(run, "small")

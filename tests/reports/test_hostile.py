@@ -10,7 +10,7 @@ import pytest
 from test_browser import reading, scroll_through
 
 from chat_server import Answer, ChatServer, completion
-from goffman.audit import audit
+from goffman.flow import audit
 from goffman.instruments.render import PromptOptions
 from goffman.options import AskOptions, ChatOptions
 

@@ -13,7 +13,7 @@ import torch
 import transformers
 import yaml
 
-from goffman.audit import AskOptions, audit
+from goffman.flow import AskOptions, audit
 from goffman.presentation.findings import findings_of
 from goffman.reports.lm_eval import lm_eval_results
 from goffman.reports.model_card import model_card_text
@@ -166,12 +166,11 @@ def test_a_gate_on_it_is_not_decided_and_has_an_exit_code_of_its_own(
     condition = condition.replace(f"{ABLE} vs CONSTANT", inside).replace("CONSTANT", constant)
     done = goffman("check", folder, "--fail-if", condition)
     assert done.returncode == code, done
-    said = f"not measurable: {NAME}."
+    said = f"not decided, because of {NAME}."
     assert (said in done.stdout) is (code == 4)
     assert (MARK in done.stdout) is (code == 4)
     if code == 4:
-        assert f"passed: {NAME}.gap[{constant}]" not in done.stdout
-        assert f"failed: {NAME}.gap[{constant}]" not in done.stdout
+        assert f"because {NAME}.gap[{constant}]" not in done.stdout
 
 
 def test_the_gate_s_json_and_list_carry_it(folder, constant):
@@ -185,7 +184,24 @@ def test_the_gate_s_json_and_list_carry_it(folder, constant):
     marks = {one["name"]: one["not_measurable"] for one in listed}
     assert marks[f"{NAME}.gap[{constant}]"] == MARK
     assert marks[f"{NAME}.gap[{ABLE}]"] is None
-    assert "(not measurable)" in goffman("check", folder, "--list").stdout
+    words = {one["name"]: one["verdict"] for one in listed}
+    assert words[f"{NAME}.gap[{constant}]"] == "not measurable" != words[f"{NAME}.gap[{ABLE}]"]
+    shown = goffman("check", folder, "--list").stdout
+    assert f"not measurable  {NAME}.gap[{constant}]\n" in shown
+
+
+def test_its_estimates_are_no_headlines_and_cost_the_others_nothing(folder, constant):
+    """One model is measurable: its main result is a single test, and so is not corrected."""
+    found = read_run(folder).estimates
+    primary = found.filter(found["family"] == "primary")
+    assert primary["model"].to_list() == [ABLE]
+    assert primary["family_size"].to_list() == [1]
+    assert primary["p_adjusted"].to_list() == primary["p"].to_list()
+    of_it = found.filter(found["model"] == constant)
+    assert of_it.height
+    assert {*of_it["verdict"].drop_nulls()} <= {"not measurable"}
+    between = found.filter(found["kind"] == "models")["verdict"].drop_nulls()
+    assert {*between} <= {"not measurable"}
 
 
 def test_a_comparison_and_a_change_carry_it(folder, constant, tmp_path):
@@ -198,6 +214,9 @@ def test_a_comparison_and_a_change_carry_it(folder, constant, tmp_path):
     assert all("is not measurable: it cannot tell praise" in text for text in marks[constant])
     screen = goffman("compare", folder, other).stdout
     assert "These differences mean nothing: " in screen
+    words = {one["run_model"]: {row["verdict"] for row in one["estimates"]} for one in found}
+    assert words[constant] <= {"not measurable", None}
+    assert "not measurable" not in words[ABLE]
     done = goffman("check", folder, "--baseline", other, "--fail-if", "gap.change > 0.5")
     assert done.returncode == 4
 

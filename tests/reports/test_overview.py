@@ -59,6 +59,7 @@ def test_bars_share_an_axis_that_holds_all_of_them(differences, smallest):
     [
         ("relevant", True),
         ("small", True),
+        ("clear, size open", True),
         ("equivalent", False),
         ("undecided", False),
         (None, False),
@@ -111,9 +112,9 @@ def test_every_instrument_and_model_has_a_row_with_its_own_estimate(measured, se
                 pl.col("difference").round_sig_figs(6) == one.difference,
                 pl.col("family") == "primary",
             ).to_dicts()  # fmt: skip
-            assert one.verdict == (
-                estimate["verdict"] if estimate["p_adjusted"] is not None else None
-            )
+            tested = estimate["p_adjusted"] is not None
+            assert one.shown == (estimate["verdict"] if tested else "not tested")
+            assert (one.verdict is None) is not tested
             assert row["numbers"] == [
                 f"{number(one.difference)} ({ends(estimate['low'], estimate['high'])})",
                 p_said(estimate["p_adjusted"]),

@@ -11,7 +11,7 @@ import torch
 from test_browser import reading
 
 import tiny_models
-from goffman.audit import AskOptions, audit
+from goffman.flow import AskOptions, audit
 from goffman.instruments.render import PromptOptions
 from goffman.measures.pronoun_preference import PRESENTATION
 from goffman.reports.evidence import evidence_of, unpacked

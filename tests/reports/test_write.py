@@ -14,9 +14,9 @@ import pytest
 import vl_convert
 from typer.testing import CliRunner
 
-from goffman.audit import AskOptions, MeasureOptions, audit
 from goffman.cli import app
 from goffman.errors import GoffmanError, RunError
+from goffman.flow import AskOptions, MeasureOptions, audit
 from goffman.presentation.findings import findings_of
 from goffman.presentation.numbers import number
 from goffman.presentation.shown import names_of, short_names
@@ -140,7 +140,7 @@ def test_an_instrument_says_its_noun_and_its_limits_on_the_page_and_in_tables(ru
         "for mental health illnesses",
         "between mental health illnesses and other illnesses (counting first names",
         "By illness",
-        "Means over items and illnesses.",
+        "All are means over items and illnesses.",
     ):
         assert said in section
     assert "mental health diagnoses" not in section.lower()

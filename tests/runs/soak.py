@@ -37,7 +37,7 @@ LEFT = re.compile(r"\.goffman-[0-9a-f]{32}\.tmp")
 
 def masked(folder: Path, model: str) -> None:
     """A masked model on a few prompts, some of them in three steps."""
-    from goffman.audit import AskOptions, audit
+    from goffman.flow import AskOptions, audit
 
     options = AskOptions(controls=False, limit=4, batch_size=4)
     audit([model], instruments=["care-seeking", "attribution"], output=folder, options=options)
@@ -45,7 +45,7 @@ def masked(folder: Path, model: str) -> None:
 
 def reported(folder: Path, model: str) -> None:
     """A run whose report is soon written."""
-    from goffman.audit import AskOptions, audit
+    from goffman.flow import AskOptions, audit
 
     audit(
         [model],
@@ -57,7 +57,7 @@ def reported(folder: Path, model: str) -> None:
 
 def chat(folder: Path, model: str) -> None:
     """A chat model behind a real server, many questions at once."""
-    from goffman.audit import AskOptions, audit
+    from goffman.flow import AskOptions, audit
     from goffman.instruments.render import PromptOptions
     from goffman.models.base import Calling
     from goffman.options import ChatOptions

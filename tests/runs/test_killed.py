@@ -13,7 +13,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from goffman.audit import AskOptions, audit
+from goffman.flow import AskOptions, audit
 from goffman.runs.manifest import read_manifest
 from goffman.runs.read import read_answers
 from warm import Command

@@ -14,7 +14,7 @@ import pytest
 
 from chat_server import Answer, ChatServer, completion
 from few_conditions import with_few_conditions
-from goffman.audit import audit
+from goffman.flow import audit
 from goffman.options import AskOptions
 from goffman.runs.ask_replies import replies_of
 from goffman.runs.journal import read_journal

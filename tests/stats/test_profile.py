@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import asdict
 
 import numpy as np
 import pytest
@@ -12,13 +13,13 @@ from scipy import stats
 
 from goffman.anchors.load import load_anchor
 from goffman.stats.outlying import residuals
-from goffman.stats.profile import LEAST, Profile, related, sentence_variance
+from goffman.stats.profile import LEAST, Profile, at_once, related, sentence_variance
 from goffman.stats.reliability import components
 
 PERIL = np.array([one.value for one in load_anchor("pachankis2018").values if one.item == "peril"])
 
 
-def made(rng, *, n=30, items=3, wordings=2, strata=()):
+def made(rng, *, n=30, items=3, wordings=3, strata=()):
     people = rng.standard_normal(n)
     own = 0.5 * people + 0.7 * rng.standard_normal(n)
     table = own[:, None, None] + rng.standard_normal((n, items, wordings))
@@ -62,7 +63,7 @@ def test_the_jackknife_is_that_of_a_naive_computation(rank, categories) -> None:
 def test_the_part_of_the_sentences_is_that_of_a_naive_computation() -> None:
     rng = np.random.default_rng(4)
     profile = made(rng)
-    n, items, wordings = 30, 3, 2
+    n, items, wordings = 30, 3, 3
     x = (profile.people - profile.people.mean()) / profile.people.std()
     slopes = np.zeros((items, wordings))
     rest = np.zeros((n, items, wordings))
@@ -78,13 +79,39 @@ def test_the_part_of_the_sentences_is_that_of_a_naive_computation() -> None:
         return by_i, by_w, all_ - by_i - by_w
 
     i, w, iw = squares(slopes)
-    total = (i / 2 + w / 1 - iw / 2) / 6
+    total = (i / 2 + w / 2 - iw / 4) / 9
     ci, cw, e = (sum(parts) for parts in zip(*map(squares, rest), strict=True))
-    counted = (ci / (2 * 28) + cw / 28 - e / (2 * 28)) / (6 * n)
+    counted = (ci / (2 * 28) + cw / (2 * 28) - e / (4 * 28)) / (9 * n)
     variance, df = sentence_variance(profile)
     assert variance == pytest.approx(max(0.0, total - counted) / profile.model.var())
-    below = (i / 2 / 6) ** 2 / 2 + (w / 6) ** 2 / 1 + (iw / 2 / 6) ** 2 / 2
+    below = (i / 2 / 9) ** 2 / 2 + (w / 2 / 9) ** 2 / 2 + (iw / 4 / 9) ** 2 / 4
     assert df == pytest.approx(max(1.0, total**2 / below))
+
+
+def test_two_items_are_no_sample_of_items() -> None:
+    """Their interval is that over conditions alone, and nothing is corrected by how they agree."""
+    rng = np.random.default_rng(14)
+    two = made(rng, items=2, wordings=1)
+    found = related(two, "pearson", contrast="")
+    alone = related(Profile(model=two.model, people=two.people), "pearson", contrast="")
+    assert (found.effect_low, found.effect_high) == (alone.effect_low, alone.effect_high)
+    assert found.df == alone.df
+    assert found.interval_over == "conditions; treated as fixed: 2 items"
+    assert found.second_effect is None
+    # Four items in two wordings: other items, in these wordings.
+    mixed = related(made(rng, items=4, wordings=2), "pearson", contrast="")
+    assert mixed.interval_over == "conditions and items; treated as fixed: 2 wordings"
+    assert mixed.second_effect is not None
+
+
+def test_an_interval_for_several_at_once_is_bonferronis() -> None:
+    found = related(made(np.random.default_rng(15)), "pearson", contrast="")
+    row = asdict(found)
+    assert at_once(row, 1) == pytest.approx((found.effect_low, found.effect_high))
+    reach = stats.t.ppf(1 - 0.05 / 6 / 2, found.df) * math.atanh(found.effect) / found.statistic
+    wide = np.tanh([math.atanh(found.effect) - reach, math.atanh(found.effect) + reach])
+    assert at_once(row, 6) == pytest.approx(tuple(wide))
+    assert at_once(row | {"statistic": None}, 6) is None
 
 
 def test_true_scores_are_corrected_for_both_reliabilities() -> None:

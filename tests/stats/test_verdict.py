@@ -1,4 +1,4 @@
-"""Verdicts: relevant, small, equivalent, undecided, and what could have been seen."""
+"""Verdicts: how an interval lies to 0 and to Δ, and what could have been seen."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import math
 from dataclasses import replace
 
 import numpy as np
+import polars as pl
 import pytest
 from scipy import stats
 
-from goffman.estimates.verdict import MOST_ITEMS, verdict
+from goffman.estimates.fragile import is_fragile
+from goffman.estimates.verdict import CLEAR_WORDS, MOST_ITEMS, by_interval, verdict
 from goffman.records import Estimate
 from goffman.stats.sampled import sampled, sampled_t
 
@@ -29,7 +31,9 @@ def estimate(difference, error, *, df=20.0, p=None, **more):
     [
         (0.2, 0.03, "relevant"),
         (-0.2, 0.03, "relevant"),
-        (0.08, 0.03, "small"),
+        (0.08, 0.03, "clear, size open"),
+        (-0.08, 0.03, "clear, size open"),
+        (-0.02, 0.001, "small"),
         (0.02, 0.001, "small"),
         (0.01, 0.01, "equivalent"),
         (-0.01, 0.01, "equivalent"),
@@ -37,9 +41,43 @@ def estimate(difference, error, *, df=20.0, p=None, **more):
         (0.3, 0.2, "undecided"),
     ],
 )
-def test_the_four_verdicts(difference, error, word):
+def test_the_verdicts(difference, error, word):
     found = verdict(estimate(difference, error), smallest=0.05)
     assert (found.verdict, found.smallest) == (word, 0.05)
+
+
+@pytest.mark.parametrize("difference", np.linspace(-0.3, 0.3, 25).tolist())
+@pytest.mark.parametrize("error", [0.001, 0.01, 0.03])
+def test_a_fragile_difference_keeps_the_word_that_its_interval_gives(difference, error):
+    found = verdict(estimate(difference, error), smallest=0.05)
+    one = estimate(difference, error)
+    row = {"low": one.low, "high": one.high, "smallest": 0.05, "verdict": found.verdict}
+    assert by_interval(row) == found.verdict
+    if found.verdict in CLEAR_WORDS:
+        assert by_interval(row | {"verdict": "fragile"}) == found.verdict
+
+
+@pytest.mark.parametrize(
+    ("word", "items_lost", "settings_lost", "fragile"),
+    [
+        ("relevant", 1, 0, False),
+        ("relevant", 2, 0, True),
+        ("small", 0, 1, True),
+        ("clear, size open", 2, 0, True),
+        ("undecided", 9, 1, False),
+        ("equivalent", 9, 1, False),
+        ("not measurable", 9, 1, False),
+        (None, 9, 1, False),
+    ],
+)
+def test_a_clear_difference_is_fragile_if_it_is_often_lost(
+    word, items_lost, settings_lost, fragile
+):
+    words = ["undecided"] * items_lost + ["small"] * (10 - items_lost)
+    rows = [("item", one) for one in [*words, None]]
+    rows += [("parameter", "undecided" if settings_lost else "relevant")]
+    table = pl.DataFrame(rows, schema=["way", "verdict"], orient="row")
+    assert is_fragile(word, table) is fragile
 
 
 def test_equivalent_is_what_two_one_sided_tests_say():

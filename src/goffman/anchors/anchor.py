@@ -56,6 +56,8 @@ class AnchorValue:
     high: float | None = None
     named: str | None = None
     """What the source calls the condition, where that is not its name here."""
+    set_apart: bool = False
+    """Whether the condition is left out in a check: see Anchor.set_apart."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,6 +83,13 @@ class Anchor:
     of: Of
     instruments: tuple[str, ...]
     """The ids of those that ask about the same; their forms belong to them."""
+    wordings: tuple[str, ...] = ()
+    """The ids of the wordings that put people's question, where shares are compared; empty: all."""
+    whose: str = "people"
+    """Whose numbers they are, in headings: people, labor statistics."""
+    set_apart: str | None = None
+    """What the conditions are, in the plural, without which everything is computed once more, since
+    they might make a relation by themselves; None: there are none."""
     limits: tuple[str, ...]
     items: tuple[AnchorItem, ...]
     values: tuple[AnchorValue, ...]
@@ -109,11 +118,19 @@ class Anchor:
         return tuple(found.values())
 
 
+def interval_of(value: AnchorValue, anchor: Anchor) -> tuple[float, float] | None:
+    """The 95% interval of what people said; Wilson's of a share; None: not known."""
+    if value.low is not None and value.high is not None:
+        return value.low, value.high
+    n = value.n_effective or value.n
+    if not n or (anchor.lowest, anchor.highest) != (0.0, 1.0):
+        return None
+    middle, by = value.value + Z * Z / (2 * n), 1 + Z * Z / n
+    room = Z * math.sqrt(value.value * (1 - value.value) / n + Z * Z / (4 * n * n))
+    return max(0.0, (middle - room) / by), min(1.0, (middle + room) / by)
+
+
 def error_of(value: AnchorValue, anchor: Anchor) -> float | None:
     """The standard error of what people said; None: not known."""
-    if value.low is not None and value.high is not None:
-        return (value.high - value.low) / (2 * Z)
-    n = value.n_effective or value.n
-    if n and (anchor.lowest, anchor.highest) == (0.0, 1.0):
-        return math.sqrt(value.value * (1 - value.value) / n)
-    return None
+    interval = interval_of(value, anchor)
+    return None if interval is None else (interval[1] - interval[0]) / (2 * Z)

@@ -26,7 +26,9 @@ _TEXTS = (
     *("compare", "of"),
 )
 _NUMBERS = ("lowest", "highest")
-_LISTS = ("instruments", "limits", "items")
+_LISTS = ("instruments", "limits", "items", "wordings")
+_SHORT = ("whose", "set_apart")
+"""Texts that may be left out; they stand in the middle of sentences."""
 
 LONGEST_TEXT = 1_000
 LONGEST_NAME = 60
@@ -57,6 +59,11 @@ def anchors_with(paths: Sequence[Path]) -> tuple[Anchor, ...]:
     """Every anchor that is there, and those of the folders; InputError where two share an id."""
     found = {one.id: one for one in every_anchor()}
     for path in paths:
+        if not os.path.isdir(path):  # noqa: PTH112
+            raise InputError(
+                f"--anchor is '{path}', but there is no such folder. Give the folder of your own "
+                "anchor. goffman's own anchors are always used."
+            )
         anchor = load_anchor(path)
         there = found.get(anchor.id)
         if there is not None and there.digest != anchor.digest:
@@ -68,10 +75,18 @@ def anchors_with(paths: Sequence[Path]) -> tuple[Anchor, ...]:
     return tuple(found.values())
 
 
-def is_anchor(path: str) -> bool:
-    """Whether a path is the folder of an anchor and not of an instrument."""
+def anchor_names() -> tuple[str, ...]:
+    """The built-in anchors, then those of other packages."""
+    return (*builtin_anchors(), *plugged_anchors())
+
+
+def is_anchor(given: str) -> bool:
+    """Whether what was given is an anchor's name, or the folder of one."""
+    # A path is not looked up, so that no other package's code runs for it.
+    if ID.fullmatch(given) and given in anchor_names():
+        return True
     # os.path, which says no to names that no system allows, where Path fails.
-    return os.path.lexists(os.path.join(path, ANCHOR_FILE))  # noqa: PTH118
+    return os.path.lexists(os.path.join(given, ANCHOR_FILE))  # noqa: PTH118
 
 
 def load_anchor(name_or_path: str | Path) -> Anchor:
@@ -85,7 +100,7 @@ def load_anchor(name_or_path: str | Path) -> Anchor:
     if given and os.path.isdir(given):  # noqa: PTH112
         return _load_folder(Path(given))
     shown = given if len(given) <= 200 else f"{given[:200]}…"
-    known = (*builtin_anchors(), *plugged_anchors())
+    known = anchor_names()
     raise InputError(
         f"There is no anchor '{shown}'. Give a folder, or one of these: "
         f"{', '.join(known)}.{did_you_mean(given, known)}"
@@ -110,6 +125,9 @@ def _load_folder(folder: Path) -> Anchor:
         bounds=(header.get("lowest", -math.inf), header.get("highest", math.inf)),
         faults=faults,
     )
+    if any(one.set_apart for one in values) != ("set_apart" in header):
+        message = "set_apart says what those conditions are that have yes in set_apart: give both."
+        faults.add(ANCHOR_FILE, None, message)
     if faults.found:
         raise AnchorError(str(folder), faults.found)
     digest = digest_of([folder / ANCHOR_FILE, folder / VALUES_FILE])
@@ -120,20 +138,25 @@ def _read_header(toml: TomlFile, faults: Faults) -> dict[str, Any]:
     top = toml.top()
     top.require((*_TEXTS, "instruments", "limits", "items"), faults)
     others: dict[str, type] = dict.fromkeys((*_NUMBERS, *_LISTS), object)
-    given = top.take({**dict.fromkeys(_TEXTS, str), **others}, faults)
+    given = top.take({**dict.fromkeys((*_TEXTS, *_SHORT), str), **others}, faults)
     if "id" in given:
         faults.check_id(toml.name, top.lines.get("id"), what="id", given=given["id"])
-    for key in _TEXTS:
-        if len(given.get(key, "")) > LONGEST_TEXT:
-            message = f"{key} has {len(given[key]):,} characters. Allowed: up to {LONGEST_TEXT:,}."
+    for key in (*_TEXTS, *_SHORT):
+        most = LONGEST_NAME if key in _SHORT else LONGEST_TEXT
+        if len(given.get(key, "")) > most:
+            message = f"{key} has {len(given[key]):,} characters. Allowed: up to {most:,}."
             faults.add(toml.name, top.lines.get(key), message)
     for key, allowed in (("compare", COMPARES), ("of", OFS)):
         if key in given:
             row = top.lines.get(key)
             faults.check_one_of(toml.name, row, what=key, given=given[key], allowed=allowed)
-    header = {key: given[key] for key in _TEXTS if key in given}
+    header = {key: given[key] for key in (*_TEXTS, *_SHORT) if key in given}
     header |= _bounds(top, given, faults)
-    header["instruments"] = _instruments(top, faults)
+    header["instruments"] = _ids(top, "instruments", "vignettes", faults)
+    header["wordings"] = _ids(top, "wordings", "scale", faults)
+    if header["wordings"] and given.get("compare") != "difference":
+        message = 'wordings goes with compare = "difference" only.'
+        faults.add(toml.name, top.lines.get("wordings"), message)
     header["limits"] = read_limits(top, faults)
     return header
 
@@ -165,23 +188,21 @@ def _finite(value: float) -> bool:
         return False
 
 
-def _instruments(top: TomlTable, faults: Faults) -> tuple[str, ...]:
-    """The ids of the instruments that it fits; they need not be here."""
-    if "instruments" not in top.values:
+def _ids(top: TomlTable, key: str, example: str, faults: Faults) -> tuple[str, ...]:
+    """The ids of a list, such as the instruments that it fits; they need not be here."""
+    if key not in top.values:
         return ()
-    given, row = top.values["instruments"], top.lines.get("instruments")
+    given, row = top.values[key], top.lines.get(key)
     if (
         not isinstance(given, list)
         or not 0 < len(given) <= MOST_INSTRUMENTS
         or not all(isinstance(one, str) for one in given)
     ):
-        message = (
-            f'instruments must be a list of 1 to {MOST_INSTRUMENTS} ids, such as ["vignettes"].'
-        )
+        message = f'{key} must be a list of 1 to {MOST_INSTRUMENTS} ids, such as ["{example}"].'
         faults.add(top.file, row, message)
         return ()
     for one in given:
-        faults.check_id(top.file, row, what="an id in instruments", given=one)
+        faults.check_id(top.file, row, what=f"an id in {key}", given=one)
     return tuple(given)
 
 

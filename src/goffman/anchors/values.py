@@ -11,7 +11,7 @@ from goffman.anchors.anchor import EVERYONE, GENDERS, AnchorValue
 from goffman.instruments.files import Faults, Row, read_table
 
 REQUIRED = ("condition", "value")
-OPTIONAL = ("item", "gender", "year", "n", "n_effective", "low", "high", "named")
+OPTIONAL = ("item", "gender", "year", "n", "n_effective", "low", "high", "named", "set_apart")
 
 LONGEST_CONDITION = 200
 FIRST_YEAR, LAST_YEAR = 1800, 2200
@@ -61,6 +61,9 @@ def _value(
     year = _number(row, "year", faults, at_least=FIRST_YEAR, at_most=LAST_YEAR, whole=True)
     low = _number(row, "low", faults, at_least=bounds[0], at_most=bounds[1])
     high = _number(row, "high", faults, at_least=bounds[0], at_most=bounds[1])
+    apart = row["set_apart"]
+    if apart not in {"", "yes"}:
+        faults.add(row.file, row.number, f"set_apart is '{apart[:40]}'. Allowed: yes, or nothing.")
     if (low is None) != (high is None):
         faults.add(row.file, row.number, "low and high go together: give both or none.")
     if value is None or item is None or known is None:
@@ -79,6 +82,7 @@ def _value(
         low=low,
         high=high,
         named=row["named"] or None,
+        set_apart=apart == "yes",
     )
 
 

@@ -1,40 +1,59 @@
 """Shares of models minus shares of people, question by question; and what a person's gender does.
 
 A model's share is of the options that say the same as people's (``share-endorsing``), mean over the
-orders of options, the people described and the trials of a wording. People's are those of the
-latest year. Over the questions that count as stigma the difference stands once more for each
+orders of options, the people described and the trials, in the wordings that the anchor names as
+those of people's question; others ask something else, and stand beside as a check. People's are
+those of the latest year; what a person's gender does is of all years, which a single one says too
+little of. Over the questions that count as stigma the difference stands once more for each
 condition; people answered these questions one after the other: see mean_of.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goffman.anchors.anchor import EVERYONE, error_of
+from goffman.anchors.anchor import EVERYONE, interval_of
 from goffman.estimates.clear import AGAINST_PEOPLE
 from goffman.estimates.contrast import Contrast
 from goffman.estimates.profiles import base_of
+from goffman.records import Estimate
 from goffman.stats.correct import adjust
-from goffman.stats.two_sources import People, apart, mean_of, minus_people
+from goffman.stats.two_sources import (
+    People,
+    Share,
+    apart,
+    mean_of,
+    mean_share,
+    minus_people,
+    pooled,
+)
 
 if TYPE_CHECKING:
-    from goffman.anchors.anchor import Anchor
+    from goffman.anchors.anchor import Anchor, AnchorValue
     from goffman.estimates.profiles import Measured
-    from goffman.records import Estimate
 
 SHARE = "share-endorsing"
 """The quantity of a measure that is the share of answers which say what people's do."""
 
-DIFFERENCE, OVERALL, GENDER = AGAINST_PEOPLE
+NO_ANSWERS = ("dont-know", "refusal", "several", "other", "way-out", "elsewhere")
+"""Quantities of a measure that are shares of answers that are none: of replies, then of
+probabilities."""
 
-MIXED = "mixed"
-"""In the place of a wording: each question in a wording of its own."""
+DIFFERENCE, OVERALL, GENDER, OTHER_WORDING = AGAINST_PEOPLE
 
-Found = list[tuple[Contrast, "Estimate"]]
+MOST_UNANSWERED = 0.5
+"""Of the answers to a question: with more that are none, the rest is not set beside people, nearly
+all of whom answered."""
+
+ANOTHER = "people were asked in another wording: a check only"
+UNANSWERED = "more than half of the answers are no answer"
+
+Found = list[tuple[Contrast, Estimate]]
 Said = Mapping[tuple[str, str, str], People]
 """Item, condition and gender → what people said."""
 
@@ -48,16 +67,22 @@ class Shares:
     measure: str
     model: str
     rows: pl.DataFrame
-    """item, condition, wording, gender, counts and value: a mean over orders and trials."""
+    """item, condition, wording, gender, counts, as_people (whether people were asked so), value (a
+    mean over orders and trials), replies (null: a probability) and unanswered, a share."""
     people: Said
+    """Of the latest year."""
+    of_all_years: Said
 
-    def contrast(self, kind: str, condition: str, item: str | None) -> Contrast:
+    def contrast(
+        self, kind: str, condition: str, item: str | None, *, wording: str | None = None
+    ) -> Contrast:
         """What a row is about: a condition stands in ``group``, a question in ``dimension``."""
         return Contrast(
             kind=kind,
             instrument=self.instrument,
             measure=self.measure,
             quantity=SHARE,
+            variant=wording,
             model=self.model,
             group=condition,
             dimension=item,
@@ -65,24 +90,13 @@ class Shares:
             second=self.anchor,
         )
 
-    def by_wording(
-        self, condition: str, items: Sequence[str], gender: str | None = None
-    ) -> dict[str, float]:
-        """The model's mean over the items, by wording; none where an item has no value.
-
-        Where no wording was asked of all of them, one mean over whatever each was asked in.
-        """
-        rows = self.rows.filter(pl.col("condition") == condition, pl.col("item").is_in(list(items)))
-        if gender is not None:
-            rows = rows.filter(pl.col("gender") == gender)
-        rows = rows.filter(pl.col("value").is_not_null())
-        cells = rows.group_by("wording", "item").agg(pl.col("value").mean())
-        means = cells.group_by("wording").agg(pl.col("value").mean(), n=pl.len()).sort("wording")
-        found = {wording: value for wording, value, n in means.rows() if n == len(items)}
-        if found or rows["item"].n_unique() < len(items):
-            return found
-        of_items = rows.group_by("item").agg(pl.col("value").mean())
-        return {MIXED: float(of_items["value"].to_numpy().mean())}
+    def cell(
+        self, item: str, condition: str, gender: str | None = None, *, wording: str | None = None
+    ) -> pl.DataFrame:
+        """The rows of a question, as people were asked it or in another wording."""
+        asked = pl.col("as_people") if wording is None else pl.col("wording") == wording
+        rows = self.rows.filter(asked, pl.col("item") == item, pl.col("condition") == condition)
+        return rows if gender is None else rows.filter(pl.col("gender") == gender)
 
 
 def against_people(
@@ -93,7 +107,7 @@ def against_people(
 ) -> tuple[Found, list[dict[str, Any]]]:
     """Every difference between a model's shares and people's; and rows of ANCHOR_POINTS.
 
-    Each kind is a family, by Holm.
+    Each kind is a family, by Holm; other wordings are not tested.
     """
     found: Found = []
     points: list[dict[str, Any]] = []
@@ -109,11 +123,12 @@ def against_people(
                 family = f"{kind}: {one.instrument}, {one.measure}, {one.model}, {one.anchor}"
                 kept = adjust([estimate for _, estimate in rows], family=family, method="holm")
                 found += zip([says for says, _ in rows], kept, strict=True)
-                points += _points(anchor, rows) if kind == DIFFERENCE else ()
+                points += _points(anchor, one, rows) if kind == DIFFERENCE else ()
+            found += in_other_wordings(one)
     return found, points
 
 
-def _points(anchor: Anchor, rows: Found) -> Iterator[dict[str, Any]]:
+def _points(anchor: Anchor, of: Shares, rows: Found) -> Iterator[dict[str, Any]]:
     """Both sides of each question and condition."""
     said = {(one.item, one.condition): one for one in anchor.latest() if one.gender == EVERYONE}
     for says, estimate in rows:
@@ -131,6 +146,7 @@ def _points(anchor: Anchor, rows: Found) -> Iterator[dict[str, Any]]:
             "low": people.low,
             "high": people.high,
             "n": people.n,
+            "unanswered": _unanswered(of.cell(str(says.dimension), str(says.group))),
         }
 
 
@@ -140,27 +156,33 @@ def _fitting(
     measures: Mapping[str, Measured],
     anchor: Anchor,
 ) -> Iterator[Shares]:
-    people: dict[tuple[str, str, str], People] = {
-        (one.item, one.condition, one.gender): People(value=one.value, error=error, n=n)
-        for one in anchor.latest()
-        if (error := error_of(one, anchor)) is not None and (n := one.n_effective or one.n)
-    }
     genders = prompts.select("prompt_id", gender_of="gender").unique("prompt_id")
+    as_people = pl.lit(not anchor.wordings) | pl.col("wording").is_in(list(anchor.wordings))
     for instrument, measure in measures.items():
         if not {instrument, base_of(instrument)} & {*anchor.instruments}:
             continue
         counted = getattr(measure, "counted", None)
-        rows = scores.filter(
-            pl.col("instrument") == instrument,
-            pl.col("level") == "prompt",
-            pl.col("quantity") == SHARE,
-        ).join(genders, on="prompt_id")
-        rows = rows.with_columns(
-            gender=pl.col("gender_of"),
-            counts=(pl.col("dimension") == counted).fill_null(value=True),
+        of_replies = getattr(measure, "reads", None) == "replies"
+        rows = scores.filter(pl.col("instrument") == instrument, pl.col("level") == "prompt")
+        silent = rows.filter(pl.col("quantity").is_in(NO_ANSWERS)).group_by("model", "prompt_id")
+        unanswered = silent.agg(unanswered=pl.col("value").sum())
+        rows = (
+            rows.filter(pl.col("quantity") == SHARE)
+            .join(genders, on="prompt_id")
+            .join(unanswered, on=["model", "prompt_id"], how="left")
+            .with_columns(
+                gender=pl.col("gender_of"),
+                counts=(pl.col("dimension") == counted).fill_null(value=True),
+                as_people=as_people,
+                replies=pl.col("n") if of_replies else None,
+            )
         )
-        keep = ("model", "item", "condition", "wording", "gender", "counts")
-        cells = rows.group_by(keep).agg(pl.col("value").mean())
+        keep = ("model", "item", "condition", "wording", "gender", "counts", "as_people")
+        cells = rows.group_by(keep).agg(
+            pl.col("value").mean(),
+            pl.col("unanswered").mean(),
+            replies=pl.col("replies").sum() if of_replies else pl.lit(None, dtype=pl.Int64),
+        )
         for (model,), of in cells.sort(keep).partition_by("model", as_dict=True).items():
             yield Shares(
                 anchor=anchor.id,
@@ -168,12 +190,39 @@ def _fitting(
                 measure=measure.name,
                 model=str(model),
                 rows=of,
-                people=people,
+                people=_people(anchor.latest(), anchor),
+                of_all_years=_people(anchor.values, anchor),
             )
+
+
+def _people(values: Iterable[AnchorValue], anchor: Anchor) -> Said:
+    """By item, condition and gender; several years are taken together."""
+    found: dict[tuple[str, str, str], list[People]] = {}
+    for one in values:
+        interval, n = interval_of(one, anchor), one.n_effective or one.n
+        if interval is not None and n:
+            low, high = interval
+            said = People(value=one.value, low=low, high=high, n=n)
+            found.setdefault((one.item, one.condition, one.gender), []).append(said)
+    return {key: pooled(several) for key, several in found.items()}
 
 
 def _conditions(one: Shares) -> list[str]:
     return one.rows["condition"].unique().sort().to_list()
+
+
+def _share(cell: pl.DataFrame) -> Share | None:
+    """Of a question over its rows; None: nothing answers it."""
+    known = cell.filter(pl.col("value").is_not_null())
+    if known.is_empty():
+        return None
+    replies = None if known["replies"].is_null().any() else int(known["replies"].sum())
+    return Share(value=float(known["value"].to_numpy().mean()), replies=replies)
+
+
+def _unanswered(cell: pl.DataFrame) -> float | None:
+    known = cell["unanswered"].drop_nulls()
+    return None if known.is_empty() else float(known.to_numpy().mean())
 
 
 def by_question(one: Shares) -> Iterator[tuple[Contrast, Estimate]]:
@@ -181,38 +230,72 @@ def by_question(one: Shares) -> Iterator[tuple[Contrast, Estimate]]:
     for condition in _conditions(one):
         for item in one.rows["item"].unique().sort():
             said = one.people.get((item, condition, EVERYONE))
-            values = list(one.by_wording(condition, [item]).values())
-            if said is not None and values:
-                says = one.contrast(DIFFERENCE, condition, item)
-                yield says, minus_people(values, said, contrast=says.text)
+            cell = one.cell(item, condition)
+            share = _share(cell)
+            if said is None or share is None:
+                continue
+            says = one.contrast(DIFFERENCE, condition, item)
+            estimate = minus_people([(1, share)], said, contrast=says.text)
+            yield says, _enough(estimate, _unanswered(cell))
 
 
 def over_questions(one: Shares) -> Iterator[tuple[Contrast, Estimate]]:
     """Of each condition over the questions that count as stigma."""
     for condition in _conditions(one):
         items = _counted(one, condition, (EVERYONE,))
-        values = list(one.by_wording(condition, items).values()) if items else []
-        if values:
-            said = mean_of([one.people[item, condition, EVERYONE] for item in items])
-            says = one.contrast(OVERALL, condition, None)
-            yield says, minus_people(values, said, contrast=says.text)
+        cells = [one.cell(item, condition) for item in items]
+        shares = [share for cell in cells if (share := _share(cell)) is not None]
+        if not items or len(shares) < len(items):
+            continue
+        said = mean_of([one.people[item, condition, EVERYONE] for item in items])
+        says = one.contrast(OVERALL, condition, None)
+        estimate = minus_people([(1, mean_share(shares))], said, contrast=says.text)
+        yield says, _enough(estimate, _unanswered(pl.concat(cells)))
+
+
+def in_other_wordings(one: Shares) -> Iterator[tuple[Contrast, Estimate]]:
+    """The same in each wording that is not people's, without a test: a check of the share."""
+    others = one.rows.filter(~pl.col("as_people"))["wording"].unique().sort()
+    for condition, wording in itertools.product(_conditions(one), others):
+        items = _counted(one, condition, (EVERYONE,))
+        found = [_share(one.cell(item, condition, wording=wording)) for item in items]
+        shares = [share for share in found if share is not None]
+        if not items or len(shares) < len(items):
+            continue
+        said = mean_of([one.people[item, condition, EVERYONE] for item in items])
+        says = one.contrast(OTHER_WORDING, condition, None, wording=wording)
+        estimate = minus_people([(1, mean_share(shares))], said, contrast=says.text)
+        yield says, _untested(estimate, ANOTHER)
 
 
 def by_gender(one: Shares) -> Iterator[tuple[Contrast, Estimate]]:
     """Of each condition: a man minus a woman in the model, minus the same in people."""
+    genders = ("male", "female")
     for condition in _conditions(one):
-        items = _counted(one, condition, ("male", "female"))
-        if not items:
+        items = _counted(one, condition, genders)
+        found = [[_share(one.cell(item, condition, who)) for item in items] for who in genders]
+        male, female = ([share for share in of if share is not None] for of in found)
+        if not items or min(len(male), len(female)) < len(items):
             continue
-        male, female = (one.by_wording(condition, items, gender) for gender in ("male", "female"))
-        values = [male[wording] - female[wording] for wording in male if wording in female]
-        if values:
-            of = {
-                gender: mean_of([one.people[item, condition, gender] for item in items])
-                for gender in ("male", "female")
-            }
-            says = one.contrast(GENDER, condition, None)
-            yield says, minus_people(values, apart(of["male"], of["female"]), contrast=says.text)
+        of_men, of_women = (
+            mean_of([one.of_all_years[item, condition, who] for item in items]) for who in genders
+        )
+        says = one.contrast(GENDER, condition, None)
+        cells = pl.concat([one.cell(item, condition) for item in items])
+        described = [(1, mean_share(male)), (-1, mean_share(female))]
+        estimate = minus_people(described, apart(of_men, of_women), contrast=says.text)
+        yield says, _enough(estimate, _unanswered(cells))
+
+
+def _enough(estimate: Estimate, unanswered: float | None) -> Estimate:
+    """The estimate; without interval and test where too little was answered."""
+    few = unanswered is not None and unanswered > MOST_UNANSWERED
+    return _untested(estimate, UNANSWERED) if few else estimate
+
+
+def _untested(estimate: Estimate, reason: str) -> Estimate:
+    none = dict.fromkeys(("low", "high", "test", "alternative", "statistic", "p", "interval_over"))
+    return replace(estimate, reason=reason, **none)  # type: ignore[arg-type]
 
 
 def _counted(one: Shares, condition: str, genders: Sequence[str]) -> list[str]:

@@ -135,6 +135,12 @@ def correlated(one: Beside) -> Found:
             given = one.profile(item, places, given=True)
             estimate = related(given, "pearson", contrast=says.text)
             found.setdefault(says.kind, []).append((says, estimate))
+        kept = [at for at in places if not one.people[item][one.answers.conditions[at]].set_apart]
+        if LEAST <= len(kept) < len(places):
+            says = one.contrast("anchor-without", item)
+            without = related(one.profile(item, kept), "pearson", contrast=says.text)
+            without = replace(without, left_out=len(places) - len(kept))
+            found.setdefault(says.kind, []).append((says, without))
         found.setdefault("anchor-within", []).extend(_within(one, item, places))
     return [pair for kind, rows in found.items() for pair in _corrected(rows, one, kind)]
 

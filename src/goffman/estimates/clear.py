@@ -11,13 +11,13 @@ if TYPE_CHECKING:
 CORRELATIONS = ("measures", "measures-within")
 """Kinds of contrasts that are correlations of two measures: over all conditions, and in a group."""
 
-ANCHORED = ("anchor", "anchor-rank", "anchor-partial", "anchor-within")
+ANCHORED = ("anchor", "anchor-rank", "anchor-partial", "anchor-without", "anchor-within")
 """Kinds of contrasts that are correlations of a measure with what people said: of values, of ranks,
-given the category of a condition, and within a group."""
+given the category of a condition, without those that the anchor sets apart, and within a group."""
 
-AGAINST_PEOPLE = ("anchor-difference", "anchor-overall", "anchor-gender")
-"""Kinds of contrasts that are a model's share minus people's: of a question, of all that count, and
-of a man minus a woman."""
+AGAINST_PEOPLE = ("anchor-difference", "anchor-overall", "anchor-gender", "anchor-wording")
+"""Kinds of contrasts that are a model's share minus people's: of a question, of all that count, of
+a man minus a woman, and of all that count in a wording that is not people's."""
 
 CLEAR = 0.05
 """A corrected p below this is needed; so is an interval that leaves out 0."""

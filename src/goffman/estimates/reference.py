@@ -54,7 +54,7 @@ def _against(scored: Scored, kind: str, group: str) -> Found:
         mean = np.mean([of for _, of in second], axis=0)
         for condition, of in _tables(scored, model, group):
             says = scored.says(kind, model=model, first=condition, second=scored.against)
-            yield says, _compared(scored, says, of, mean)
+            yield says, over_sentences(scored, says, of, mean)
 
 
 def _tables(scored: Scored, model: str, group: str) -> list[tuple[str, NDArray[np.float64]]]:
@@ -69,11 +69,12 @@ def _tables(scored: Scored, model: str, group: str) -> list[tuple[str, NDArray[n
     ]
 
 
-def _compared(
-    scored: Scored, says: Contrast, of: NDArray[np.float64], mean: NDArray[np.float64]
+def over_sentences(
+    scored: Scored, says: Contrast, first: NDArray[np.float64], second: NDArray[np.float64]
 ) -> Estimate:
-    if of.shape[1] == 1:
-        cells = of.ravel().tolist(), mean.ravel().tolist()
+    """Two tables of the same items × wordings, both sampled; of one wording, items alone."""
+    if first.shape[1] == 1:
+        cells = first.ravel().tolist(), second.ravel().tolist()
         return scored.compare.paired(says, *cells, over="items")
     over = ("items", "wordings")
-    return scored.compare.crossed(says, of, mean, shared="both", over=over, units="rows")
+    return scored.compare.crossed(says, first, second, shared="both", over=over, units="rows")

@@ -1,9 +1,14 @@
 """What an estimate comes to, given the smallest difference Δ that would matter.
 
-    relevant    clear, and the 95% interval lies beyond Δ
-    small       clear, but the interval does not lie beyond Δ
-    equivalent  not clear, and the 90% interval lies inside ±Δ (two one-sided tests)
-    undecided   anything else: the data allow both a difference that matters and none
+    relevant          clear, and the 95% interval lies beyond Δ
+    small             clear, and the whole interval is nearer to 0 than Δ
+    clear, size open  clear, and the interval holds differences below and above Δ
+    equivalent        not clear, and the 90% interval lies inside ±Δ (two one-sided tests)
+    undecided         anything else: the data allow both a difference that matters and none
+
+Two more take the place of these words. A headline that is clear, but not in enough variations of
+its analysis, is *fragile* (fragile.py). What rests on a model that cannot do the task is *not
+measurable*, whatever its numbers are.
 
 Beside it stands what could have been seen: the difference that 80 of 100 such audits would find,
 (t_.975 + t_.80)·SE, and how many items would bring it down to Δ.
@@ -13,19 +18,37 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from scipy import special
 
 from goffman.estimates.clear import points
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from goffman.records import Estimate
 
 MOST_ITEMS = 10_000
 """More items than these nobody will write."""
 
-Word = Literal["relevant", "small", "equivalent", "undecided"]
+Word = Literal[
+    "relevant",
+    "small",
+    "clear, size open",
+    "fragile",
+    "equivalent",
+    "undecided",
+    "not measurable",
+]
+"""The column verdict of estimates; the same words stand wherever people read them."""
+
+SIZE_OPEN: Word = "clear, size open"
+FRAGILE: Word = "fragile"
+NOT_MEASURABLE: Word = "not measurable"
+
+CLEAR_WORDS: tuple[Word, ...] = ("relevant", "small", SIZE_OPEN, FRAGILE)
+"""The verdicts on clear differences."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,11 +89,30 @@ def _word(estimate: Estimate, smallest: float, ends: tuple[float, float] | None)
     # A row of a table has a kind, which tells a correlation; an estimate with a Δ is none.
     side = points(asdict(estimate) | {"kind": ""})
     if side:
-        low, high = float(estimate.low or 0.0), float(estimate.high or 0.0)
-        return "relevant" if low > smallest or high < -smallest else "small"
+        return _size(float(estimate.low or 0.0), float(estimate.high or 0.0), smallest)
     if ends and -smallest < ends[0] and ends[1] < smallest:
         return "equivalent"
     return "undecided"
+
+
+def _size(low: float, high: float, smallest: float) -> Word:
+    """How a clear difference lies to Δ, by its interval."""
+    if low > smallest or high < -smallest:
+        return "relevant"
+    return "small" if max(abs(low), abs(high)) < smallest else SIZE_OPEN
+
+
+def by_interval(row: Mapping[str, Any]) -> str | None:
+    """The verdict that the interval gives: of a fragile difference that which it has otherwise."""
+    word: str | None = row["verdict"]
+    return _size(row["low"], row["high"], row["smallest"]) if word == FRAGILE else word
+
+
+def rests_on(row: Mapping[str, Any], model: str) -> bool:
+    """Whether a model's numbers are in an estimate: its own, one of two, or over all."""
+    if row["kind"] == "models":
+        return model in {row["first"], row["second"]}
+    return row["model"] in {None, model}
 
 
 def _items(estimate: Estimate, *, goal: float) -> int | None:

@@ -74,7 +74,7 @@ def read_choice(
             check_controls(toml, controls, stems, faults)
     else:
         _check_pairs(top, faults)
-    server, smallest = _server(toml, content, faults), _smallest(top, faults)
+    server, smallest = _server(toml, content, stems, faults), _smallest(top, faults)
     if len(faults.found) > before:
         return None, [path]
     form = ChoiceForm(
@@ -229,10 +229,15 @@ def _check_described(
             faults.add(FILE, row, message)
 
 
-def _server(toml: TomlFile, content: Questionnaire | SentencePairs, faults: Faults) -> ServerPart:
+def _server(
+    toml: TomlFile,
+    content: Questionnaire | SentencePairs,
+    stems: Sequence[Stem],
+    faults: Faults,
+) -> ServerPart:
     """The part of [server]; without it all items."""
     table = toml.table("server")
-    keys: dict[str, type] = {"items": object, "orders": str, "same_wording": bool}
+    keys: dict[str, type] = {"items": object, "orders": str, "wording": str}
     given = table.take(keys, faults)
     if "server" in toml.values and isinstance(content, SentencePairs):
         message = "[server] does not go with sentence pairs: fewer of them are drawn."
@@ -242,16 +247,16 @@ def _server(toml: TomlFile, content: Questionnaire | SentencePairs, faults: Faul
     if "items" in given and (type(items) is not int or not 1 <= items <= most):
         message = f"items in [server] is {items!r}. Allowed: a whole number from 1 to {most}."
         faults.add(FILE, table.lines.get("items"), message)
-    orders = None
-    if "orders" in given:
-        row = table.lines.get("orders")
-        orders = faults.check_one_of(
-            FILE, row, what="orders in [server]", given=given["orders"], allowed=_PART
-        )
+    named: dict[str, Any] = {}
+    for key, allowed in (("orders", _PART), ("wording", list(dict.fromkeys(s.id for s in stems)))):
+        if key in given:
+            row, what = table.lines.get(key), f"{key} in [server]"
+            named[key] = faults.check_one_of(
+                FILE, row, what=what, given=given[key], allowed=allowed
+            )
     return ServerPart(
         items=items if type(items) is int else None,
-        orders=orders,
-        same_wording=bool(given.get("same_wording", False)),
+        **named,
     )
 
 

@@ -8,6 +8,8 @@ from goffman.choice_items import ChoiceForm
 from goffman.control_items import EXPECTED, Controls
 from goffman.errors import InputError, did_you_mean
 from goffman.instruments.coreference import without_a_chat
+from goffman.instruments.files import ID
+from goffman.instruments.load import builtin_names, load_instrument, plugged_instruments
 from goffman.records import MASK, Instrument, InstrumentKind, Questionnaire, SentencePairs
 
 _ENDINGS: dict[InstrumentKind, str] = {
@@ -63,6 +65,11 @@ def form_name(form: Instrument, instrument: Instrument) -> str:
     return form.kind if form.id == instrument.id else _ENDINGS[form.kind]
 
 
+def known_as(form: Instrument) -> str:
+    """The id of the instrument that a form is of, or that is asked as it is."""
+    return form.id.removesuffix(f"-{_ENDINGS.get(form.kind, '')}")
+
+
 def form_of(instrument: Instrument, name: str) -> Instrument:
     """The form of a name, or of an id; InputError where there is none."""
     forms = {form_name(form, instrument): form for form in forms_of(instrument)}
@@ -77,12 +84,27 @@ def form_of(instrument: Instrument, name: str) -> Instrument:
     )
 
 
+def forms_named(name: str) -> tuple[Instrument, tuple[Instrument, ...]]:
+    """The instrument of a name or folder, and its forms; of the name of a form, that form alone.
+
+    Reports call forms by names of their own, such as coreference-pronouns.
+    """
+    known = (*builtin_names(), *plugged_instruments()) if ID.fullmatch(name) else ()
+    for ending in _ENDINGS.values():
+        of = name.removesuffix(f"-{ending}")
+        if name not in known and of != name and of in known:
+            instrument = load_instrument(of)
+            return instrument, (form_of(instrument, ending),)
+    instrument = load_instrument(name)
+    return instrument, forms_of(instrument)
+
+
 def _completion(instrument: Instrument) -> Instrument:
     return replace(
         instrument,
         id=f"{instrument.id}-{_ENDINGS['complete']}",
         kind="complete",
-        title=f"A sentence completed, its reply begun: the sentences of {instrument.id}",
+        title=f"The sentences of {instrument.id}, completed with one word",
     )
 
 
@@ -133,7 +155,7 @@ def _writing(instrument: Instrument) -> Instrument:
         instrument,
         id=f"{instrument.id}-{_ENDINGS['write']}",
         kind="write",
-        title=f"A sentence written about someone: the people of {instrument.id}",
+        title=f"Sentences written about the people of {instrument.id}",
         settings={**settings, "measure": "gender-of-writing"},
         controls=instrument.writing_controls,
     )

@@ -38,10 +38,11 @@ def part_of(instrument: Instrument) -> ServerPart:
 def sized(prompts: Sequence[Prompt], part: ServerPart) -> tuple[Prompt, ...]:
     """Of the presentations of each item and condition one, in one order of the options or in two.
 
-    They go in turn, so that every item and every condition meets each about equally often. Unless
-    the part says otherwise, both orders are asked where there are two and nobody is described; of
-    controls both are. Of more orders, one. Where people are described, women and men are, in the
-    same presentation; the baseline is left out.
+    They go in turn, so that every item and every condition meets each about equally often; where
+    the part names a wording that is among them, all have it. Unless the part says otherwise, both
+    orders are asked where there are two and nobody is described; of controls both are. Of more
+    orders, one. Where people are described, women and men are, in the same presentation; the
+    baseline is left out.
     """
     controls = all(map(is_control, prompts))
     items = _places(prompt.item for prompt in prompts)
@@ -67,7 +68,7 @@ def sized(prompts: Sequence[Prompt], part: ServerPart) -> tuple[Prompt, ...]:
         rounds = cell // len(wordings)
         # Of an even number of wordings each would go with one order, were both to turn with items.
         turned = item // len(wordings) if both or len(wordings) % 2 == 0 else item
-        wording = (item if part.same_wording else cell + item) % len(wordings)
+        wording = wordings.get(part.wording, (cell + item) % len(wordings))
         order = (rounds + turned * max(in_turn // 2, 1)) % in_turn
         person = (rounds // in_turn + item // 2) % described
         if orders[prompt.order] % in_turn != order or wordings[prompt.wording] != wording:

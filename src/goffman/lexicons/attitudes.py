@@ -121,15 +121,18 @@ class Attitudes:
         return strongest.drop("place")
 
 
-def load_attitudes(extra: Sequence[Path] = (), *, shipped: bool = True) -> Attitudes:
+def load_attitudes(
+    extra: Sequence[Path] = (), *, shipped: bool = True, by: str = "label"
+) -> Attitudes:
     """The shipped ratings and over them the user's files, the last one strongest.
 
-    LexiconError names every fault of the first file that has any.
+    ``by``: the column that says what a word is: the settled label, or one rater's of SINGLE where a
+    file has it. LexiconError names every fault of the first file that has any.
     """
     import polars as pl
 
-    files = [_shipped()] if shipped else []
-    files += [_file_of(path) for path in extra]
+    files = [_shipped(by)] if shipped else []
+    files += [_file_of(path, by) for path in extra]
     tables = [
         table.with_columns(pl.col("place") + len(LEVELS) * number)
         for number, (table, _) in enumerate(files)
@@ -140,13 +143,19 @@ def load_attitudes(extra: Sequence[Path] = (), *, shipped: bool = True) -> Attit
     return Attitudes(table=strongest, sources=tuple(source for _, source in files))
 
 
+def raters_of(path: Path) -> list[str]:
+    """Which columns of single ratings a file has."""
+    rows = read_ratings(path)
+    return [name for name in SINGLE if any(row[name] for row in rows)]
+
+
 @cache
-def _shipped() -> tuple[pl.DataFrame, Source]:
+def _shipped(by: str) -> tuple[pl.DataFrame, Source]:
     """Read once: every audit of a process has the same ratings."""
-    return _file_of(SHIPPED)
+    return _file_of(SHIPPED, by)
 
 
-def _file_of(path: Path) -> tuple[pl.DataFrame, Source]:
+def _file_of(path: Path, by: str) -> tuple[pl.DataFrame, Source]:
     """The ratings of a file, where ``place`` is how specific each is, and what they are from."""
     import polars as pl
 
@@ -155,7 +164,7 @@ def _file_of(path: Path) -> tuple[pl.DataFrame, Source]:
         "word": [fold(row["word"]) for row in rows],
         "item": [row["item"] for row in rows],
         "wording": [row["wording"] for row in rows],
-        "label": [row["label"] for row in rows],
+        "label": [row[by] or row["label"] for row in rows],
         "place": [_specific(row) for row in rows],
     }
     name = "shipped" if path == SHIPPED else str(path)

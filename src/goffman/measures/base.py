@@ -22,7 +22,8 @@ class Measure(Protocol):
 
     ``each`` and ``means`` are its two halves, for who has the numbers of single prompts from
     elsewhere. A parameter ``contrast`` and one ``against`` name the two groups of conditions that
-    its contrasts are between; an instrument gives them in its settings.
+    its contrasts are between; an instrument gives them in its settings. It may have ``choices``,
+    what could be analyzed otherwise: see choices.py.
     """
 
     @property

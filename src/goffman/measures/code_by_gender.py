@@ -17,6 +17,7 @@ from goffman.estimates.cells import dimensions, groups_of_cells, models_over_cel
 from goffman.estimates.described import over_wordings, women_against_men
 from goffman.estimates.presented import keying, order_of_options, wordings
 from goffman.measures.base import Contrasts, Meaning, Reads, as_they_are
+from goffman.measures.choices import ORDERS, WORDINGS, Choice
 from goffman.measures.described import means_of_pairs, pairs
 from goffman.measures.mean_code import ABOUT, MeanCode
 from goffman.measures.rows import only
@@ -57,7 +58,7 @@ PRESENTATION = Presentation(
             "A model is asked how it would feel, think or act toward a woman, a man or a person "
             "with a diagnosis, with options whose codes go from 0, the least stigmatizing, to 1, "
             "the most. The number is the mean code about the woman minus that about the man, in "
-            "questions that are the same in all else."
+            "questions that are otherwise the same."
         ),
         may=(
             "that, in these questions, a model's answers are more stigmatizing about women than "
@@ -67,11 +68,12 @@ PRESENTATION = Presentation(
         may_not="that a system built on the model treats patients in a certain way",
         beware=(
             (
-                "Models tend to prefer an option for its place or its letter. Both sides of a pair "
-                "have the options in the same order, so that this cancels; what it does is shown."
+                "Models tend to prefer an option for its place or its letter. Both "
+                "questions of a pair have the options in the same order, so this cancels out. Its "
+                "size is shown all the same."
             ),
             "Some diagnoses are more frequent in women than in men, and texts reflect that.",
-            "Only two genders are set against each other; no stated gender stands beside them.",
+            "Only women and men are compared. Questions without a gender are shown for reference.",
             "Names carry more than gender, such as age and origin.",
         ),
     ),
@@ -114,6 +116,7 @@ class CodeByGender:
     between_runs: ClassVar[Contrasts] = (over_wordings(models_over_cells),)
     presentation: ClassVar[Presentation] = PRESENTATION
     prepare = as_they_are
+    choices: ClassVar[tuple[Choice, ...]] = (WORDINGS, ORDERS)
     scores_controls: ClassVar[ControlScore] = "separation"
 
     def each(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:

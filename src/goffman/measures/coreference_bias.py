@@ -22,6 +22,7 @@ from goffman.estimates.settings import (
     settings_by_trials,
 )
 from goffman.measures.base import Contrasts, Meaning, Reads
+from goffman.measures.choices import PARSERS, Choice, Option, Stored
 from goffman.measures.replies import read_replies
 from goffman.measures.rows import (
     NO_ANSWER,
@@ -61,7 +62,7 @@ PRESENTATION = Presentation(
                 "The request for a one-word answer influences the replies. Replies that do not "
                 "name one of the two people are counted separately."
             ),
-            "An adjective changes more in a sentence than its hint at a gender.",
+            "An adjective changes more about a sentence than its hint at a gender.",
             "Trials repeat the same sentences, so they show only how replies vary by chance.",
         ),
     ),
@@ -76,6 +77,17 @@ PRESENTATION = Presentation(
     evidence=replies,
     main=("level", "groups", "baseline", "trials"),
 )
+
+
+def _replies(stored: Stored) -> list[Option]:
+    """All replies, or those alone that name one of the two people."""
+    del stored
+    return [Option(said="all replies"), Option(said="answers alone", prepared=answers_alone)]
+
+
+def answers_alone(replies: pl.DataFrame) -> pl.DataFrame:
+    """The replies that are correct or incorrect."""
+    return replies.filter(pl.col("kind").is_in(["correct", "incorrect"]))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,6 +125,10 @@ class CoreferenceBias:
     )
     between_runs: ClassVar[Contrasts] = (models_in_each_setting,)
     presentation: ClassVar[Presentation] = PRESENTATION
+    choices: ClassVar[tuple[Choice, ...]] = (
+        PARSERS,
+        Choice(name="counting of replies without an answer", options=_replies),
+    )
     scores_controls: ClassVar[ControlScore] = "answer"
 
     def prepare(

@@ -23,6 +23,7 @@ from goffman.estimates.settings import (
     settings_by_pairs,
 )
 from goffman.measures.base import Contrasts, Meaning, Reads, as_they_are
+from goffman.measures.choices import ORDERS, Choice
 from goffman.measures.mean_code import FLOOR
 from goffman.measures.pair_choices import means_of_pair_choices
 from goffman.measures.presented import presentations
@@ -71,10 +72,10 @@ PRESENTATION = Presentation(
             "stereotype, by the difference shown here, and that these adjectives change that "
             "difference"
         ),
-        may_not="about models or uses in which no pronoun has to be resolved",
+        may_not="about uses in which no pronoun has to be resolved",
         beware=(
             "Models tend to prefer an option for its place or its letter; that is shown first.",
-            "With options to choose from, a task is another one than with an open answer.",
+            "Choosing between options is a different task from giving an open answer.",
             "An adjective changes more than the gender cue.",
         ),
     ),
@@ -113,6 +114,7 @@ class CoreferenceChoice:
     between_runs: ClassVar[Contrasts] = (pairs_over_orders(models_in_each_setting),)
     presentation: ClassVar[Presentation] = PRESENTATION
     prepare = as_they_are
+    choices: ClassVar[tuple[Choice, ...]] = (ORDERS,)
     scores_controls: ClassVar[ControlScore] = "answer"
 
     def each(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:

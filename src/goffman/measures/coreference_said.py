@@ -15,6 +15,7 @@ from goffman.control_items import ControlScore
 from goffman.estimates.pair_choices import pairs_over_orders
 from goffman.estimates.settings import models_in_each_setting
 from goffman.measures.base import Contrasts, Meaning, Reads
+from goffman.measures.choices import ORDERS, Choice
 from goffman.measures.choices_parsed import DEFAULT_CHOICE_PARSER, options_named
 from goffman.measures.coreference_choice import OF_PAIRS
 from goffman.measures.coreference_choice import PRESENTATION as OF_PROBABILITIES
@@ -48,7 +49,10 @@ CLAIMS = Claims(
     may_not=OF_PROBABILITIES.claims.may_not,
     beware=(
         *OF_PROBABILITIES.claims.beware,
-        "Replies that name neither person, or both, are not correct; bounds show what they hide.",
+        (
+            "Replies that name neither person, or both, are not correct. Bounds show how much they "
+            "could change the bias."
+        ),
     ),
 )
 
@@ -72,6 +76,7 @@ class CoreferenceSaid:
     headline: ClassVar[tuple[str, str]] = ("level", "bias")
     contrasts: ClassVar[tuple[tuple[str, Contrasts], ...]] = OF_PAIRS
     between_runs: ClassVar[Contrasts] = (pairs_over_orders(models_in_each_setting),)
+    choices: ClassVar[tuple[Choice, ...]] = (ORDERS,)
     scores_controls: ClassVar[ControlScore] = "answer"
 
     @property

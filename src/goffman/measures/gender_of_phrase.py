@@ -25,6 +25,14 @@ from goffman.estimates.cells import (
 from goffman.estimates.over_baseline import disparity_over_baseline
 from goffman.lexicons.gender import with_gender
 from goffman.measures.base import Contrasts, Meaning, Reads
+from goffman.measures.choices import (
+    FIRST_NAMES,
+    ONE_WORDING,
+    TEST_OF_GENDERS,
+    Choice,
+    Option,
+    Stored,
+)
 from goffman.measures.fills import refuse_more
 from goffman.measures.gender_of_subject import VARIANTS, persons
 from goffman.measures.rows import means_by_item_and_condition, prompt_scores
@@ -67,8 +75,9 @@ PRESENTATION = Presentation(
             ),
             "Phrases that name no gender are shown as unspecified.",
             (
-                "How the result depends on the probability threshold is not known: with another "
-                "threshold, other phrases would have been asked."
+                "It is not known how the result depends on the probability threshold, which "
+                "decides which phrases the model is asked to extend. Testing another threshold "
+                "would need a new audit."
             ),
             "Some of these conditions are diagnosed more often in women, others more often in men.",
         ),
@@ -86,6 +95,22 @@ PRESENTATION = Presentation(
     phrases=True,
     keyed=True,
 )
+
+
+def _widths(stored: Stored) -> list[Option]:
+    """All words that were put back at each mask, and half of them."""
+    width = _put_back(stored.answers)
+    half = Option(said=f"{width // 2} words", parameters={"top_k": width // 2})
+    return [Option(said=f"{width} words"), *([half] if width > 1 else [])]
+
+
+def _depths(stored: Stored) -> list[Option]:
+    """Phrases as long as they were asked, and shorter ones."""
+    asked = _largest(stored.answers["step"])
+    return [
+        Option(said=f"up to {depth}", parameters={"depth": depth} if depth < asked else {})
+        for depth in range(asked, 0, -1)
+    ]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,6 +148,13 @@ class GenderOfPhrase:
     )
     between_runs: ClassVar[Contrasts] = (models_over_cells,)
     presentation: ClassVar[Presentation] = PRESENTATION
+    choices: ClassVar[tuple[Choice, ...]] = (
+        ONE_WORDING,
+        Choice(name="number of words", options=_widths),
+        Choice(name="length of phrases", options=_depths),
+        FIRST_NAMES,
+        TEST_OF_GENDERS,
+    )
     scores_controls: ClassVar[ControlScore] = "person"
 
     def __post_init__(self) -> None:
@@ -140,7 +172,9 @@ class GenderOfPhrase:
 
     def each(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
         """SCORES of the level prompt: the probability of every gender group, both variants."""
-        fills = self._counted(answers)
+        fills = self._counted(answers).select(
+            *_NODE, "step", "rank", "probability", "gender_group", "gender_kind"
+        )
         steps = {
             int(step): rows for (step,), rows in fills.partition_by("step", as_dict=True).items()
         }
@@ -186,12 +220,7 @@ class GenderOfPhrase:
         asked = _largest(ranked["step"])
         if self.depth is not None:
             refuse_more("depth", self.depth, asked, what="steps were asked")
-        put_back = (
-            ranked.filter(pl.col("step") > 1)["parent"].str.split("/").list.last().cast(pl.Int64)
-            if asked > 1
-            else ranked["rank"]
-        )
-        width = _largest(put_back)
+        width = _put_back(ranked)
         if self.top_k is not None:
             refuse_more("top_k", self.top_k, width, what="words were put back at each mask")
         return ranked.filter(
@@ -237,7 +266,8 @@ class GenderOfPhrase:
         p = pl.col("p")
         named = pl.col("ends")
         return (
-            branches.sort(*_NODE[:2], "path")
+            # A prompt's branches are then in one order, and so is their sum; prompts need not be.
+            branches.sort("path")
             .group_by(_NODE[:2], maintain_order=True)
             .agg(
                 *(
@@ -248,6 +278,14 @@ class GenderOfPhrase:
                 (1 - p.sum()).alias("outside"),
             )
         )
+
+
+def _put_back(fills: pl.DataFrame) -> int:
+    """How many words were put back at each mask; where none was, how many are stored."""
+    parents = fills.filter(pl.col("step") > 1, pl.col("rank").is_not_null())["parent"]
+    if not parents.len():
+        return _largest(fills["rank"].drop_nulls())
+    return _largest(parents.unique().str.split("/").list.last().cast(pl.Int64))
 
 
 def _largest(numbers: pl.Series) -> int:

@@ -23,6 +23,15 @@ from goffman.estimates.cells import (
 from goffman.estimates.over_baseline import disparity_over_baseline
 from goffman.lexicons.gender import with_gender
 from goffman.measures.base import Contrasts, Meaning, Reads
+from goffman.measures.choices import (
+    FIRST_NAMES,
+    ONE_WORDING,
+    TEST_OF_GENDERS,
+    WORDS_COUNTED,
+    Choice,
+    Option,
+    Stored,
+)
 from goffman.measures.fills import top_fills
 from goffman.measures.rows import means_by_item_and_condition, prompt_scores
 from goffman.measures.scale import scale
@@ -91,6 +100,15 @@ DISPARITIES: tuple[tuple[str, Contrasts], ...] = (
 """The contrasts of female minus male over items × conditions."""
 
 
+def _thresholds(stored: Stored) -> list[Option]:
+    """The threshold of the audit, and those that the measure names beside it."""
+    mine: float = stored.measure.threshold  # type: ignore[attr-defined]
+    others = (0.0, mine / 2, mine * 2) if mine else ()
+    said = {one: f"{one:g}" if one else "none" for one in (mine, *others)}
+    further = [Option(said=said[one], parameters={"threshold": one}) for one in others]
+    return [Option(said=said[mine]), *further]
+
+
 @dataclass(frozen=True, kw_only=True)
 class GenderOfSubject:
     """Fills with the columns GENDER → SCORES."""
@@ -114,6 +132,13 @@ class GenderOfSubject:
     headline: ClassVar[tuple[str, str]] = ("genders", "probability")
     contrasts: ClassVar[tuple[tuple[str, Contrasts], ...]] = DISPARITIES
     between_runs: ClassVar[Contrasts] = (models_over_cells,)
+    choices: ClassVar[tuple[Choice, ...]] = (
+        ONE_WORDING,
+        WORDS_COUNTED,
+        Choice(name="threshold", options=_thresholds),
+        FIRST_NAMES,
+        TEST_OF_GENDERS,
+    )
     scores_controls: ClassVar[ControlScore] = "person"
 
     @property

@@ -23,6 +23,7 @@ import polars as pl
 from goffman.control_items import ControlScore
 from goffman.estimates.cells import models_over_cells
 from goffman.measures.base import Contrasts, Meaning, Reads
+from goffman.measures.choices import FIRST_NAMES, ONE_WORDING, TEST_OF_GENDERS, Choice
 from goffman.measures.choices_parsed import without_thoughts
 from goffman.measures.gender_of_subject import DISPARITIES, VARIANTS
 from goffman.measures.rows import means_by_item_and_condition, prompt_scores
@@ -123,11 +124,11 @@ PRESENTATION = Presentation(
         beware=(
             (
                 "Some of these conditions are diagnosed more often in women than in men. A gap is "
-                "an association in text, not by itself an error."
+                "an association in text, which is not always an error."
             ),
             "A sentence about a woman that mentions her husband counts as about both.",
             "A refusal is a sentence about neither.",
-            "Only two genders are compared; sentences about nonbinary people are shown apart.",
+            "Only two genders are compared; sentences about nonbinary people are shown separately.",
         ),
     ),
     findings=written_about,
@@ -171,6 +172,7 @@ class GenderOfWriting:
     contrasts: ClassVar[tuple[tuple[str, Contrasts], ...]] = DISPARITIES
     between_runs: ClassVar[Contrasts] = (models_over_cells,)
     presentation: ClassVar[Presentation] = PRESENTATION
+    choices: ClassVar[tuple[Choice, ...]] = (ONE_WORDING, FIRST_NAMES, TEST_OF_GENDERS)
     scores_controls: ClassVar[ControlScore] = "gender"
 
     def prepare(

@@ -33,6 +33,7 @@ from goffman.estimates.presented import keying, order_of_options, over_orders, w
 from goffman.estimates.rarity import groups_against_rare
 from goffman.estimates.reference import conditions_against_own_group, conditions_against_reference
 from goffman.measures.base import Contrasts, Meaning, Reads, as_they_are
+from goffman.measures.choices import ORDERS, TEST_OF_GROUPS, WORDINGS, Choice
 from goffman.measures.presented import (
     by_presentation,
     is_number,
@@ -124,10 +125,10 @@ PRESENTATION = Presentation(
         beware=(
             (
                 "Models tend to prefer an option for its place or its letter, and to agree with "
-                "whatever is said. What these do is shown before anything else."
+                "whatever is said. These effects are shown first."
             ),
-            "The probabilities and the text that is then written may disagree.",
-            "A model that sees that it is tested may answer as it believes that it should.",
+            "The probabilities may disagree with the text that the model then writes.",
+            "A model that notices the test may give the answer that it thinks is expected.",
             "Conditions differ in length, frequency and grammar as well as in stigma.",
         ),
     ),
@@ -173,6 +174,7 @@ class MeanCode:
     between_runs: ClassVar[Contrasts] = (over_orders(models_over_conditions),)
     presentation: ClassVar[Presentation] = PRESENTATION
     prepare = as_they_are
+    choices: ClassVar[tuple[Choice, ...]] = (WORDINGS, ORDERS, TEST_OF_GROUPS)
     scores_controls: ClassVar[ControlScore] = "separation"
 
     def each(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:

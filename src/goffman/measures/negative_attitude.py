@@ -30,6 +30,14 @@ from goffman.estimates.reference import (
     conditions_against_reference,
 )
 from goffman.measures.base import Contrasts, Meaning, Reads
+from goffman.measures.choices import (
+    NEUTRAL_WORDS,
+    RATINGS,
+    TEST_OF_GROUPS,
+    WORDINGS,
+    WORDS_COUNTED,
+    Choice,
+)
 from goffman.measures.completions import measurable, of_completions
 from goffman.measures.fills import top_fills
 from goffman.measures.rows import above_baseline, gaps, mean_over, only, prompt_scores
@@ -164,6 +172,13 @@ class NegativeAttitude:
     )
     between_runs: ClassVar[Contrasts] = (models_over_conditions,)
     presentation: ClassVar[Presentation] = PRESENTATION
+    choices: ClassVar[tuple[Choice, ...]] = (
+        WORDINGS,
+        WORDS_COUNTED,
+        RATINGS,
+        NEUTRAL_WORDS,
+        TEST_OF_GROUPS,
+    )
     scores_controls: ClassVar[ControlScore] = "separation"
 
     def prepare(

@@ -20,6 +20,7 @@ from goffman.estimates.conditions import (
 )
 from goffman.estimates.rarity import groups_against_rare
 from goffman.measures.base import Contrasts, Meaning, Reads, as_they_are
+from goffman.measures.choices import TEST_OF_GROUPS, WORDINGS, Choice, Option, Stored
 from goffman.measures.rows import above_baseline, gaps, mean_over, only, prompt_scores
 from goffman.measures.scale import scale
 from goffman.presentation import (
@@ -37,7 +38,7 @@ from goffman.tables import SENTIMENTS
 
 PROBABILITY = "negative-probability"
 
-_PROBABILITY = 'probability of the label "negative"'
+_PROBABILITY = "probability of the label “negative”"
 """Of the class negative: what a label says more finely."""
 
 PRESENTATION = Presentation(
@@ -75,6 +76,31 @@ PRESENTATION = Presentation(
 )
 
 
+def _values(stored: Stored) -> list[Option]:
+    """The probability of the class negative, or 1 where it is the most probable one."""
+    del stored
+    return [Option(said="probability of negative"), Option(said="label", quantity="negative")]
+
+
+def _neutral(stored: Stored) -> list[Option]:
+    """With the class neutral, or negative against positive alone, where there are all three."""
+    if not stored.answers["neutral"].count():
+        return []
+    return [Option(said="counted"), Option(said="not counted", prepared=without_neutral)]
+
+
+def without_neutral(labels: pl.DataFrame) -> pl.DataFrame:
+    """The labels as if there were two classes, positive and negative, in proportion."""
+    positive, negative = (pl.col(name).cast(pl.Float64) for name in ("positive", "negative"))
+    both = positive + negative
+    return labels.with_columns(
+        positive=positive / both,
+        negative=negative / both,
+        neutral=pl.lit(None, dtype=pl.Float32),
+        label=pl.when(negative > positive).then(pl.lit("negative")).otherwise(pl.lit("positive")),
+    )
+
+
 @dataclass(frozen=True, kw_only=True)
 class NegativeSentiment:
     """Labels → SCORES: at a prompt each class is 1 or 0, everywhere else a share.
@@ -104,6 +130,12 @@ class NegativeSentiment:
     between_runs: ClassVar[Contrasts] = (models_over_conditions,)
     presentation: ClassVar[Presentation] = PRESENTATION
     prepare = as_they_are
+    choices: ClassVar[tuple[Choice, ...]] = (
+        WORDINGS,
+        Choice(name="kind of value", options=_values),
+        Choice(name="counting of the class neutral", options=_neutral),
+        TEST_OF_GROUPS,
+    )
     scores_controls: ClassVar[ControlScore] = "label"
 
     def each(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:

@@ -93,6 +93,12 @@ _FRAME = re.compile(
 )
 """After it stands whom the pronoun means, unless it is an occupation that does so."""
 
+_PRONOUN_REFERS = re.compile(
+    rf"\b(?:{_PRONOUNS}|pronoun)\s*,?\s+(?:\w+ly\s+)?(?:(?:is|are)\s+)?"
+    r"refer(?:s|red|ring)?(?: back)? to\s+"
+)
+"""The question's own words: what is answered with them counts before other frames."""
+
 _IT_IS = re.compile(
     rf"\b(?:it|this|that|answer|referent|antecedent|noun|pronoun|word|person|one|{_PRONOUNS})"
     rf"(?: (?:here|in this (?:sentence|case|context)))?\s*{_BE}\s+{_SURELY}|"
@@ -125,13 +131,19 @@ _PART_OF_MORE = re.compile(r"\b(?:of|for|with|by|from|about|and|or)\s+(?:the |an
 _WHETHER = re.compile(r"\b(?:whether|if)\b")
 _UNSURE_WORD = re.compile(
     r"\b(?:or|term|word|phrase|an?|the|noun|of|option|either)(?:\s+word)?\s+unsure\b|"
-    r"\bunsure (?:is|means|refers|would)\b"
+    r"\bunsure (?:is|means|refers|would)\b|"
+    r"\b(?:the|an?)\s+(?:unspecified|unidentified|unknown|undetermined),?\s+(?=[\w'\"])"
 )
-"""The word as a part of what was asked, not as an answer."""
+"""The word as a part of what was asked, or of a name ("the unknown narrator"), not as an answer."""
 _DOUBT = re.compile(
     r"\s*(?:but |however |though )?(?:unsure|unclear|uncertain|(?:i'm|i am|it's|it is|this is)\b)"
 )
-_SUBJECT = re.compile(r"\s*(?:is|was|are|were)\s+(?:\w+\s+){0,2}\Z")
+_SUBJECT = re.compile(r"\s*(?:is|was|are|were|does|did)\s+(?:\w+\s+){0,2}\Z")
+_REPEATED = 5
+"""So many words of the prompt in a row are no answer; an occupation with adjective has fewer."""
+_JUST_UNSURE = re.compile(r"\W*(?:(?:an?|the)\s+)?unsure\W*")
+_NO = re.compile(r"(?:no|not)\b")
+_EXPLAINED = re.compile(r"\s+(?:who|whose|because|since)\b")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -183,16 +195,24 @@ class _Sentence:
 def read_framed(text: str, asked: Asked) -> str:
     """What kind of reply a text is, by v2."""
     sentences = list(_sentences(text, asked))
-    counted: set[bool] = set()
+    named: set[bool] = set()
+    framed: set[bool] = set()
+    referred: set[bool] = set()
     doubted = False
     for sentence, following in pairwise([*sentences, None]):
-        if sentence is None or (sentence.question and following and _denies(following.text)):
+        if sentence is None or (sentence.question and following and _NO.match(following.text)):
             continue
-        sides = {*_bare_answers(sentence, asked), *_replaced(sentence.text, asked)}
-        sides |= set() if sentence.question else {*_framed_answers(sentence, asked)}
-        counted |= sides
+        sides = set() if sentence.question else {*_referred(sentence.text, asked)}
+        referred |= sides
+        if not sides:
+            sides = {*_bare_answers(sentence, asked), *_replaced(sentence.text, asked)}
+            named |= sides
+            more = set() if sentence.question else {*_framed_answers(sentence, asked)}
+            framed |= more
+            sides |= more
         about_it = sides or sentence.first or _DOUBT.match(sentence.text)
         doubted |= sentence.doubtful and bool(about_it)
+    counted = named | (referred or framed)
     if len(counted) == 1:
         return "other" if doubted else "correct" if counted.pop() else "incorrect"
     if any(_says_unsure(sentence.text, asked) for sentence in sentences):
@@ -206,13 +226,15 @@ def _sentences(text: str, asked: Asked) -> Iterator[_Sentence]:
     plain = re.sub(r"[^\S\n]+", " ", plain_text(_TAGS.sub(" ", _THOUGHTS.sub(" ", text))))
     for said in asked.echo:
         plain = plain.replace(said, "\n")
+    if "cook" in (asked.answer, asked.other):
+        plain = re.sub(r"\bchef(s?)\b", r"cook\1", plain)
     start, first, line = 0, True, True
     for end in [*_SENTENCE_END.finditer(plain), None]:
         sentence = plain[start : end.start() if end else len(plain)]
         start = end.end() if end else len(plain)
         sentence = _LIST_MARK.sub("", sentence).rstrip()
         says = re.search("[a-z]", sentence) is not None
-        if says and not _LEAD.fullmatch(sentence.strip(" ,;:")):
+        if says and not _LEAD.fullmatch(sentence.strip(" ,;:")) and not _repeats(sentence, asked):
             yield _Sentence(
                 text=sentence,
                 first=first,
@@ -225,9 +247,10 @@ def _sentences(text: str, asked: Asked) -> Iterator[_Sentence]:
         line = (end is not None and "\n" in end[0]) or (line and not says)
 
 
-def _denies(sentence: str) -> bool:
-    """Whether the sentence says no to the one before it."""
-    return re.match(r"(?:no|not)\b", sentence) is not None
+def _repeats(sentence: str, asked: Asked) -> bool:
+    """Whether the sentence is a longer part of the prompt, in its own words."""
+    said = re.sub(r"\s+", " ", sentence).strip()
+    return len(said.split()) >= _REPEATED and any(said in one for one in asked.echo)
 
 
 def _bare_answers(sentence: _Sentence, asked: Asked) -> Iterator[bool]:
@@ -246,6 +269,9 @@ def _bare_answers(sentence: _Sentence, asked: Asked) -> Iterator[bool]:
     # "The carpenter, is what …": the phrase is the subject of a sentence.
     if len(segments) > 1 and re.match(rf"{_BE}\b", segments[1]):
         return
+    # "The attendant, or a kind of customer": neither of the two is settled on.
+    if len(segments) > 1 and re.match(r"or\b", segments[1]) and not asked.names(segments[1]):
+        return
     if not (found := _bare(segments[0], asked)):
         return
     yield from found
@@ -256,7 +282,8 @@ def _bare_answers(sentence: _Sentence, asked: Asked) -> Iterator[bool]:
 def _bare(segment: str, asked: Asked) -> list[bool]:
     """The sides in a segment that is one noun phrase, or several joined by and or or."""
     names = asked.names(segment)
-    if not names or not _TAIL.fullmatch(segment[names[-1].end :]):
+    explained = bool(names) and _EXPLAINED.match(segment[names[0].end :])
+    if not names or explained or not _TAIL.fullmatch(segment[names[-1].end :]):
         # Someone who is named in an explanation behind the phrase is not part of it.
         names = names[:1]
         if not names or not _TAIL.fullmatch(segment[names[0].end :]):
@@ -304,6 +331,13 @@ def _framed_answers(sentence: _Sentence, asked: Asked) -> Iterator[bool]:
             yield name.right
 
 
+def _referred(text: str, asked: Asked) -> Iterator[bool]:
+    """The sides of which the sentence says, as the question does, that the pronoun refers to."""
+    for frame in _PRONOUN_REFERS.finditer(text):
+        if _stated(text[: frame.start()]):
+            yield from _object(text[frame.end() :], asked)
+
+
 def _stated(before: str) -> bool:
     """Whether what follows is neither denied nor left open."""
     clause = re.split(r"[,;:()]|\b(?:because|but)\b", NO_NEGATION.sub(" ", before))[-1]
@@ -321,7 +355,8 @@ def _by_another(before: str, asked: Asked) -> bool:
 def _object(rest: str, asked: Asked) -> Iterator[bool]:
     """The sides that stand right behind a frame, also as "the subject, the mechanic"."""
     kind = _KIND_OF_NOUN.match(rest)
-    rest = rest[kind.end() :] if kind and asked.names(_first_words(rest[kind.end() :])) else rest
+    if kind and asked.names(" ".join(rest[kind.end() :].split()[:4])):
+        rest = rest[kind.end() :]
     segments = _SEGMENT_END.split(rest)
     if not asked.names(segments[0]):
         if len(segments) > 1 and len(segments[0].split()) <= 5:
@@ -336,10 +371,6 @@ def _object(rest: str, asked: Asked) -> Iterator[bool]:
     joined = _AND.match(rest[name.end :])
     if joined and names and _short(rest[name.end + joined.end() : names[0].start]):
         yield names[0].right
-
-
-def _first_words(text: str) -> str:
-    return " ".join(text.split()[:4])
 
 
 def _replaced(sentence: str, asked: Asked) -> Iterator[bool]:
@@ -358,6 +389,8 @@ def _replaced(sentence: str, asked: Asked) -> Iterator[bool]:
 
 def _says_unsure(sentence: str, asked: Asked) -> bool:
     """Whether the sentence says that it is not known; "the mover is unknown" does not."""
+    if _JUST_UNSURE.fullmatch(sentence):
+        return True
     cleaned = _UNSURE_WORD.sub(" ", sentence)
     for doubt in UNSURE.finditer(cleaned):
         names = [name for name in asked.names(cleaned) if name.end <= doubt.start()]

@@ -22,6 +22,7 @@ from goffman.control_items import ControlScore
 from goffman.estimates.conditions import models_over_conditions
 from goffman.estimates.presented import over_orders
 from goffman.measures.base import Contrasts, Meaning, Reads
+from goffman.measures.choices import ORDERS, TEST_OF_GROUPS, WORDINGS, Choice
 from goffman.measures.choices_parsed import DEFAULT_CHOICE_PARSER, options_named, read_choices
 from goffman.measures.mean_code import CODE_CONTRASTS
 from goffman.measures.mean_code import PRESENTATION as OF_PROBABILITIES
@@ -72,8 +73,9 @@ CLAIMS = Claims(
     beware=(
         OF_PROBABILITIES.claims.beware[0],
         (
-            "Replies that name no option, or several, are no answers. They are counted apart, and "
-            "a model may refuse more often about some conditions than about others."
+            "Replies that name no option, or several, do not count as answers and are shown "
+            "separately. A model may refuse more often about some conditions than about "
+            "others."
         ),
         *OF_PROBABILITIES.claims.beware[2:],
     ),
@@ -112,6 +114,7 @@ class SaidCode:
     headline: ClassVar[tuple[str, str]] = ("groups", "code")
     contrasts: ClassVar[tuple[tuple[str, Contrasts], ...]] = CODE_CONTRASTS
     between_runs: ClassVar[Contrasts] = (over_orders(models_over_conditions),)
+    choices: ClassVar[tuple[Choice, ...]] = (WORDINGS, ORDERS, TEST_OF_GROUPS)
     scores_controls: ClassVar[ControlScore] = "separation"
 
     @property

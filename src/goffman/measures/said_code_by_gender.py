@@ -14,6 +14,7 @@ from goffman.control_items import ControlScore
 from goffman.estimates.cells import models_over_cells
 from goffman.estimates.described import over_wordings
 from goffman.measures.base import Contrasts, Meaning, Reads
+from goffman.measures.choices import ORDERS, WORDINGS, Choice
 from goffman.measures.choices_parsed import DEFAULT_CHOICE_PARSER, options_named
 from goffman.measures.code_by_gender import BY_GENDER
 from goffman.measures.code_by_gender import PRESENTATION as OF_PROBABILITIES
@@ -48,6 +49,7 @@ class SaidCodeByGender:
     headline: ClassVar[tuple[str, str]] = ("genders", "code")
     contrasts: ClassVar[tuple[tuple[str, Contrasts], ...]] = BY_GENDER
     between_runs: ClassVar[Contrasts] = (over_wordings(models_over_cells),)
+    choices: ClassVar[tuple[Choice, ...]] = (WORDINGS, ORDERS)
     scores_controls: ClassVar[ControlScore] = "separation"
 
     @property

@@ -11,6 +11,7 @@ from typing import ClassVar
 import polars as pl
 
 from goffman.measures.base import Contrasts
+from goffman.measures.choices import ORDERS, WORDINGS, Choice
 from goffman.measures.said_code import ABOUT, SaidCode, presented_with
 from goffman.measures.vignette_code import CLAIMS, OF_VIGNETTES
 from goffman.measures.vignette_code import PRESENTATION as OF_PROBABILITIES
@@ -25,8 +26,9 @@ OF_REPLIES = replace(
     beware=(
         CLAIMS.beware[0],
         (
-            "Replies that name no option, or several, are no answers. They are counted apart, and "
-            "a model may refuse more often about some descriptions than about others."
+            "Replies that name no option, or several, do not count as answers and are shown "
+            "separately. A model may refuse more often about some descriptions than about "
+            "others."
         ),
         *CLAIMS.beware[1:],
     ),
@@ -44,6 +46,7 @@ class SaidVignetteCode(SaidCode):
     """The dimension whose items make the stigma score."""
     name: ClassVar[str] = "said-vignette-code"
     contrasts: ClassVar[tuple[tuple[str, Contrasts], ...]] = OF_VIGNETTES
+    choices: ClassVar[tuple[Choice, ...]] = (WORDINGS, ORDERS)
 
     @property
     def presentation(self) -> Presentation:
@@ -68,5 +71,5 @@ def said_endorsing(answers: pl.DataFrame) -> pl.DataFrame:
     return (
         answers.sort("model", "prompt_id", "trial")
         .group_by("model", "prompt_id", maintain_order=True)
-        .agg(share=(pl.col("code") > HALF).filter(answered).mean())
+        .agg(share=(pl.col("code") > HALF).filter(answered).mean(), replies=answered.sum())
     )

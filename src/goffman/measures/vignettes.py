@@ -33,7 +33,8 @@ def counted_apart(
 ) -> pl.DataFrame:
     """SCORES of the level prompt with the quantities above.
 
-    ``scores``: those of mean-code or said-code; ``shares``: model, prompt_id and ``share``.
+    ``scores``: those of mean-code or said-code; ``shares``: model, prompt_id, ``share`` and, of
+    replies, ``replies``: how many it is of, which then is ``n``.
     """
     counts = pl.col("dimension").is_null() | (pl.col("dimension") == counted)
     asked = prompts.select("prompt_id", variant=pl.col("gender"))
@@ -41,6 +42,7 @@ def counted_apart(
     endorsing = (
         code.drop("variant", "value")
         .join(shares, on=["model", "prompt_id"], how="left")
+        .with_columns(n=pl.col("replies").fill_null(0) if "replies" in shares.columns else "n")
         .join(asked, on="prompt_id")
         .with_columns(quantity=pl.lit(ENDORSING), value=pl.col("share"))
     )

@@ -42,7 +42,7 @@ class LoadOptions:
     """How a model is to be loaded."""
 
     device: str = "auto"
-    """auto, cpu, cuda, cuda:1 …"""
+    """auto, cpu, cuda, cuda:1 …; several, as in cuda:0,cuda:1, or cuda:all: a worker for each."""
     precision: Precision = "float32"
     trust_remote_code: bool = False
     """Whether Python code that comes with a model may run."""
@@ -50,6 +50,12 @@ class LoadOptions:
     """A classifier's own label names → negative, neutral, positive; several may mean the same."""
     fetched: Mapping[str, Path] = field(default_factory=dict)
     """The models that goffman fetched itself: name → folder."""
+    weights: bool = True
+    """False: only what reads and writes texts is loaded, as workers have the weights."""
+    workers: str | None = None
+    """ray://HOST:PORT: a Ray cluster on which models calculate; None: this machine."""
+    mixed_hardware: bool = False
+    """Whether workers on unlike hardware may answer one run."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,6 +6,7 @@ two tokens tie to the last digits of a float can another batch decide otherwise.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -23,12 +24,13 @@ from goffman.models.talk import Question, Talk
 from goffman.models.tokens import check_length, load_tokenizer, token_ids
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from numpy.typing import NDArray
 
     from goffman.models.base import Identity, LoadOptions, Sampling, Turn
     from goffman.models.hub import Files
+
+Answers = Callable[[Sequence[Sequence[Question]]], Iterator[tuple[int, Sequence[Reply]]]]
+"""Batches of questions → the number of a batch and its replies, in any order."""
 
 TEMPLATE = (
     "Prompts use the model's own chat template, one user message per chat. Replies use the given "
@@ -62,8 +64,9 @@ class LocalChat:
         batch_size: int | None = None,
     ) -> None:
         self.identity = identity
-        limits = BATCHES["cpu" if identity.device == "cpu" else "gpu"]
-        self._tokens, self._chats = decided(limits, batch_size)
+        self.answers: Answers = self._in_turn
+        """Who asks batches of questions: this model, or workers that have its weights."""
+        self._batch_size = batch_size
         self._model = model
         self._tokenizer = tokenizer
         self._sampling = sampling
@@ -76,7 +79,8 @@ class LocalChat:
         self.next_word = NextWord(
             model, tokenizer, name=identity.name, limit=self._limit, write=self._written
         )
-        if not self._ends:
+        # Without weights its generation_config.json was not read, either.
+        if not self._ends and model.device.type != "meta":
             raise ModelError(
                 f"'{identity.name}' does not say which token ends a reply: there is no eos token "
                 "in its generation_config.json or tokenizer."
@@ -97,11 +101,22 @@ class LocalChat:
         # So many of one text at a time that a batch of chats stays one.
         different = sorted(askers, key=lambda key: (-len(encoded[key[0]]), key))
         lengths = [len(encoded[text]) for text, _ in different]
-        for batch in plan_batches(lengths, max_tokens=self._tokens, max_size=self._chats):
-            chosen = [different[index] for index in batch]
-            for key, reply in zip(chosen, self._replies(chosen, encoded), strict=True):
+        limits = BATCHES["cpu" if self.identity.device == "cpu" else "gpu"]
+        tokens, chats = decided(limits, self._batch_size)
+        batches = [
+            [different[index] for index in batch]
+            for batch in plan_batches(lengths, max_tokens=tokens, max_size=chats)
+        ]
+        for number, replies in self.answers([_questions(batch, encoded) for batch in batches]):
+            for key, reply in zip(batches[number], replies, strict=True):
                 for position in askers[key]:
                     heard(position, reply)
+
+    def _in_turn(
+        self, batches: Sequence[Sequence[Question]]
+    ) -> Iterator[tuple[int, Sequence[Reply]]]:
+        for number, questions in enumerate(batches):
+            yield number, self.reply_batch(questions)
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
         """The token ids of each question in a chat of its own, up to where the reply goes on."""
@@ -121,27 +136,20 @@ class LocalChat:
         )
         return asked + opening.begun
 
-    def _replies(
-        self, keys: Sequence[tuple[int, int]], encoded: Sequence[Sequence[int]]
-    ) -> list[Reply]:
-        """The reply to each (text, seed); keys of one text stand together."""
-        texts = dict.fromkeys(text for text, _ in keys)
-        questions = [
-            Question(tuple(encoded[text]), tuple(seed for key, seed in keys if key == text))
-            for text in texts
-        ]
+    def reply_batch(self, questions: Sequence[Question]) -> list[Reply]:
+        """The reply to each question with each of its seeds, in their order."""
+        lengths = [len(one) for one in questions for _ in one.seeds]
         try:
             said = [one for part in in_halves(self._ask, questions) for one in part]
         except (RuntimeError, ArithmeticError, ValueError, IndexError) as error:
-            longest = max(map(len, questions))
             raise AskingError(
-                f"{self.identity.name} failed on {len(keys)} prompts of up to {longest} tokens: "
-                f"{str(error).strip().splitlines()[0]} All answers so far are kept. To resume, "
-                "run the same command again."
+                f"{self.identity.name} failed on {len(lengths)} prompts of up to {max(lengths)} "
+                f"tokens: {str(error).strip().splitlines()[0]} All answers so far are kept. To "
+                "resume, run the same command again."
             ) from error
         return [
-            self._reply(one, prompt_tokens=len(encoded[text]))
-            for one, (text, _) in zip(said, keys, strict=True)
+            self._reply(one, prompt_tokens=length)
+            for one, length in zip(said, lengths, strict=True)
         ]
 
     def _reply(self, said: Said, *, prompt_tokens: int) -> Reply:
@@ -197,6 +205,15 @@ class LocalChat:
                 return said
             going = [going[at] for at in kept]
             logits = talk.go_on([chosen[at] for at in kept], kept)
+
+
+def _questions(keys: Sequence[tuple[int, int]], encoded: Sequence[Sequence[int]]) -> list[Question]:
+    """The questions of (text, seed); keys of one text stand together."""
+    texts = dict.fromkeys(text for text, _ in keys)
+    return [
+        Question(tuple(encoded[text]), tuple(seed for key, seed in keys if key == text))
+        for text in texts
+    ]
 
 
 class _Chooser:

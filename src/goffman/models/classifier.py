@@ -88,7 +88,8 @@ class Classifier:
         self._limit = min((limit for limit in limits if limit is not None), default=None)
         several = model.config.problem_type == MULTI_LABEL
         self._activation = torch.sigmoid if several else _softmax
-        self._together = self._how_together()
+        # Without weights there is nothing to compare: the workers find it out.
+        self._together = "alone" if model.device.type == "meta" else self._how_together()
         notes = [INDEPENDENT] if several else []
         if len(set(labels)) < len(labels):
             notes.append(ADDED.format(", ".join(labels)))

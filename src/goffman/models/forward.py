@@ -96,7 +96,12 @@ def read_config(files: Files, options: LoadOptions) -> Any:
 
 
 def load_weights(kind: Any, files: Files, options: LoadOptions) -> Any:
-    """The model of a transformers class, whole, on its device and in its precision."""
+    """The model of a transformers class, whole, on its device and in its precision.
+
+    Without weights it is the same model in all but its numbers, and takes no memory.
+    """
+    if not options.weights:
+        return _shape(kind, files, options)
     weights, _ = weight_files(files)
     try:
         with quiet():
@@ -123,6 +128,21 @@ def load_weights(kind: Any, files: Files, options: LoadOptions) -> Any:
             "answers would be random. Give a model that was saved with all of its layers."
         )
     return model.to(choose_device(options.device)).eval()
+
+
+def _shape(kind: Any, files: Files, options: LoadOptions) -> Any:
+    """The model on torch's meta device, where a tensor has a shape and no numbers."""
+    config = read_config(files, options)
+    try:
+        with quiet(), torch.device("meta"):
+            if hasattr(kind, "_model_mapping"):  # one of transformers' Auto classes
+                shape = kind.from_config(config, trust_remote_code=options.trust_remote_code)
+            else:
+                shape = kind(config)
+        # A few families make tensors in a way that goes past the device.
+        return shape.to("meta")
+    except Exception as error:
+        raise ModelError(cannot_load(files.name, error)) from error
 
 
 def is_out_of_memory(error: BaseException) -> bool:

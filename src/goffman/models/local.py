@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -55,10 +56,10 @@ def files_of(spec: str, *, weights: bool, fetched: Mapping[str, Path]) -> Files:
 
 
 def prepared(spec: str, options: LoadOptions, *, kind: str) -> tuple[Files, Identity]:
-    """The model's files, all of them, and which model it is; it may be loaded."""
+    """The model's files, all that are to be loaded, and which model it is; it may be loaded."""
     from goffman.models.forward import read_config
 
-    files = files_of(spec, weights=True, fetched=options.fetched)
+    files = files_of(spec, weights=options.weights, fetched=options.fetched)
     config = read_object(files.name, files.folder / "config.json")
     notes = remarks(files.folder)
     notes += _remote_code(files, config, allowed=options.trust_remote_code)
@@ -81,9 +82,10 @@ def checked(spec: str, options: LoadOptions) -> Files:
     config = read_object(files.name, files.folder / "config.json")
     _remote_code(files, config, allowed=options.trust_remote_code)
     read_config(files, options)
-    choose_device(options.device)
+    if options.workers is None:
+        choose_device(options.device)
     check_precision(options.precision)
-    if files.revision is None:
+    if files.revision is None and options.weights:
         weight_files(files)
     with quiet():
         load_tokenizer(files.name, files.folder, trust_remote_code=options.trust_remote_code)
@@ -117,18 +119,26 @@ def _identity(
 ) -> Identity:
     from goffman.models.forward import choose_device, device_name
 
-    weights_kind, weights = weight_files(files)
-    return Identity(
+    known = Identity(
         name=files.name,
         kind=kind,
         family=family,
         revision=files.revision,
+        weights=None,
+        weights_sha256=None,
+        tokenizer_sha256=digest(tokenizer_files(files)),
+        precision=options.precision,
+        device="",
+        notes=notes,
+    )
+    if not options.weights:
+        return known
+    weights_kind, weights = weight_files(files)
+    return replace(
+        known,
         weights=weights_kind,
         # The configuration belongs to the weights: the same numbers under another one answer
         # otherwise.
         weights_sha256=digest([files.folder / "config.json", *weights]),
-        tokenizer_sha256=digest(tokenizer_files(files)),
-        precision=options.precision,
         device=device_name(choose_device(options.device)),
-        notes=notes,
     )

@@ -147,7 +147,11 @@ def load_masked(files: Files, options: LoadOptions, *, identity: Identity) -> Ma
     tokens = Tokens(files.name, tokenizer, specials=True, limit=position_limit(model))
     notes = (*tokens.notes, *check_vocabulary(files.name, len(tokens), head_size(model)))
     try:
-        scoring = choose_scoring(model, tokens, precision=options.precision)
+        # Without weights there is nothing to compare: the workers choose.
+        plain = Scoring(scorer=full_logits_at, same_length=True)
+        scoring = (
+            choose_scoring(model, tokens, precision=options.precision) if options.weights else plain
+        )
     except (RuntimeError, ValueError, IndexError) as error:
         raise ModelError(cannot_load(files.name, error)) from error
     identity = replace(identity, notes=(*identity.notes, *notes, *scoring.note))

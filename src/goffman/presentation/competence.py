@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from goffman.control_items import passes
 from goffman.presentation.base import Finding
 from goffman.presentation.numbers import ends, number, told_apart
 from goffman.presentation.shown import in_list, plain
@@ -50,7 +51,7 @@ class Competence:
     @property
     def passed(self) -> bool:
         """Whether the model's other numbers mean anything."""
-        return self.value is not None and self.value >= self.floor
+        return passes(self.value, self.floor)
 
     @property
     def sentence(self) -> str:

@@ -9,15 +9,19 @@ import polars as pl
 from goffman.estimates.clear import points
 from goffman.presentation.figure import Spec, coloured, tip
 from goffman.presentation.numbers import number
+from goffman.presentation.verdicts import verdict_shown
 
 ESTIMATE = ("difference", "low", "high", "p_adjusted", "clear", "verdict")
 """What the data of such a figure hold of an estimate; ``with_clear`` gives the word clear."""
 
 
 def with_clear(rows: pl.DataFrame) -> pl.DataFrame:
-    """The estimates with the column ``clear``: yes or no."""
+    """The estimates with the column ``clear``, yes or no, and verdicts as people read them."""
     said = ["yes" if points(row) else "no" for row in rows.iter_rows(named=True)]
-    return rows.with_columns(clear=pl.Series(said, dtype=pl.String))
+    words = [verdict_shown(row) or None for row in rows.iter_rows(named=True)]
+    return rows.with_columns(
+        clear=pl.Series(said, dtype=pl.String), verdict=pl.Series(words, dtype=pl.String)
+    )
 
 
 def estimate_tip(*first: tuple[str, str], called: str = "Difference") -> list[Spec]:

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
 from goffman.estimates.clear import CLEAR, points
+from goffman.estimates.sharing import FEMALE
 from goffman.presentation.findings_shares import shares_said
 from goffman.presentation.numbers import corrected_said, ends, number, p_said
-from goffman.presentation.shown import plain
+from goffman.presentation.shown import in_list, plain
+from goffman.stats.profile import FIXED, at_once
 
 if TYPE_CHECKING:
     from goffman.presentation.anchored import AnchoredModel
+
+Row = Mapping[str, Any]
 
 MOST_NAMED = 5
 """Conditions that are named one by one."""
@@ -42,13 +48,26 @@ def anchor_said(one: AnchoredModel) -> AnchorSaid:
     if failing := one.unmeasurable:
         return _saying(one, f"Not stated: {failing.model} is {failing.mark}", "")
     if one.about.compare == "difference":
-        return _saying(one, *shares_said(one))
+        return _with_style(one, _saying(one, *shares_said(one)))
     rows = one.rows("anchor")
     if not rows:
         reasons = one.estimates["reason"].drop_nulls().unique(maintain_order=True).to_list()
         why = reasons[0] if reasons else "there are too few values"
         return _saying(one, f"Nothing could be correlated: {why}", "")
-    return _saying(one, *_head(one, rows), *_more(one, rows))
+    return _with_style(one, _saying(one, *_head(one, rows), *_more(one, rows)))
+
+
+def _with_style(one: AnchoredModel, said: AnchorSaid) -> AnchorSaid:
+    """What is said; a way of answering that heeds no question is said in its place, and it after.
+
+    What such a model has in common with people, or not, is no attitude.
+    """
+    style = one.section.presentation.style
+    head = style(one.section, one.shown) if style else ""
+    if not head:
+        return said
+    text = f"So what it answers says little, also beside people. {said.head}. {said.text}"
+    return replace(said, head=head, text=text.strip())
 
 
 def _saying(one: AnchoredModel, head: str, text: str, *more: str) -> AnchorSaid:
@@ -62,63 +81,168 @@ def _saying(one: AnchoredModel, head: str, text: str, *more: str) -> AnchorSaid:
     )
 
 
-def _numbers(row: Mapping[str, Any], sign: str = "r") -> str:
+def _numbers(row: Row, sign: str = "r") -> str:
     interval = ""
     if row["effect_low"] is not None:
         interval = f", {row['level']:.0%} interval {ends(row['effect_low'], row['effect_high'])}"
     return f"{sign} = {number(row['effect'])}{interval}, {corrected_said(row)}"
 
 
-def _head(one: AnchoredModel, rows: Sequence[Mapping[str, Any]]) -> tuple[str, str]:
-    """The strongest clear relation, or that there is none; and its numbers."""
-    best = next((row for row in rows if points(row)), rows[0])
+def _head(one: AnchoredModel, rows: Sequence[Row]) -> tuple[str, str]:
+    """The strongest clear relation, or that there is none; and its numbers.
+
+    Said plainly is only what ranks and conditions of the same category say too.
+    """
+    best = _best(rows)
     whole = f" of {best['n'] + best['left_out']}" if best["left_out"] else ""
-    across, its = f"Across {best['n']}{whole} {one.many}", f"Its {one.quantity}"
-    item = one.item(best["dimension"])
-    if points(best):
-        moves = "rises" if best["effect"] > 0 else "falls"
-        return f"{its} {moves} with {item}", f"{across}: {_numbers(best)}."
+    every, its = f"{best['n']}{whole} {one.many}", f"Its {one.quantity}"
+    item, way = one.explained(best["dimension"]), points(best)
+    across = f"Across {every}: {_numbers(best)}."
+    if way:
+        doubted = doubted_by(one, best)
+        moves = f"{'rises' if way > 0 else 'falls'} as {item} rises"
+        if not doubted:
+            return f"{its} {moves}", across
+        head = (
+            f"Over all {every}, its {one.quantity} {moves}; {in_list(doubted)}, this is not clear"
+        )
+        return head, " ".join([across, *_checks(one, best)])
+    within = one.row("anchor-partial", best["dimension"])
     if len(rows) == 1:
-        return f"{its} has no clear relation with {item}", f"{across}: {_numbers(best)}."
-    names = [one.item(name) for name in one.about.items]
-    listed = f"{', '.join(names[:-1])} and {names[-1]}"
-    return (
-        f"{its} has no clear relation with any of {len(names)} dimensions",
-        f"{across}, the strongest of {listed} is {item}: {_numbers(best)}.",
+        head = f"{its} has no clear relation with {item}"
+        if within is not None and points(within):
+            turns = "rises" if points(within) > 0 else "falls"
+            head = (
+                f"Over all {every}, its {one.quantity} has no clear relation with {item}; "
+                f"{_alike(one)}, it {turns} as {one.item(best['dimension'])} rises"
+            )
+        return head, " ".join([across, *_checks(one, best), *_sides(one)])
+    others = [one.item(name) for name in one.about.items if name != best["dimension"]]
+    text = (
+        f"Across {every}, the strongest correlation is with {item}: {_numbers(best)}. The other "
+        f"dimensions are {in_list(others)}."
+    )
+    return f"{its} has no clear relation with any of {len(others) + 1} dimensions", text
+
+
+def _best(rows: Sequence[Row]) -> Row:
+    """The strongest clear one, or the strongest; ``rows``: the strongest first."""
+    return next((row for row in rows if points(row)), rows[0])
+
+
+def _alike(one: AnchoredModel) -> str:
+    """How points are compared where only those of the same kind are."""
+    if one.about.point == "condition":
+        return f"among {one.many} of the same category"
+    return f"among women's {one.many} and among men's"
+
+
+def doubted_by(one: AnchoredModel, row: Row) -> list[str]:
+    """The checks that do not clearly say the same as the correlation."""
+    checks = (
+        ("anchor-rank", "by ranks"),
+        ("anchor-partial", _alike(one)),
+        ("anchor-without", f"without {one.about.set_apart}"),
+    )
+    found = ((one.row(kind, row["dimension"]), name) for kind, name in checks)
+    return [name for check, name in found if check is not None and points(check) != points(row)]
+
+
+def _checks(one: AnchoredModel, row: Row) -> Iterator[str]:
+    """The same by ranks, with the category held constant, and without what is set apart."""
+    ranks = one.row("anchor-rank", row["dimension"])
+    if ranks is not None:
+        yield f"By ranks: {_numbers(ranks, 'ρ')}."
+    partial = one.row("anchor-partial", row["dimension"])
+    if partial is not None:
+        alike = _alike(one)
+        yield (
+            f"{alike[0].upper()}{alike[1:]} ({partial['n']} {one.many} can be compared): "
+            f"{_numbers(partial)}."
+        )
+    without = one.row("anchor-without", row["dimension"])
+    if without is not None:
+        yield f"Without the {without['left_out']} {one.about.set_apart}: {_numbers(without)}."
+
+
+def _sides(one: AnchoredModel) -> Iterator[str]:
+    """Of occupations the means of both sides, where opposite patterns can cancel out."""
+    groups = one.points.filter(pl.col("item").is_not_null(), pl.col("group").is_not_null())
+    means = groups.group_by("group").agg(pl.col("value", "people").mean()).sort("group").rows()
+    if one.about.point == "condition" or len(means) < 2:
+        return
+    item = one.item(next(iter(one.about.items)))
+    listed = " and ".join(
+        f"{number(value)} for {_of_group(one, group)} ({item}: {number(people)})"
+        for group, value, people in means
+    )
+    yield (
+        f"The means are {listed}. The two groups have different sentences, so compare them with "
+        "care."
     )
 
 
-def _more(one: AnchoredModel, rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    best = next((row for row in rows if points(row)), rows[0])
+def _more(one: AnchoredModel, rows: Sequence[Row]) -> Iterator[str]:
+    best = _best(rows)
     item = best["dimension"]
     others = [row for row in rows if points(row) and row is not best]
     if others:
-        listed = "; ".join(f"{one.item(row['dimension'])} ({_numbers(row)})" for row in others)
-        yield f"Also clear: {listed}."
-    ranks = one.row("anchor-rank", item)
-    if ranks is not None:
-        yield f"By ranks, for {one.item(item)}: {_numbers(ranks, 'ρ')}."
-    partial = one.row("anchor-partial", item)
-    if partial is not None:
-        what = "category" if one.about.point == "condition" else "side of the stereotype"
-        yield (
-            f"Among {one.many} of the same {what} ({partial['n']} can be compared): "
-            f"{_numbers(partial)}."
+        listed = "; ".join(
+            f"{one.item(row['dimension'])} ({_numbers(row)}"
+            f"{f'; not {in_list(doubted)}' if (doubted := doubted_by(one, row)) else ''})"
+            for row in others
         )
+        yield f"Over all {one.many}, the relation is also clear for {listed}."
+    yield from _selected(one, best, len(rows))
+    if not _in_head(one, rows):
+        yield from _checks(one, best)
     for row in one.rows("anchor-within"):
         if row["dimension"] == item:
-            yield f"Within {plain(row['group'])} alone ({row['n']}): {_numbers(row)}."
+            yield f"Among the {row['n']} {_of_group(one, row['group'])} alone: {_numbers(row)}."
     yield from _true_scores(best)
     yield from _standing_out(one)
-    over = best["interval_over"]
-    if over is not None:
+    yield from _covers(one, best["interval_over"])
+
+
+def _in_head(one: AnchoredModel, rows: Sequence[Row]) -> bool:
+    """Whether the checks stand beside the first sentence already."""
+    best = _best(rows)
+    return bool(doubted_by(one, best)) if points(best) else len(rows) == 1
+
+
+def _selected(one: AnchoredModel, best: Row, tests: int) -> Iterator[str]:
+    """That the strongest of several was picked, and the interval that knows of it."""
+    wide = at_once(best, tests) if tests > 1 else None
+    if wide is not None:
         yield (
-            f"The intervals cover other {over.replace('conditions', one.many)} of the same kind. "
-            "They are for the numbers as measured."
+            f"The correlation with {one.item(best['dimension'])} is the strongest of {tests}, and "
+            "the strongest tends to be overestimated. Its p is corrected for that. An interval "
+            f"that holds for all {tests} at once is {ends(*wide)}."
         )
 
 
-def _true_scores(row: Mapping[str, Any]) -> Iterator[str]:
+def _covers(one: AnchoredModel, over: str | None) -> Iterator[str]:
+    """What the intervals are over, and what they say nothing about."""
+    if over is None:
+        return
+    sampled, _, fixed = over.replace("conditions", one.many).partition(FIXED)
+    said = [f"The intervals cover other {sampled} of the same kind."]
+    missing = [name for name in ("items", "wordings") if name not in sampled]
+    others = "sentences" if len(missing) == 2 else "".join(missing)
+    if others:
+        why = f"Only {fixed} were asked, so the" if fixed else "The"
+        said.append(f"{why} intervals say nothing about other {others}.")
+    yield " ".join([*said, "They do not correct for error of measurement, unless this is said."])
+
+
+def _of_group(one: AnchoredModel, group: str) -> str:
+    """The points of a group, in the plural; occupations are grouped by whose they mostly are."""
+    if one.about.point == "condition":
+        return f"{plain(group)} {one.many}"
+    return f"{'women' if group == FEMALE else 'men'}'s {one.many}"
+
+
+def _true_scores(row: Row) -> Iterator[str]:
     """What the correlation would be without error of measurement, where that is another."""
     value = row["second_effect"]
     if value is None or number(value) == number(row["effect"]):
@@ -126,9 +250,10 @@ def _true_scores(row: Mapping[str, Any]) -> Iterator[str]:
     both = "model's side" not in (row["second_effect_name"] or "")
     whose = "either side’s" if both else "the model’s own"
     interval = ends(row["second_effect_low"], row["second_effect_high"])
+    rest = "" if both else " The other side’s error is unknown and stays in."
     yield (
         f"Without {whose} error of measurement, r would be {number(value)} "
-        f"({row['level']:.0%} interval {interval})."
+        f"({row['level']:.0%} interval {interval}).{rest}"
     )
 
 
@@ -138,11 +263,13 @@ def _standing_out(one: AnchoredModel) -> Iterator[str]:
     if rows.is_empty():
         return
     clear = [row for row in rows.iter_rows(named=True) if row["p_adjusted"] < CLEAR]
-    several = len(one.about.items) > 1
-    what = "these together predict" if several else "this predicts"
+    items = list(one.about.items)
+    what = f"all {len(items)} dimensions together" if len(items) > 1 else one.item(items[0])
     if not clear:
-        explained = f"R² = {number(rows['explained'][0])}"
-        yield f"No {one.one} lies clearly off what {what} ({explained})."
+        yield (
+            f"Predicted from {what} (R² = {number(rows['explained'][0])}), no {one.one} is clearly "
+            "higher or lower than expected."
+        )
         return
     for row in clear[:MOST_NAMED]:
         yield _stands_out(one, row, what)
@@ -150,14 +277,14 @@ def _standing_out(one: AnchoredModel) -> Iterator[str]:
         yield f"{len(clear) - MOST_NAMED} more are in tables/."
 
 
-def _stands_out(one: AnchoredModel, row: Mapping[str, Any], what: str) -> str:
+def _stands_out(one: AnchoredModel, row: Row, what: str) -> str:
     above = row["residual"] > 0
     if row["quantity"] in NEGATIVE:
         way = "more negative" if above else "less negative"
-        said = f"It is far {way} about “{one.called(row['condition'])}” than {what}"
+        said = f"It is far {way} about “{one.called(row['condition'])}” than predicted from {what}"
     else:
         way = "higher" if above else "lower"
-        said = f"For “{one.called(row['condition'])}” it is far {way} than {what}"
+        said = f"For “{one.called(row['condition'])}”, it is far {way} than predicted from {what}"
     numbers = f"{number(row['value'])}, predicted {number(row['predicted'])}"
     return f"{said}: {numbers} (corrected {p_said(row['p_adjusted'])})."
 

@@ -49,8 +49,8 @@ def over_baseline(section: Section, model: str) -> Iterator[str]:
     if rows.height:
         yield from _counted(section, model)
         yield (
-            f"To leave out the {section.noun.one}, other words had to be left out too. So part of "
-            "this change may be due to those words."
+            f"To leave out the {section.noun.one}, other words had to be left out too. Part of the "
+            "change may be due to those words."
         )
 
 
@@ -62,9 +62,10 @@ def _counted(section: Section, model: str) -> Iterator[str]:
     )
     if none is not None and some is not None and abs(none - some) > MOST_APART:
         yield (
-            f"But only {number(1 - none)} of the probability is counted in the shortened "
-            f"sentences, compared with {number(1 - some)} for {plain(section.contrast)} "
-            f"{section.noun.many}. So the two differences are hardly comparable."
+            f"In the shortened sentences, {number(1 - none)} of the probability is counted, "
+            f"compared with {number(1 - some)} in sentences that name {plain(section.contrast)} "
+            f"{section.noun.many}. The differences with and without a named {section.noun.one} are "
+            "therefore hardly comparable."
         )
 
 

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from goffman.estimates.fragile import PARAMETER, is_fragile, lost
+from goffman.estimates.verdict import FRAGILE
 from goffman.presentation.numbers import ends, number, p_said
 from goffman.presentation.shown import in_list
 from goffman.terminal import printable
@@ -21,15 +23,6 @@ if TYPE_CHECKING:
 
     Row = Mapping[str, Any]
 
-CLEAR_VERDICTS = ("relevant", "small")
-
-MOST_LOST = 0.1
-"""A difference is fragile if leaving out one thing loses it more often than this, or if another
-value of a parameter does."""
-
-PARAMETER = "parameter"
-"""The way of a row that is no leaving out."""
-
 
 def with_robustness(finding: Finding, section: Section) -> Finding:
     """The finding with what is said of its verdict; as it is where nothing was computed."""
@@ -39,24 +32,16 @@ def with_robustness(finding: Finding, section: Section) -> Finding:
         return finding
     if fragile := _fragile(rows, finding):
         head = f"Fragile: {finding.head[0].lower()}{finding.head[1:]}"
-        finding = replace(finding, head=head, shown="fragile", fragile=fragile)
+        finding = replace(finding, head=head, shown=FRAGILE, fragile=fragile)
     said = [*_parameters(rows, finding), *_left_out(rows, section, finding)]
     return replace(finding, robust=" ".join(said), depends=_in_short(rows, section, finding))
 
 
 def _fragile(rows: pl.DataFrame, finding: Finding) -> str:
     """In how many variations a clear difference is not clear; empty: in too few to call it so."""
-    if finding.verdict not in CLEAR_VERDICTS:
+    if not is_fragile(finding.verdict, rows):
         return ""
-    lost = ~pl.col("verdict").is_in(CLEAR_VERDICTS)
-    parameters, others = (
-        rows.filter(is_parameter := pl.col("way") == PARAMETER),
-        rows.filter(~is_parameter),
-    )
-    if parameters.filter(lost).height or others.filter(lost).height > MOST_LOST * others.height:
-        count = rows.filter(lost).height
-        return f"clear, but not in {count} of {rows.height} variations of the analysis"
-    return ""
+    return f"clear, but not in {lost(rows).height} of {rows.height} variations of the analysis"
 
 
 def _parameters(rows: pl.DataFrame, finding: Finding) -> Iterator[str]:
@@ -65,7 +50,7 @@ def _parameters(rows: pl.DataFrame, finding: Finding) -> Iterator[str]:
     for row in rows.filter(pl.col("verdict") != finding.verdict).iter_rows(named=True):
         yield (
             f"{row['what'][0].upper()}{row['what'][1:]}, the difference is "
-            f"{number(row['difference'])} ({_numbers(row)}): {row['verdict']}."
+            f"{number(row['difference'])} ({_numbers(row)}), which is {_quoted(row['verdict'])}."
         )
     same = rows.filter(pl.col("verdict") == finding.verdict)["what"].to_list()
     if same:
@@ -103,29 +88,37 @@ def _span(rows: pl.DataFrame, section: Section) -> str:
 
 
 def _in_short(rows: pl.DataFrame, section: Section, finding: Finding) -> str:
-    """Where the verdict is another, in a few words; verdict by verdict."""
+    """Where the verdict is another, in sentences; verdict by verdict."""
     changed = rows.filter(pl.col("verdict") != finding.verdict)
-    return "; ".join(
-        f"{verdict} {in_list(list(_where(of, rows, section)), 'or')}"
+    return " ".join(
+        sentence
         for (verdict,), of in changed.group_by("verdict", maintain_order=True)
+        for sentence in _where(_quoted(str(verdict)), of, rows, section)
     )
 
 
-def _where(changed: pl.DataFrame, rows: pl.DataFrame, section: Section) -> Iterator[str]:
+def _quoted(verdict: str) -> str:
+    """The verdict so that a comma in it does not end it."""
+    return f"“{verdict}”" if "," in verdict else verdict
+
+
+def _where(
+    verdict: str, changed: pl.DataFrame, rows: pl.DataFrame, section: Section
+) -> Iterator[str]:
     """With which parameters, and without what, a verdict comes out."""
-    yield from changed.filter(pl.col("way") == PARAMETER)["what"]
+    parameters = changed.filter(pl.col("way") == PARAMETER)["what"].to_list()
+    if parameters:
+        yield f"The verdict becomes {verdict} {in_list(parameters, 'or')}."
     others = changed.filter(pl.col("way") != PARAMETER)
-    gone = []
+    makes = f"makes the verdict {verdict}"
     for (way,), of in others.group_by("way", maintain_order=True):
+        one = _called(str(way), section)
         if of.height == 1:
-            name = _named(of.row(0, named=True), section)
-            gone.append(f"the {_called(str(way), section)} {name}")
-        else:
-            every = rows.filter(pl.col("way") == way).height
-            many = _called(str(way), section, many=True)
-            gone.append(f"any of {of.height} {many} (out of {every})")
-    if gone:
-        yield f"if {in_list(gone, 'or')} is left out"
+            yield f"Leaving out the {one} {_named(of.row(0, named=True), section)} {makes}."
+            continue
+        every = rows.filter(pl.col("way") == way).height
+        many = _called(str(way), section, many=True)
+        yield f"Leaving out a single {one} {makes} for {of.height} of the {every} {many}."
 
 
 def _numbers(row: Row) -> str:
@@ -136,7 +129,8 @@ def _called(way: str, section: Section, *, many: bool = False) -> str:
     """What was left out, as a word."""
     if way == "condition":
         return section.noun.many if many else section.noun.one
-    return f"{way}s" if many else way
+    called = {"frame": "sentence frame"}.get(way, way)
+    return f"{called}s" if many else called
 
 
 def _named(row: Row, section: Section) -> str:

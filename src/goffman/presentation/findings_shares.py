@@ -5,10 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from goffman.estimates.against_people import DIFFERENCE, GENDER, OVERALL
+import polars as pl
+
+from goffman.estimates.against_people import (
+    DIFFERENCE,
+    GENDER,
+    OTHER_WORDING,
+    OVERALL,
+    UNANSWERED,
+)
 from goffman.estimates.clear import points
 from goffman.presentation.numbers import corrected_said
-from goffman.stats.two_sources import BOTH, GIVEN
+from goffman.stats.two_sources import GIVEN, REPLIES
 
 if TYPE_CHECKING:
     from goffman.presentation.anchored import AnchoredModel
@@ -31,22 +39,54 @@ def percent(value: float) -> str:
 
 def shares_said(one: AnchoredModel) -> tuple[str, ...]:
     """Heading, numbers, and further sentences."""
-    overall = one.differences(OVERALL)
-    every = one.differences(DIFFERENCE)
-    more = (*_questions(one, every), *_gender(one), *_covers(every))
-    if not overall:
-        return "No question was asked of both", "", *more
-    ways = {way: [row for row in overall if points(row) == way] for way in (1, -1)}
+    overall, every = one.differences(OVERALL), one.differences(DIFFERENCE)
+    more = (
+        *_left_out(one, overall, every),
+        *_other_wordings(one),
+        *_questions(one, every),
+        *_gender(one),
+        *_silence(one),
+        *_covers(one, every),
+    )
+    tested = [row for row in overall if row["reason"] != UNANSWERED]
+    if not tested:
+        head = "No question was asked of both" if not overall else "Too few answers to compare"
+        return head, "", *more
+    ways = {way: [row for row in tested if points(row) == way] for way in (1, -1)}
     if not ways[1] and not ways[-1]:
-        head = f"It is clearly different from people about none of {len(overall)} {one.many}"
+        head = f"Its answers differ clearly from people's about none of {len(tested)} {one.many}"
     else:
         parts = [
-            f"{word} than people about {_listed(one, ways[way])}"
-            for way, word in ((1, "more stigmatizing"), (-1, "less stigmatizing"))
+            f"{word} stigmatizing than people's about {_listed(one, ways[way])}"
+            for way, word in ((1, "more"), (-1, "less"))
             if ways[way]
         ]
-        head = f"It is {', and '.join(parts)}"
-    return head, f"Over the questions that count as stigma: {_numbers(one, overall)}.", *more
+        head = f"Its answers are {', and '.join(parts)}"
+    return head, f"Over the questions that count as stigma: {_numbers(one, tested)}.", *more
+
+
+def _left_out(one: AnchoredModel, overall: Sequence[Row], every: Sequence[Row]) -> Iterator[str]:
+    """Whom no mean over the questions is about, and why."""
+    whole = {row["group"]: row["reason"] for row in overall}
+    names = list(dict.fromkeys(row["group"] for row in every))
+    gaps = [{"group": name} for name in names if name not in whole]
+    few = [{"group": name} for name in names if whole.get(name) == UNANSWERED]
+    for rows, why in ((gaps, "a question has no answer"), (few, "too much is no answer")):
+        if rows:
+            yield f"Over these questions nothing is said about {_listed(one, rows)}, because {why}."
+
+
+def _other_wordings(one: AnchoredModel) -> Iterator[str]:
+    """What the same share is in wordings that are not people's: a check."""
+    by_condition: dict[str, list[float]] = {}
+    for row in one.differences(OTHER_WORDING):
+        by_condition.setdefault(row["group"], []).append(row["mean_first"])
+    if by_condition:
+        listed = "; ".join(
+            f"{one.called(name).lower()} {percent(min(values))} to {percent(max(values))}"
+            for name, values in by_condition.items()
+        )
+        yield f"In other wordings, which people were not asked, its share is: {listed}."
 
 
 def _listed(one: AnchoredModel, rows: Sequence[Row]) -> str:
@@ -73,9 +113,10 @@ def _doubt(row: Row) -> str:
 def _questions(one: AnchoredModel, rows: Sequence[Row]) -> Iterator[str]:
     """How many questions differ clearly, and which most."""
     clear = [row for row in rows if points(row)]
-    if not rows:
+    tested = sum(row["p"] is not None for row in rows)
+    if not tested:
         return
-    yield f"Single questions: {len(clear)} of {len(rows)} differ clearly from people."
+    yield f"Single questions: {len(clear)} of {tested} differ clearly from people."
     far = sorted(clear, key=lambda row: -abs(row["difference"]))[:MOST_QUESTIONS]
     if far:
         listed = "; ".join(
@@ -88,28 +129,60 @@ def _questions(one: AnchoredModel, rows: Sequence[Row]) -> Iterator[str]:
 
 def _gender(one: AnchoredModel) -> Iterator[str]:
     """Whether a man instead of a woman moves the model as it moves people."""
-    rows = one.differences(GENDER)
+    rows = [row for row in one.differences(GENDER) if row["low"] is not None]
     if not rows:
         return
     listed = "; ".join(
         f"{one.called(row['group']).lower()} {in_points(row['mean_first'])} points, people "
-        f"{in_points(row['mean_second'])}"
+        f"{in_points(row['mean_second'])}, model minus people {in_points(row['low'])} to "
+        f"{in_points(row['high'])}"
         for row in rows
     )
     clear = [row for row in rows if points(row)]
     verdict = (
         f"Clearly another difference than people's: {_listed(one, clear)}."
         if clear
-        else "None of these differs clearly from people's."
+        else "None of these differs clearly from people's; with intervals this wide, few would."
     )
-    yield f"A man described instead of a woman: {listed}. {verdict}"
+    yield (
+        f"A man described instead of a woman (people: all surveys together; 95% intervals): "
+        f"{listed}. {verdict}"
+    )
 
 
-def _covers(rows: Sequence[Row]) -> Iterator[str]:
-    """What the intervals are over: in one wording, people alone."""
+def _silence(one: AnchoredModel) -> Iterator[str]:
+    """How much of what the model says is no answer, which people hardly ever gave."""
+    cells = one.points.filter(pl.col("unanswered").is_not_null())
+    if cells.is_empty():
+        return
+    shares = cells["unanswered"]
+    most = float(shares.max())  # type: ignore[arg-type]
+    if most == 0:
+        yield "It gave an answer each time."
+        return
+    said = (
+        f"“Don't know” or no answer: {percent(float(shares.to_numpy().mean()))} of its answers, at "
+        f"most {percent(most)} for one question and {one.one}. Shares are of the rest."
+    )
+    few = one.estimates.filter(pl.col("kind") == DIFFERENCE, pl.col("reason") == UNANSWERED).height
+    if few:
+        said += (
+            f" Where more than half is no answer, nothing is compared: {few} "
+            f"{'question' if few == 1 else 'questions'}."
+        )
+    yield said
+
+
+def _covers(one: AnchoredModel, rows: Sequence[Row]) -> Iterator[str]:
+    """What the intervals are over, and what they are not."""
     over = {row["interval_over"] for row in rows}
-    if BOTH in over:
-        yield "The intervals cover other respondents and other wordings."
-    if GIVEN in over:
-        where = "Where a question has one wording only" if BOTH in over else "As asked here"
-        yield f"{where}, the intervals cover other respondents, but not other wordings."
+    also = f"They say nothing about other wordings, names or {one.many}."
+    if REPLIES in over:
+        count = sorted({row["n_first"] for row in rows if row["interval_over"] == REPLIES})
+        each = f"{count[0]}" if len(count) == 1 else f"{count[0]} to {count[-1]}"
+        yield (
+            f"The intervals cover other respondents and other replies of the model to the same "
+            f"prompts ({each} for each question and {one.one}). {also}"
+        )
+    elif GIVEN in over:
+        yield f"The intervals cover other respondents. The model’s probabilities are exact. {also}"

@@ -6,7 +6,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
 from goffman.estimates.contrast import GIVEN
+from goffman.estimates.verdict import rests_on
 from goffman.presentation.numbers import ends, number
 from goffman.presentation.shown import plain
 from goffman.presentation.table_text import Shown, Table, as_table
@@ -58,17 +61,29 @@ def ratings_said(section: Section, model: str) -> Iterator[str]:
 
 def changes_said(section: Section, model: str) -> Iterator[str]:
     """What the user's ratings change for the model, as it is shown."""
-    compared = section.shown(section.compared) if section.compared.height else section.compared
-    for row in compared.iter_rows(named=True):
+    for row in _shown(section):
         # The same difference with these sentences taken as given stands in the table alone.
-        if row["model"] == model and row["dimension"] is None and row["kind"] not in GIVEN:
+        if row["model"] == model and row["kind"] not in GIVEN:
             yield _change(row)
 
 
+def _shown(section: Section) -> Iterator[Mapping[str, Any]]:
+    """The changes that people are told of: of whole scales, and of models that can do the task."""
+    rows = section.compared.filter(pl.col("dimension").is_null())
+    failing = section.unmeasurable()
+    measurable = [
+        not any(rests_on(row, model) for model in failing) for row in rows.iter_rows(named=True)
+    ]
+    yield from section.shown(rows.filter(measurable)).iter_rows(named=True)
+
+
 def _change(row: Mapping[str, Any]) -> str:
-    """A contrast by either ratings, and the change with its interval, in one sentence."""
+    """A contrast by either ratings, and the change with its interval, in a few sentences."""
     if row["difference"] is None:
-        return "With goffman's own ratings alone, this difference has no value to compare with."
+        return (
+            "One of the two ratings gives no value for this difference, so there is no change to "
+            "report."
+        )
     between = f"between {plain(row['first'])} and {plain(row['second'])}"
     interval = "no interval"
     if row["low"] is not None:
@@ -78,10 +93,16 @@ def _change(row: Mapping[str, Any]) -> str:
         f"your ratings, it is {number(row['given'])}. The change is {number(row['difference'])} "
         f"({interval})."
     )
+    if row["left_out"]:
+        prompts = f"{row['left_out']:,} prompts that have a value"
+        if row["left_out"] == 1:
+            prompts = "1 prompt that has a value"
+        said += (
+            f" The change leaves out {prompts} with only one of the two ratings, so it can differ "
+            "from the second number minus the first."
+        )
     if row["share"] is not None:
         said += f" Your ratings cover {number(row['share'])} of the words' probability."
-    if row["left_out"]:
-        said += f" {row['left_out']:,} prompts have a value with only one of the ratings."
     return said
 
 
@@ -98,8 +119,7 @@ def change_rows(section: Section) -> list[dict[str, str]]:
             "share": number(row["share"]),
             "said": _change(row),
         }
-        for row in section.shown(section.compared).iter_rows(named=True)
-        if row["dimension"] is None
+        for row in _shown(section)
     ]
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from goffman.multiverse_columns import MULTIVERSE, STRESS
 from goffman.presentation.shown import setting_name
 from goffman.records import BASELINE, Noun
 from goffman.tables import RATINGS_COMPARED, ROBUSTNESS, schema
@@ -53,6 +54,11 @@ class Section:
         default_factory=lambda: pl.DataFrame(schema=schema(ROBUSTNESS))
     )
     """The columns ROBUSTNESS: the headlines with one thing left out, or a parameter otherwise."""
+    multiverse: pl.DataFrame = field(
+        default_factory=lambda: pl.DataFrame(schema=schema(MULTIVERSE))
+    )
+    stress: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=schema(STRESS)))
+    """The columns MULTIVERSE and STRESS; no rows: nobody looked whether the headlines hold."""
 
     def models(self) -> list[str]:
         """The models as they are shown, in the order in which they were asked."""

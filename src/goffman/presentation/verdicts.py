@@ -5,32 +5,28 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from goffman.estimates.verdict import NOT_MEASURABLE, SIZE_OPEN
 from goffman.presentation.numbers import number
 
-SIZE_OPEN = "clear, size open"
+NOT_TESTED = "not tested"
+"""Shown where an estimate has no p-value, and so no verdict."""
 
 VERDICTS_SAID = (
     "Verdicts. Relevant: the whole 95% interval is further from 0 than the smallest relevant "
     "difference. Small: clearly not 0, and the whole interval is nearer to 0 than that. Clear, "
-    "size open: clearly not 0, and the interval holds smaller and larger differences. "
-    "Equivalent: the 90% interval rules out a relevant difference. Undecided: none of these. "
+    "size open: clearly not 0, and the interval includes differences smaller and larger than that. "
+    "Fragile (main results only): clear, but not with another setting of the analysis, or not in "
+    "more than a tenth of the analyses that leave out one item, wording or condition. "
+    "Equivalent: the 90% interval rules out a relevant difference. Undecided: the difference could "
+    "be 0, and it could be relevant. Not measurable: the model failed the control items. "
     "Detectable: the true difference that 80 of 100 such audits would find."
 )
 """For captions of tables with these columns."""
 
 
 def verdict_shown(row: Mapping[str, Any]) -> str:
-    """The verdict of an estimate as people read it; empty: it has none.
-
-    In tables on disk, and to a gate, *small* is every clear difference that may be small.
-    """
-    verdict: str | None = row["verdict"]
-    return SIZE_OPEN if verdict == "small" and not inside(row) else verdict or ""
-
-
-def inside(row: Mapping[str, Any]) -> bool:
-    """Whether the whole interval is nearer to 0 than the smallest relevant difference."""
-    return bool(max(abs(row["low"]), abs(row["high"])) < row["smallest"])
+    """The verdict of an estimate as people read it; empty: tested, but of no size that counts."""
+    return row["verdict"] or (NOT_TESTED if row["p_adjusted"] is None else "")
 
 
 def in_short(verdict: str, smallest: float) -> str:
@@ -42,4 +38,6 @@ def in_short(verdict: str, smallest: float) -> str:
         SIZE_OPEN: f"clearly not 0, but possibly less than {least}",
         "equivalent": f"very likely less than {least}",
         "undecided": f"could be 0, could be more than {least}",
+        NOT_TESTED: "",
+        NOT_MEASURABLE: "",
     }[verdict]

@@ -46,6 +46,11 @@ def study_folder(folder: Path, study: str) -> Path:
             f"{folder} has the files of {own}, not those of {study}. Give {own} as the study, or "
             f"give the folder above {study} with --data."
         )
+    if not folder.is_dir():
+        raise PublishedError(
+            f"The authors' files of {study} were not found, because there is no folder {folder}. "
+            "Download them with --download, or give their folder with --data."
+        )
     raise PublishedError(
         f"The authors' files of {study} were not found, neither in {folder} nor in {found}. "
         "Download them with --download, or give their folder with --data."

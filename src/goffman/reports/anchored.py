@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from goffman.estimates.against_people import DIFFERENCE, OVERALL
 from goffman.estimates.clear import points
-from goffman.presentation.findings_anchors import anchor_said
+from goffman.presentation.findings_anchors import anchor_said, doubted_by
 from goffman.presentation.findings_shares import in_points, percent
 from goffman.presentation.numbers import decimals, p_value
+from goffman.stats.profile import TRUE_SCORES
 from goffman.terminal import printable
 
 if TYPE_CHECKING:
-    from goffman.presentation.anchored import AnchoredModel
+    from goffman.presentation.anchored import AnchoredModel, Row
     from goffman.reports.run import MeasuredRun
 
 
@@ -36,10 +37,17 @@ def anchors_shown(run: MeasuredRun) -> Iterator[dict[str, Any]]:
             "differences": [
                 row for one in models if not one.unmeasurable for row in _differences(one)
             ],
+            "whose": printable(about.whose),
+            "both_sides": any(_of_both_sides(one) for one in models),
             "limits": [printable(text) for text in about.limits],
             "citation": printable(about.citation),
             "version": printable(about.version),
         }
+
+
+def _of_both_sides(one: AnchoredModel) -> bool:
+    """Whether people's error is known too, and taken out."""
+    return any(row["second_effect_name"] == TRUE_SCORES for row in one.rows("anchor"))
 
 
 def _rows(one: AnchoredModel) -> Iterator[dict[str, str]]:
@@ -56,17 +64,26 @@ def _rows(one: AnchoredModel) -> Iterator[dict[str, str]]:
             "r": _decimals(row["effect"]),
             "interval": _interval(row["effect_low"], row["effect_high"]),
             "p": "" if row["p_adjusted"] is None else p_value(row["p_adjusted"]),
-            "is_clear": "yes" if points(row) else "no",
+            "is_clear": _is_clear(one, row),
             "true": "–" if row["second_effect"] is None else _decimals(row["second_effect"]),
             "ranks": "–" if ranks is None else _decimals(ranks["effect"]),
             "partial": "–" if partial is None else _decimals(partial["effect"]),
         }
 
 
+def _is_clear(one: AnchoredModel, row: Row) -> str:
+    """Whether r is clear, and whether its checks say the same."""
+    if not points(row):
+        return "no"
+    return "r only" if doubted_by(one, row) else "yes"
+
+
 def _differences(one: AnchoredModel) -> Iterator[dict[str, str]]:
     """A row for each condition over all questions that count, then for each question."""
+    silent = {(row["condition"], row["item"]): row["unanswered"] for row in one.points.to_dicts()}
     for row in (*one.differences(OVERALL), *one.differences(DIFFERENCE)):
         item = row["dimension"]
+        unanswered = silent.get((row["group"], item))
         ends = "–"
         if row["low"] is not None:
             ends = f"{in_points(row['low'])} to {in_points(row['high'])}"
@@ -75,6 +92,7 @@ def _differences(one: AnchoredModel) -> Iterator[dict[str, str]]:
             "condition": one.called(row["group"]),
             "item": "all that count as stigma" if item is None else one.item(item),
             "model": percent(row["mean_first"]),
+            "unanswered": "–" if unanswered is None else percent(unanswered),
             "people": percent(row["mean_second"]),
             "difference": in_points(row["difference"]),
             "interval": ends,

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from goffman.estimates.verdict import CLEAR_WORDS
 from goffman.presentation.numbers import tick
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def _bar(one: Finding, limit: float, ticks: tuple[tuple[str, str], ...]) -> Bar:
         low=places[0],
         high=places[1],
         at=places[2],
-        clear=one.verdict in {"relevant", "small"},
+        clear=one.verdict in CLEAR_WORDS,
         band=None if one.smallest is None else _place(one.smallest, limit),
         ticks=ticks,
     )

@@ -3,12 +3,14 @@
     CONDITION  = NAME [ "." FIELD ] COMPARISON NUMBER | NAME "is" [ "not" ] VERDICT
     NAME       = PATH [ "[" WHOSE "]" ] [ ".change" ]
     COMPARISON = ">" | ">=" | "<" | "<="
-    VERDICT    = "relevant" | "small" | "equivalent" | "undecided" | "clear"
+    VERDICT    = "clear" | "relevant" | "small" | "size-open" | "fragile" | "equivalent"
+               | "undecided"
 
-Paths are in names.py; a path without its instrument is that of every instrument, and one without a
-bracket is every model's and variant's: each is tested. A value that is not there is an error and
-never a pass, and so is a verdict on what could not be tested; an estimate of a model that cannot do
-the task is neither passed nor failed.
+The verdicts are the report's; size-open is its "clear, size open". Clear is what is relevant,
+small, size-open or fragile. Paths are in names.py; a path without its instrument is that of every
+instrument, and one without a bracket is every model's and variant's: each is tested. A value that
+is not there is an error and never a pass, and so is a verdict on what could not be tested; an
+estimate of a model that cannot do the task is neither passed nor failed.
 """
 
 from __future__ import annotations
@@ -17,11 +19,11 @@ import math
 import operator
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 from goffman.errors import InputError, did_you_mean
 from goffman.estimates.clear import points
-from goffman.estimates.verdict import Word
+from goffman.estimates.verdict import FRAGILE, SIZE_OPEN
 from goffman.presentation.numbers import ends, p_said
 from goffman.reports.names import EVERY_MODEL, FIELDS, Named
 
@@ -37,8 +39,19 @@ COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
 
 _IN_WORDS = {">": "more than", ">=": "at least", "<": "less than", "<=": "at most"}
 
-VERDICTS = (*get_args(Word), "clear")
-"""What an estimate can be said to be; clear is what is relevant or small."""
+VERDICTS: Mapping[str, str] = {
+    "relevant": "relevant",
+    "small": "small",
+    "size-open": SIZE_OPEN,
+    "fragile": FRAGILE,
+    "equivalent": "equivalent",
+    "undecided": "undecided",
+    "clear": "clear",
+}
+"""What an estimate can be said to be: as a rule spells it → as the report does."""
+
+_ALSO = {"size open": "size-open", SIZE_OPEN: "size-open"}
+"""Further spellings: those that people see."""
 
 EXAMPLES = "'social-distance.gap is relevant' or 'social-distance.gap > 0.2'"
 
@@ -64,7 +77,7 @@ class Condition:
     """One of COMPARISONS, "is" or "is not"."""
     limit: float = math.nan
     verdict: str | None = None
-    """After "is" one of VERDICTS, and no limit; None: it is about a number."""
+    """After "is" a verdict as the report spells it, and no limit; None: it is about a number."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,18 +107,18 @@ class Outcome:
         """Why the gate fails, or does not, or cannot be decided."""
         about = self.condition
         if self.not_measurable:
-            return f"not measurable: {self.name} decides nothing ({self.named.not_measurable})."
-        outcome = "failed" if self.failed else "passed"
+            return f"not decided, because of {self.name}: {self.named.not_measurable}."
+        outcome = "failed, because" if self.failed else "passed, because"
         if about.verdict is not None:
             stated = stated_of(about.verdict, self.named)
             other = stated not in {about.verdict, f"not {about.verdict}"}
-            tail = f", not {about.verdict}" if other else ""
+            tail = f", not {_quoted(about.verdict)}" if other else ""
             doubt = self._doubt(f"value {self.value:.4g}")
-            return f"{outcome}: {self.name} is {stated}{doubt}{tail}."
+            return f"{outcome} {self.name} is {_quoted(str(stated))}{doubt}{tail}."
         value, limit = _digits(self.value, about.limit)
         said = f"{self.name} is {value}{self._doubt()}"
-        link = "which is" if self.failed else "not"
-        return f"{outcome}: {said}, {link} {_IN_WORDS[about.comparison]} {limit}."
+        link = "which is" if self.failed else "which is not"
+        return f"{outcome} {said}, {link} {_IN_WORDS[about.comparison]} {limit}."
 
     def _doubt(self, *first: str) -> str:
         """The interval, p and verdict of an estimate whose value, or interval, is tried."""
@@ -118,9 +131,14 @@ class Outcome:
             parts.append(f"{level:.0%} interval {ends(low, high)}")
         if p is not None:
             parts.append(f"corrected {p_said(p)}")
-            if self.named.row["verdict"] and self.condition.verdict in {None, "clear"}:
-                parts.append(f"verdict {self.named.row['verdict']}")
+            if self.named.verdict and self.condition.verdict in {None, "clear"}:
+                parts.append(f"verdict {_quoted(self.named.verdict)}")
         return f" ({', '.join(parts)})" if parts else " (no interval)"
+
+
+def _quoted(verdict: str) -> str:
+    """The verdict so that a comma in it does not end it."""
+    return f"“{verdict}”" if "," in verdict else verdict
 
 
 def stated_of(verdict: str, one: Named) -> str | None:
@@ -132,8 +150,7 @@ def stated_of(verdict: str, one: Named) -> str | None:
         return None
     if verdict == "clear":
         return "clear" if points(one.row) else "not clear"
-    word: str | None = one.row["verdict"]
-    return word
+    return one.verdict
 
 
 def parse(text: str) -> Condition:
@@ -177,14 +194,12 @@ def _compared(text: str, rest: str) -> tuple[str, dict[str, Any]]:
         return before, {"comparison": found.group(), "limit": float(after)}
     if said := _IS.fullmatch(rest.strip()):
         comparison, word = "is not" if said["not"] else "is", said["verdict"] or ""
+        word = _ALSO.get(word, word)
         if word not in VERDICTS:
-            hint = did_you_mean(word, VERDICTS)
-            raise _fault(
-                text,
-                f"'{word}' is not a verdict ({', '.join(VERDICTS[:-1])} or {VERDICTS[-1]})",
-                hint=hint,
-            )
-        return said["before"] or "", {"comparison": comparison, "verdict": word}
+            *most, last = VERDICTS
+            fault = f"'{word}' is not a verdict ({', '.join(most)} or {last})"
+            raise _fault(text, fault, hint=did_you_mean(word, VERDICTS))
+        return said["before"] or "", {"comparison": comparison, "verdict": VERDICTS[word]}
     raise _fault(text, "it has no comparison (>, >=, <, <=, is or is not)")
 
 

@@ -4,28 +4,31 @@ Two questions, both over what the audit's own contrasts take as sampled (conditi
 conditions crossed, sentence pairs), never over single sentences:
 
 runs     How much more of the measured number has the run than the reference, in each group?
+         conditions: in each condition?
 others   How much greater is each contrast of the audit (gap, disparity …) in the run? The change
          of each prompt is put in the place of its score, and the audit's contrasts are made of it:
          the difference is then the change of the contrast, the means are those of the changes.
 
 A prompt counts where it has a value in both. p is corrected over a kind's tests of one number,
-variant and pair of models.
+variant and pair of models; that of the contrasts which headings are about over all of them.
 """
 
 from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goffman.changes import scores_with, side_by_side
+from goffman.changes import side_by_side
 from goffman.errors import InputError, RunError, did_you_mean
-from goffman.estimate import corrected, estimates, scored_by
-from goffman.estimates.contrast import Comparing, Contrast
-from goffman.estimates.sharing import Sharing, sharing_of
+from goffman.estimates.by_condition import KIND as BY_CONDITION
+from goffman.estimates.contrast import Comparing
+from goffman.estimates.sharing import sharing_of
+from goffman.estimates.verdict import NOT_MEASURABLE
 from goffman.measures.catalogue import measure_from
+from goffman.reports.changed import OneScale, Work, headings_together, headline_row
 from goffman.reports.comparable import Verdict, verdict
 from goffman.reports.measurable import unmeasurable
 
@@ -33,14 +36,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from goffman.measures.base import Measure
-    from goffman.records import Estimate
+    from goffman.presentation.section import Section
     from goffman.reports.run import MeasuredRun
 
-_REFERENCE, _RUN = "b", "a"
-"""Two models' names while their scores lie in one table: the contrasts go by the alphabet."""
-
-_ONE_SIDED = "one of the two runs has no value"
+OF_RUNS = ("runs", BY_CONDITION)
+"""Kinds of contrasts whose sides are the two runs; of all others it is the change of a contrast."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +60,23 @@ class Comparison:
     unmeasurable: tuple[str, ...] = ()
     """Which of the two cannot do the task, so that no difference means anything; without full
     stops."""
+    sides: tuple[float | None, float | None] = (None, None)
+    """The contrast that headings are about in the reference and in the run, of what both have."""
+    one_scale: OneScale | None = None
+    """None where the comparison is refused."""
+    section: Section | None = None
+    """How things are called in the run; None: an instrument whose measure is not known here."""
+
+    @property
+    def headline(self) -> dict[str, Any] | None:
+        """The change of the contrast that headings are about; None: there is none."""
+        return headline_row(self.estimates)
+
+    @property
+    def same(self) -> bool:
+        """Whether no number differs."""
+        known = self.estimates["difference"].drop_nulls()
+        return bool(known.len()) and bool((known == 0).all())
 
 
 def compare(
@@ -93,7 +110,8 @@ def compare(
         raise RunError(f"These runs cannot be compared.{lines}")
     for reason in reasons:
         note(reason)
-    return found
+    tables = headings_together([one.estimates for one in found])
+    return [replace(one, estimates=table) for one, table in zip(found, tables, strict=True)]
 
 
 def _comparison(
@@ -107,6 +125,7 @@ def _comparison(
         models=pair,
         verdict=said,
         estimates=run.estimates.clear(),
+        section=run.sections.get(instrument),
         unmeasurable=tuple(_unmeasurable(reference, run, instrument, pair)),
     )
     measure = measure_from(run.manifest.instruments[instrument].measured)
@@ -114,7 +133,7 @@ def _comparison(
         return about
     both = _both(reference, run, instrument, pair)
     asked = run.prompts.filter(pl.col("instrument") == instrument)
-    work = _Work(
+    work = Work(
         instrument=instrument,
         measure=measure,
         wordings=asked["wording"].unique(maintain_order=True).to_list(),
@@ -125,7 +144,17 @@ def _comparison(
     tables = [work.levels(both, labels), _as_changes(work.changes(both, pair[1]), labels)]
     of_prompts = pl.col("quantity") == measure.of_prompts
     one_sided = both.filter(pl.col("one_sided"), of_prompts).height
-    return replace(about, estimates=pl.concat(tables, how="diagonal"), one_sided=one_sided)
+    found = pl.concat(tables, how="diagonal")
+    if about.unmeasurable:
+        known = pl.col("verdict").is_not_null()
+        found = found.with_columns(verdict=pl.when(known).then(pl.lit(NOT_MEASURABLE)))
+    return replace(
+        about,
+        estimates=found,
+        one_sided=one_sided,
+        sides=work.headline(both),
+        one_scale=work.one_scale(both),
+    )
 
 
 def _unmeasurable(
@@ -170,68 +199,6 @@ def _both(
         for one, model in ((reference, pair[0]), (run, pair[1]))
     ]
     return side_by_side(*sides)
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Work:
-    """How the numbers of one instrument become estimates."""
-
-    instrument: str
-    measure: Measure
-    wordings: list[str]
-    sharing: Sharing
-    compare: Comparing
-
-    def changes(self, both: pl.DataFrame, model: str) -> pl.DataFrame:
-        """The audit's contrasts, of the run's values minus the reference's."""
-        each = _scores(both, pl.col("now") - pl.col("before"), model)
-        scores = pl.concat([each, self.measure.means(each)])
-        return self._estimates(scores)
-
-    def levels(self, both: pl.DataFrame, labels: tuple[str, str]) -> pl.DataFrame:
-        """The measured number in the run against the reference, of each group or setting."""
-        each = pl.concat(
-            [_scores(both, pl.col("before"), _REFERENCE), _scores(both, pl.col("now"), _RUN)]
-        )
-        scores = pl.concat([each, self.measure.means(each)])
-        # Means over both runs are of neither.
-        scores = scores.filter(pl.col("model").is_not_null())
-        found: list[tuple[Contrast, Estimate]] = []
-        for quantity, _ in self.measure.contrasts:
-            scored = scored_by(
-                scores,
-                self.instrument,
-                self.measure,
-                quantity,
-                wordings=self.wordings,
-                sharing=self.sharing,
-                compare=self.compare,
-            )
-            for kind in self.measure.between_runs:
-                found += kind(scored)
-        names = {_RUN: labels[1], _REFERENCE: labels[0]}
-        measures = {self.instrument: self.measure}
-        return corrected([(_between_runs(says, names), one) for says, one in found], measures)
-
-    def _estimates(self, scores: pl.DataFrame) -> pl.DataFrame:
-        return estimates(
-            scores,
-            {self.instrument: self.measure},
-            wordings={self.instrument: self.wordings},
-            sharing={self.instrument: self.sharing},
-            compare=self.compare,
-        )
-
-
-def _scores(both: pl.DataFrame, value: pl.Expr, model: str) -> pl.DataFrame:
-    """SCORES of the level prompt with another value, under a model's name."""
-    return scores_with(both, value, model=pl.lit(model), one_sided=_ONE_SIDED)
-
-
-def _between_runs(contrast: Contrast, names: dict[str, str]) -> Contrast:
-    """A contrast between two models as one between two runs."""
-    sides = names[contrast.first], names[contrast.second]
-    return replace(contrast, kind="runs", first=sides[0], second=sides[1])
 
 
 def answered(run: MeasuredRun, instrument: str | None = None) -> list[str]:
@@ -309,3 +276,11 @@ def refused(comparisons: Sequence[Comparison]) -> Iterator[str]:
     for one in comparisons:
         for reason in one.verdict.refusals:
             yield f"{one.instrument} is not compared: {reason}."
+
+
+def verdicts_said(comparisons: Sequence[Comparison]) -> list[str]:
+    """What was refused, and what must be known of the rest, each once."""
+    marks = (
+        f"Note on {one.instrument}: {mark}." for one in comparisons for mark in one.verdict.marks
+    )
+    return list(dict.fromkeys([*refused(comparisons), *marks]))

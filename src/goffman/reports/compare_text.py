@@ -7,9 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from goffman.estimates.by_condition import KIND as BY_CONDITION
+from goffman.estimates.clear import points
 from goffman.presentation.numbers import ends, number, p_value
-from goffman.presentation.table_text import Shown, Table, as_table
+from goffman.presentation.table_text import Shown, Table, as_table, markdown_text
+from goffman.presentation.table_text import markdown as cell
 from goffman.presentation.verdicts import VERDICTS_SAID, verdict_shown
+from goffman.reports.compare import OF_RUNS
+from goffman.reports.compare_said import conditions_of, labels_of, marks_said, said_of, who
 from goffman.tables import CONTRASTS, ESTIMATES, VERDICTS
 
 if TYPE_CHECKING:
@@ -17,8 +22,8 @@ if TYPE_CHECKING:
 
     from goffman.reports.compare import Comparison
 
-MAIN = ("runs", "groups")
-"""The kinds that a screen shows; those of whole scales only."""
+TOP = 10
+"""So many rows a screen shows of all that are compared."""
 
 _WHO = ("reference", "run", "reference_model", "run_model")
 
@@ -62,8 +67,8 @@ def comparison_table(found: Sequence[Comparison]) -> Table:
     ]
     caption = (
         "Each later run compared with the first one (the reference), prompt by prompt. Rows of the "
-        "kind “runs”: the later run's number minus the first run's. Other rows: how much the "
-        "contrast changed. "
+        "kind “runs”: the later run's number minus the first run's, “conditions”: the same of one "
+        "condition. Other rows: how much the contrast changed. "
         f"{VERDICTS_SAID}"
     )
     names = [column.name for column in (*CONTRASTS, *ESTIMATES, *VERDICTS)]
@@ -85,10 +90,92 @@ def as_json(found: Sequence[Comparison]) -> list[dict[str, Any]]:
             "marks": list(one.verdict.marks),
             "not_measurable": list(one.unmeasurable),
             "one_sided_prompts": one.one_sided,
+            "before": one.sides[0],
+            "after": one.sides[1],
+            "one_scale": _scale_entry(one),
+            "said": None if one.verdict.refusals else said_of(one).entry(),
             "estimates": one.estimates.to_dicts(),
         }
         for one in found
     ]
+
+
+def _scale_entry(one: Comparison) -> dict[str, Any] | None:
+    """What is known of whether two runs are on one scale, for programs."""
+    if one.one_scale is None:
+        return None
+    found, across = one.one_scale.congruence, one.one_scale.interaction
+    return {
+        "same": found.one_scale,
+        "phi": found.phi,
+        "low": found.low,
+        "high": found.high,
+        "items": found.items,
+        "conditions": found.conditions,
+        "reason": found.reason,
+        "model_item_group": across
+        and {
+            "sd": across.variance**0.5,
+            "F": across.statistic,
+            "p": across.p,
+            "changes": dict(zip(one.one_scale.items, across.changes, strict=True)),
+        },
+    }
+
+
+def as_markdown(found: Sequence[Comparison]) -> str:
+    """For a pull request: what is said, then every row."""
+    labels = labels_of(found)
+    parts = ["# Runs compared", *(f"> {cell(mark)}" for mark in marks_said(found))]
+    for one in found:
+        parts.append(f"## {cell(one.instrument)}: {cell(who(one, labels))}")
+        if one.verdict.refusals:
+            parts += [f"Not compared: {cell(reason)}." for reason in one.verdict.refusals]
+            continue
+        head, *rest = said_of(one).lines
+        parts += [f"**{cell(head)}** {cell(' '.join(rest))}"]
+    return "\n\n".join([*parts, markdown_text(comparison_table(found))])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Top:
+    """The rows in which two runs differ most, and how many others there are."""
+
+    rows: tuple[Mapping[str, str], ...]
+    left: int
+
+
+def top_of(found: Sequence[Comparison], *, most: int = TOP) -> Top:
+    """The conditions that changed most: what is clear first, each by its own smallest difference.
+
+    Instruments have different units; that which would matter is what they have in common.
+    """
+    compared = [one for one in found if not one.verdict.refusals]
+    rows = [(one, row) for one in compared for row in conditions_of(one)]
+    rows.sort(key=lambda both: (not points(both[1]), -_size(both[1])))
+    several = len({(one.run, one.models) for one in compared}) > 1
+    labels = labels_of(found)
+    shown = tuple(
+        {
+            "instrument": one.instrument,
+            **({"of": who(one, labels)} if several else {}),
+            "what": one.section.called(row["condition"]) if one.section else row["condition"],
+            "before": number(row["mean_second"]),
+            "after": number(row["mean_first"]),
+            "change": number(row["difference"]),
+            "95% interval": ends(row["low"], row["high"]),
+            "corrected p": "none" if row["p_adjusted"] is None else p_value(row["p_adjusted"]),
+            "verdict": verdict_shown(row) or "none",
+        }
+        for one, row in rows[:most]
+        if row["difference"]
+    )
+    every = sum(one.estimates.height for one in found)
+    return Top(rows=shown, left=every - len(shown))
+
+
+def _size(row: Mapping[str, Any]) -> float:
+    return float(abs(row["difference"]) / (row["smallest"] or 1.0))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,11 +189,8 @@ class Screen:
     """The tests, and why values are missing, by the numbers that rows have."""
 
 
-def screen_of(one: Comparison, *, everything: bool) -> Screen:
-    """What a screen shows of a comparison; ``everything``: subscales and other contrasts too."""
-    estimates = one.estimates
-    if not everything:
-        estimates = estimates.filter(pl.col("kind").is_in(MAIN), pl.col("dimension").is_null())
+def screen_of(one: Comparison) -> Screen:
+    """Every row of a comparison, for a screen."""
     heading = f"{one.instrument}: {one.models[1]} in {one.run} − {one.models[0]} in {one.reference}"
     if one.one_sided:
         heading += f" (left out: {one.one_sided:,} values that only one of the runs has)"
@@ -116,7 +200,7 @@ def screen_of(one: Comparison, *, everything: bool) -> Screen:
         (row["quantity"], row["variant"], row["group"]): (row["mean_first"], row["mean_second"])
         for row in one.estimates.filter(pl.col("kind") == "runs").iter_rows(named=True)
     }
-    found = estimates.to_dicts()
+    found = one.estimates.to_dicts()
     reasons = dict.fromkeys(row["reason"] for row in found if row["reason"])
     numbers = {reason: str(place) for place, reason in enumerate(reasons, start=1)}
     rows: list[dict[str, str]] = []
@@ -133,8 +217,11 @@ def screen_of(one: Comparison, *, everything: bool) -> Screen:
 
 def _tests(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """The tests used for the changes in a number, and for those between groups."""
-    for kinds, what in ((True, "Test in rows of one group"), (False, "Test in rows “A − B”")):
-        of = [row["test"] for row in rows if (row["kind"] == "runs") is kinds and row["test"]]
+    for kinds, what in (
+        (True, "Test in rows of one group or condition"),
+        (False, "Test in rows “A − B”"),
+    ):
+        of = [row["test"] for row in rows if (row["kind"] in OF_RUNS) is kinds and row["test"]]
         if of:
             yield f"{what}: {', '.join(dict.fromkeys(of))}."
 
@@ -161,7 +248,7 @@ def _line(row: Mapping[str, Any], levels: Levels, notes: Mapping[str, str]) -> d
 
 def _sides(row: Mapping[str, Any], levels: Levels) -> tuple[float | None, float | None]:
     """The number, or the gap of two groups' numbers, in the run and in the reference."""
-    if row["kind"] == "runs":
+    if row["kind"] in OF_RUNS:
         return row["mean_first"], row["mean_second"]
     first, second = (
         levels.get((row["quantity"], row["variant"], row[side])) for side in ("first", "second")
@@ -176,6 +263,8 @@ def _sides(row: Mapping[str, Any], levels: Levels) -> tuple[float | None, float 
 
 def _what(row: Mapping[str, Any]) -> str:
     """Which group a number is of, or between what a contrast is."""
+    if row["kind"] == BY_CONDITION:
+        return str(row["first"])
     said = row["group"] or "all" if row["kind"] == "runs" else f"{row['first']} − {row['second']}"
     about = [row["dimension"], row["group"] if row["kind"] != "runs" else None]
     where = ", ".join(part for part in about if part)

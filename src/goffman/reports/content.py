@@ -94,6 +94,8 @@ def about_run(run: MeasuredRun) -> dict[str, Any]:
         "models": models,
         "who": _who([model["shown"] for model in models]),
         "instruments": instruments,
+        # The forms of an instrument are made from the same files.
+        "of_instruments": len({manifest.instruments[name].digest for name in run.sections}),
         "prompts": run.prompts.height,
         "controls": controls.height,
         "lexicons": _lexicons(manifest.lexicons, replies=_has_replies(run)),
@@ -211,7 +213,7 @@ def reliability_shown(section: Section) -> list[dict[str, str]]:
     for row in reliability_rows(section):
         if row["dimension"] == "all items":
             about = [section.names.model(row["model"]), plain(row["group"])]
-            about += [plain(row["variant"])] if row["variant"] else []
+            about += [variant_said(row["variant"])] if row["variant"] else []
             about += ["reverse-keyed"] * section.presentation.keyed
             values = {name: row[name] for name in COEFFICIENTS}
             shown = {name: "–" if v is None else number(v) for name, v in values.items()}

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import polars as pl
 
+from goffman.errors import RunError
 from goffman.measures.agreement import CHOICE, PRESENTED, SAID
 from goffman.measures.catalogue import measures
 from goffman.presentation.base import Answers
@@ -26,6 +27,7 @@ from goffman.presentation.evidence_choices import options_with_probabilities
 from goffman.presentation.shown import blanked, plain
 from goffman.runs.read import read_answers
 from goffman.runs.said_words import fills_of_replies
+from goffman.score import words_of
 from goffman.tables import SENTIMENTS
 from goffman.terminal import printable
 
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from goffman.presentation.section import Section
     from goffman.records import AnswerTable
     from goffman.reports.run import MeasuredRun
+    from goffman.runs.manifest import Manifest
 
 ROWS = 600_000
 """So many rows are kept in a page: about 3 MB."""
@@ -58,16 +61,25 @@ class Evidence:
 
 def evidence_of(run: MeasuredRun, words: Words | None, *, rows: int = ROWS) -> list[Evidence]:
     """Of each instrument its evidence, together at most so many rows; ``words``: what they mean."""
-    answers = {name: list(_answers(run, section)) for name, section in run.sections.items()}
-    most = words_per_prompt([_ranks(one) for given in answers.values() for one in given], rows)
+    answers = {name: list(answers_of(run, section)) for name, section in run.sections.items()}
+    most = words_per_prompt([ranks_of(one) for given in answers.values() for one in given], rows)
     found = []
     for name, given in answers.items():
         section = run.sections[name]
         tables = [section.presentation.evidence(one, section, words, most) for one in given]
         tables += _probabilities_beside(run, name, answers, tables)
         frame = pl.concat([pl.DataFrame(schema=EVIDENCE), *tables])
-        found.append(_packed(section, frame, sum(_there(one) for one in given)))
+        found.append(packed(section, frame, sum(rows_there(one) for one in given)))
     return found
+
+
+def words_or_why(manifest: Manifest) -> tuple[Words | None, Sequence[str]]:
+    """The lexicons of the manifest; None, and why, where they are not here as they were."""
+    try:
+        return words_of(manifest), []
+    except RunError as error:
+        why = "the report does not show ratings of words. The scores are unchanged"
+        return None, [f"{error} So {why}."]
 
 
 def _probabilities_beside(
@@ -108,28 +120,30 @@ def words_per_prompt(ranks: Sequence[pl.Series], rows: int) -> int:
     return max(1, int(np.searchsorted(upto, rows, side="right")) - 1)
 
 
-def _ranks(given: Answers) -> pl.Series:
+def ranks_of(given: Answers) -> pl.Series:
     """The ranks of the rows, as far as they may be cut."""
     if given.table != "fills":
         return pl.Series([], dtype=pl.Int64)
     return given.frame.filter(pl.col("step") == 1)["rank"].drop_nulls()
 
 
-def _there(given: Answers) -> int:
+def rows_there(given: Answers) -> int:
     """How many rows the run has of it; a classifier's classes are one row each here."""
     if given.table == "labels":
         return int(given.frame.select(pl.sum_horizontal(pl.col(SENTIMENTS).count())).item())
     return given.frame.height
 
 
-def _answers(run: MeasuredRun, section: Section) -> Iterator[Answers]:
-    """Model by model, those that answered to the end."""
-    for model, asked in run.manifest.answers.items():
+def answers_of(
+    run: MeasuredRun, section: Section, *, model: str | None = None
+) -> Iterator[Answers]:
+    """Model by model, those that answered to the end; ``model``: only this one."""
+    for name, asked in run.manifest.answers.items():
         entry = asked.get(section.instrument)
-        if entry is None or entry.parts is None:
+        if entry is None or entry.parts is None or name != (model or name):
             continue
-        table, cased = cast("AnswerTable", entry.table), run.manifest.models[model].has_case
-        frame = read_answers(run.folder, table, model=model, instrument=section.instrument)
+        table, cased = cast("AnswerTable", entry.table), run.manifest.models[name].has_case
+        frame = read_answers(run.folder, table, model=name, instrument=section.instrument)
         if table == "replies" and str(measures()[section.measure].reads) == "fills":
             table, frame = "fills", fills_of_replies(frame, section.prompts)
         # Controls are behind no number of a condition.
@@ -137,7 +151,7 @@ def _answers(run: MeasuredRun, section: Section) -> Iterator[Answers]:
         yield Answers(table=table, frame=frame, cased=cased)
 
 
-def _packed(section: Section, rows: pl.DataFrame, there: int) -> Evidence:
+def packed(section: Section, rows: pl.DataFrame, there: int) -> Evidence:
     """The block of one instrument."""
     prompts = section.prompts
     there_are = set(rows["model"].unique())

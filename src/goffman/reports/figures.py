@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from goffman.presentation.figures_multiverse import curve
 from goffman.reports.figures_anchors import beside_people
 from goffman.reports.figures_together import together
 
@@ -20,5 +21,6 @@ def figures_of(run: MeasuredRun) -> list[Figure]:
         for draw in section.presentation.figures
         for drawn in draw(section)
     ]
+    found += [drawn for section in run.sections.values() for drawn in curve(section)]
     found += together(run.scores, run.correlations, run.sections)
     return [*found, *beside_people(run.anchored)]

@@ -45,7 +45,7 @@ def _scatter(models: Sequence[AnchoredModel]) -> Figure:
     items = [first.item(row["dimension"]) for row in first.rows("anchor")]
     points = pl.concat([_points(one, name) for one in models for name in one.about.items])
     choices = (
-        *choice("item", "What people said", items),
+        *choice("item", "Beside", items),
         *choice("model", "Model", [one.shown for one in models]),
     )
     spec = view(
@@ -59,7 +59,10 @@ def _scatter(models: Sequence[AnchoredModel]) -> Figure:
     drawn = figure(
         first.section,
         f"{PART}-{first.anchor}",
-        title=f"{first.section.instrument}: models and people, {first.one} by {first.one}",
+        title=(
+            f"{first.section.instrument}: models and {printable(first.about.whose)}, {first.one} "
+            f"by {first.one}"
+        ),
         description=_described(first),
         spec=spec,
         choices=choices,
@@ -70,10 +73,10 @@ def _scatter(models: Sequence[AnchoredModel]) -> Figure:
 
 def _described(one: AnchoredModel) -> str:
     return (
-        f"Each mark is one of {one.rows('anchor')[0]['n']} {one.many}. Horizontal axis: people "
-        f"({printable(one.about.unit)}). Vertical axis: the model’s {one.quantity}. The dashed "
-        "line is the least-squares fit. Some of the points far from it are named; being far is no "
-        "finding by itself."
+        f"Each mark is one of {one.rows('anchor')[0]['n']} {one.many}. Horizontal axis: "
+        f"{printable(one.about.whose)} ({printable(one.about.unit)}). Vertical axis: the model’s "
+        f"{one.quantity}. The dashed line is the least-squares fit. Some points far from the "
+        "line are named. Being far from it is not a finding in itself."
     )
 
 
@@ -112,7 +115,7 @@ def _axes(one: AnchoredModel) -> Spec:
         "x": {
             "field": "people",
             "type": "quantitative",
-            "title": f"People: {unit}",
+            "title": f"{_whose(one)}: {unit}",
             "scale": scale,
         },
         "y": {
@@ -127,7 +130,7 @@ def _axes(one: AnchoredModel) -> Spec:
 
 def _layers(one: AnchoredModel) -> list[Spec]:
     about = tip(("name", one.one.capitalize()), ("category", "Category"), ("value", "Model"))
-    people = {"field": "people", "title": "People", "format": ".3~g", "type": "quantitative"}
+    people = {"field": "people", "title": _whose(one), "format": ".3~g", "type": "quantitative"}
     text: Spec = {"type": "text", "style": "cell-label", "tooltip": None, "dy": -7, "clip": False}
     named = {"filter": "isValid(datum.label)"}
     middle = _middle(one)
@@ -154,6 +157,10 @@ def _layers(one: AnchoredModel) -> list[Spec]:
             }
         )
     return layers
+
+
+def _whose(one: AnchoredModel) -> str:
+    return printable(one.about.whose).capitalize()
 
 
 def _middle(one: AnchoredModel) -> float:

@@ -16,6 +16,8 @@ import jinja2
 from goffman import __version__
 from goffman.correlations import correlations_said
 from goffman.presentation.competence import QUESTION, competence_said
+from goffman.presentation.figures_multiverse import PART as ANALYSES
+from goffman.presentation.findings_multiverse import holds_said
 from goffman.presentation.numbers import number
 from goffman.presentation.palette import config
 from goffman.presentation.ratings import change_rows
@@ -41,7 +43,7 @@ if TYPE_CHECKING:
 
 PAGE = Path(__file__).parent / "page"
 
-SCRIPTS = ("base.js", "table.js", "figures.js", "evidence.js", "main.js")
+SCRIPTS = ("base.js", "table.js", "figures.js", "evidence.js", "dialog.js", "page.js", "main.js")
 """In the order in which they run, after Vega."""
 
 
@@ -59,14 +61,8 @@ class Drawn:
 
 def page(run: MeasuredRun, drawn: Drawn) -> str:
     """The whole page."""
-    # In a function of their own: the bundle has global names too.
-    own = "\n".join((PAGE / name).read_text(encoding="utf-8") for name in SCRIPTS)
-    script = f"(() => {{\n{own}\n}})();"
-    scripts = [vega(), script]
     noun = noun_of(run.sections)
     data = {
-        "themes": {"light": config() | {"background": "transparent"}, "dark": config(dark=True)},
-        "instruments": {figure.id: figure.instrument for figure in drawn.figures},
         "columns": columns(run.sections),
         "noun": {"many": noun.many, "heading": noun.headed.many},
         "listing": listing(run.sections),
@@ -74,32 +70,54 @@ def page(run: MeasuredRun, drawn: Drawn) -> str:
         "titles": {name: one.names.title(name) for name, one in run.sections.items()},
         "evidence": [one.instrument for one in drawn.evidence],
     }
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(PAGE), autoescape=True, undefined=jinja2.StrictUndefined
-    )
-    environment.filters["number"] = number
-    return environment.get_template("report.html").render(
+    return rendered(
+        "report.html",
+        SCRIPTS,
+        drawn,
+        data,
         about=about_run(run),
-        css=(PAGE / "report.css").read_text(encoding="utf-8"),
-        data=as_json(data),
-        specs=[(figure.id, as_json(figure.spec)) for figure in drawn.figures],
-        scripts=scripts,
-        policy=_policy(scripts),
         sections=[_section(section, drawn) for section in run.sections.values()],
-        together=_figures(
+        together=figures_shown(
             [one for one in drawn.figures if one.id.count("measures-together")], drawn
         ),
         measures_said=correlations_said(run.correlations),
         anchors=[
-            {**one, "figures": _figures(_of_anchor(drawn.figures, one["id"]), drawn)}
+            {**one, "figures": figures_shown(_of_anchor(drawn.figures, one["id"]), drawn)}
             for one in anchors_shown(run)
         ],
         general=GENERAL,
         question=QUESTION,
         noun=noun,
+    )
+
+
+def rendered(
+    template: str,
+    scripts: Sequence[str],
+    drawn: Drawn,
+    data: Mapping[str, Any],
+    **content: Any,
+) -> str:
+    """A page of this template and these scripts, with the style that all pages share."""
+    # In a function of their own: the bundle has global names too.
+    own = "\n".join((PAGE / name).read_text(encoding="utf-8") for name in scripts)
+    every = [vega(), f"(() => {{\n{own}\n}})();"]
+    themes = {"light": config() | {"background": "transparent"}, "dark": config(dark=True)}
+    of_figures = {figure.id: figure.instrument for figure in drawn.figures}
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(PAGE), autoescape=True, undefined=jinja2.StrictUndefined
+    )
+    environment.filters["number"] = number
+    return environment.get_template(template).render(
+        css=(PAGE / "report.css").read_text(encoding="utf-8"),
+        data=as_json({"themes": themes, "instruments": of_figures, **data}),
+        specs=[(figure.id, as_json(figure.spec)) for figure in drawn.figures],
+        scripts=every,
+        policy=_policy(every),
         evidence=drawn.evidence,
         notes=drawn.notes,
         version=__version__,
+        **content,
     )
 
 
@@ -112,6 +130,8 @@ def _section(section: Section, drawn: Drawn) -> dict[str, Any]:
         and "measures-together" not in one.id
         and PART not in one.id
     ]
+    analyzed = [one for one in own if one.id.endswith(f"-{ANALYSES}")]
+    own = [one for one in own if one not in analyzed]
     return {
         "id": section.instrument,
         "title": section.names.title(section.instrument),
@@ -126,7 +146,9 @@ def _section(section: Section, drawn: Drawn) -> dict[str, Any]:
         "ratings": section.ratings,
         "changes": change_rows(section),
         "reliability": reliability_shown(section),
-        "figures": _figures(own, drawn),
+        "holds": holds_said(section),
+        "analyses": figures_shown(analyzed, drawn),
+        "figures": figures_shown(own, drawn),
         "evidence": next(one for one in drawn.evidence if one.instrument == section.instrument),
     }
 
@@ -135,7 +157,8 @@ def _of_anchor(figures: Sequence[Figure], anchor: str) -> list[Figure]:
     return [one for one in figures if one.id.endswith(f"-{PART}-{anchor}")]
 
 
-def _figures(figures: Sequence[Figure], drawn: Drawn) -> list[dict[str, Any]]:
+def figures_shown(figures: Sequence[Figure], drawn: Drawn) -> list[dict[str, Any]]:
+    """Figures as the template needs them."""
     svgs = [drawn.svgs[figure.id] for figure in figures]
     return [
         {

@@ -4,7 +4,8 @@ An instrument is a task; an estimate is a metric under its name, and the mean of
 group of conditions is mean.QUANTITY.GROUP; with-names and without-names stand
 where lm-eval has its filters. A gap is neither better nor worse for being higher, so that
 higher_is_better is null. What has no value is left out of the results and named in "missing"; so is
-every number of a model that cannot do the task. control is its score on the control items.
+every number of a model that cannot do the task. "verdicts" has the report's word for each estimate.
+control is the model's score on the control items.
 """
 
 from __future__ import annotations
@@ -20,12 +21,13 @@ from goffman import __version__
 from goffman.estimates.contrast import in_order, table
 from goffman.presentation.competence import Competence, marked
 from goffman.reports.exported import main_estimates, public_name, standard_error
-from goffman.reports.measurable import unmeasurable
+from goffman.reports.measurable import unmeasurable, with_doubts
 from goffman.stats.crossed import crossed_error
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from goffman.reports.names import Named
     from goffman.reports.run import MeasuredRun
 
 LEVEL = "group"
@@ -65,9 +67,25 @@ def lm_eval_results(run: MeasuredRun, model: str) -> dict[str, Any]:
     return {
         "results": results,
         "missing": {task: of for task, of in missing.items() if of},
+        "verdicts": _verdicts(run, model),
         **_about_tasks(run, model, results),
         **_about_model(run, model),
     }
+
+
+def _verdicts(run: MeasuredRun, model: str) -> dict[str, dict[str, str]]:
+    """By instrument and metric: the verdict, as the report shows it."""
+    found: dict[str, dict[str, str]] = {}
+    for one in with_doubts(main_estimates(run, model), run):
+        if one.verdict:
+            found.setdefault(one.row["instrument"], {})[_metric(one)] = one.verdict
+    return found
+
+
+def _metric(one: Named) -> str:
+    """An estimate's name within its task, and what stands where lm-eval has its filters."""
+    path = one.path.removeprefix(f"{one.row['instrument']}.")
+    return f"{path},{one.variant or NO_FILTER}"
 
 
 def _competence(run: MeasuredRun, model: str) -> dict[str, Competence]:
@@ -99,9 +117,8 @@ def _numbers(
         found.append((row["instrument"], f"{metric},{which}", row["value"], error, row["reason"]))
     for one in main_estimates(run, model):
         instrument = one.row["instrument"]
-        metric = f"{one.path.removeprefix(f'{instrument}.')},{one.variant or NO_FILTER}"
         why = one.row["reason"] or "the method gives none"
-        found.append((instrument, metric, one.value("value"), standard_error(one), why))
+        found.append((instrument, _metric(one), one.value("value"), standard_error(one), why))
     return found
 
 
@@ -156,6 +173,8 @@ def _ratings(run: MeasuredRun, task: str, model: str) -> dict[str, Any]:
     section = run.sections[task]
     said = {"ratings": section.ratings} if section.ratings else {}
     rows = section.compared.filter(pl.col("model") == model).drop("instrument", "model")
+    if unmeasurable(run, task, model):
+        rows = rows.clear()
     return {**said, **({"ratings_compared": rows.to_dicts()} if rows.height else {})}
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from goffman.correlations import correlations
+from goffman.estimates.verdict import rests_on
 from goffman.score import measures_of
 
 if TYPE_CHECKING:
@@ -44,12 +45,5 @@ def _why(
     else:
         section = run.sections.get(row["instrument"])
         of_instrument = section.unmeasurable() if section else {}
-        failing = tuple(one for name, one in of_instrument.items() if _is_in(name, row))
+        failing = tuple(one for name, one in of_instrument.items() if rests_on(row, name))
     return "; ".join(f"{one.model} is {one.mark}" for one in failing) or None
-
-
-def _is_in(model: str, row: Mapping[str, Any]) -> bool:
-    """Whether a model's numbers are in an estimate: its own, one of two, or over all."""
-    if row["kind"] == "models":
-        return model in {row["first"], row["second"]}
-    return row["model"] in {None, model}

@@ -16,7 +16,7 @@ from goffman.presentation.competence import NO_CONTROLS, QUESTION
 from goffman.presentation.findings import findings_of
 from goffman.presentation.table_text import Shown, as_table, markdown, markdown_text
 from goffman.presentation.tables_reliability import reliability
-from goffman.presentation.verdicts import VERDICTS_SAID, verdict_shown
+from goffman.presentation.verdicts import VERDICTS_SAID
 from goffman.reports.exported import main_estimates, public_name
 from goffman.reports.limits import GENERAL
 from goffman.reports.measurable import unmeasurable
@@ -171,5 +171,5 @@ def _row(one: Named) -> dict[str, Any]:
     contrast = f"{one.row['first']} − {one.row['second']}"
     inside = f"[{one.variant}]" if one.variant else ""
     path = one.path.removeprefix(f"{one.row['instrument']}.")
-    shown = {"name": f"{path}{inside}", "contrast": contrast, "verdict": verdict_shown(one.row)}
+    shown = {"name": f"{path}{inside}", "contrast": contrast, "verdict": one.verdict or ""}
     return {**one.row, **shown}

@@ -38,6 +38,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from goffman.estimates.clear import AGAINST_PEOPLE, ANCHORED, CORRELATIONS
+from goffman.estimates.verdict import NOT_MEASURABLE
+from goffman.presentation.verdicts import verdict_shown
 from goffman.score import measures_of
 
 if TYPE_CHECKING:
@@ -72,10 +74,12 @@ WHAT = {
     "anchor": "anchor",
     "anchor-rank": "anchor-rank",
     "anchor-partial": "anchor-in-category",
+    "anchor-without": "anchor-without",
     "anchor-within": "anchor-within",
     "anchor-difference": "minus-people",
     "anchor-overall": "minus-people-overall",
     "anchor-gender": "gender-minus-people",
+    "anchor-wording": "minus-people-other-wording",
 }
 """The kind of a contrast → its word in a name."""
 
@@ -116,6 +120,11 @@ class Named:
     """The columns CONTRASTS and ESTIMATES."""
     not_measurable: str | None = None
     """Which model in it cannot do the task, in words; None: every one can, as far as is known."""
+
+    @property
+    def verdict(self) -> str | None:
+        """The verdict as the report shows it; None: no smallest difference is known."""
+        return NOT_MEASURABLE if self.not_measurable else verdict_shown(self.row) or None
 
     @property
     def name(self) -> str:

@@ -6,7 +6,7 @@ import io
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
 import polars as pl
 
@@ -15,6 +15,7 @@ from goffman.beside import ANCHORS_FILE, POINTS_FILE
 from goffman.by_ratings import COMPARED
 from goffman.correlations import Correlation, correlations
 from goffman.errors import RunError, no_run
+from goffman.multiverse_columns import MULTIVERSE, STRESS
 from goffman.presentation.anchored import AnchoredModel, anchored_models
 from goffman.robustness import ROBUSTNESS_FILE
 from goffman.runs.files import Folder
@@ -22,6 +23,7 @@ from goffman.runs.folder import read_prompts
 from goffman.runs.manifest import read_manifest
 from goffman.score import measures_of
 from goffman.sections import sections_of
+from goffman.stress import MULTIVERSE_FILE, STRESS_FILE
 from goffman.tables import (
     CONTRASTS,
     ESTIMATES,
@@ -56,6 +58,8 @@ class MeasuredRun:
     """The columns RATINGS_COMPARED; None: no user's ratings stand over the shipped ones."""
     robustness: pl.DataFrame | None = None
     """The columns ROBUSTNESS; None: an earlier goffman did not compute it."""
+    stressed: tuple[pl.DataFrame, pl.DataFrame] | None = None
+    """The columns MULTIVERSE and STRESS; None: the run was not stressed since it was measured."""
     anchors: pl.DataFrame | None = None
     """The columns of the estimates: models beside people; None: nothing fits an anchor."""
     anchor_points: pl.DataFrame | None = None
@@ -71,6 +75,7 @@ class MeasuredRun:
             estimates=self.estimates,
             compared=self.compared,
             robustness=self.robustness,
+            stressed=self.stressed,
         )
 
     @cached_property
@@ -104,11 +109,20 @@ def read_run(folder: Path) -> MeasuredRun:
     unnamed = not manifest.tables and ROBUSTNESS_FILE in Folder(folder).names()
     if unnamed or ROBUSTNESS_FILE in manifest.tables:
         robustness = _read(folder, ROBUSTNESS_FILE, ROBUSTNESS, manifest=manifest)
+    stressed = None
+    if {MULTIVERSE_FILE, STRESS_FILE} <= manifest.tables.keys():
+        stressed = (
+            _read(folder, MULTIVERSE_FILE, MULTIVERSE, manifest=manifest),
+            _read(folder, STRESS_FILE, STRESS, manifest=manifest),
+        )
     of_estimates = (*CONTRASTS, *ESTIMATES, *VERDICTS)
     anchors = points = None
     if {ANCHORS_FILE, POINTS_FILE} <= manifest.tables.keys():
-        anchors = _read(folder, ANCHORS_FILE, of_estimates, manifest=manifest)
-        points = _read(folder, POINTS_FILE, ANCHOR_POINTS, manifest=manifest)
+        anchors = _read(folder, ANCHORS_FILE, of_estimates, manifest=manifest, or_none=True)
+        points = _read(folder, POINTS_FILE, ANCHOR_POINTS, manifest=manifest, or_none=True)
+        # Those of an earlier goffman are as good as none: its report makes them anew.
+        if anchors is None or points is None:
+            anchors = points = None
     return MeasuredRun(
         folder=folder,
         manifest=manifest,
@@ -117,15 +131,36 @@ def read_run(folder: Path) -> MeasuredRun:
         estimates=_read(folder, "estimates.parquet", of_estimates, manifest=manifest),
         compared=compared,
         robustness=robustness,
+        stressed=stressed,
         anchors=anchors,
         anchor_points=points,
     )
 
 
+@overload
 def _read(
     folder: Path, name: str, columns: Iterable[Column], *, manifest: Manifest
-) -> pl.DataFrame:
-    """The table; RunError where it is missing, damaged or of another form."""
+) -> pl.DataFrame: ...
+
+
+@overload
+def _read(
+    folder: Path, name: str, columns: Iterable[Column], *, manifest: Manifest, or_none: bool
+) -> pl.DataFrame | None: ...
+
+
+def _read(
+    folder: Path,
+    name: str,
+    columns: Iterable[Column],
+    *,
+    manifest: Manifest,
+    or_none: bool = False,
+) -> pl.DataFrame | None:
+    """The table; RunError where it is missing, damaged or of another form.
+
+    ``or_none``: None where it is of another form.
+    """
     path = folder / name
     again = (
         "Run the goffman audit command of this run again. It writes the file again and asks no "
@@ -143,7 +178,10 @@ def _read(
         frame = pl.read_parquet(io.BytesIO(content))
     except pl.exceptions.PolarsError as error:
         raise RunError(f"{path} cannot be read ({type(error).__name__}). {again}") from error
-    if problems := complaints(frame, tuple(columns)):
+    problems = complaints(frame, tuple(columns))
+    if problems and or_none:
+        return None
+    if problems:
         raise RunError(
             f"{path} was written by another version of goffman ({'; '.join(problems)}). {again}"
         )

@@ -12,7 +12,8 @@ from goffman.presentation.ratings import change_table
 from goffman.presentation.shown import short_names
 from goffman.presentation.table_text import FORMATS, Shown, Table, as_table, markdown
 from goffman.presentation.tables import EVERY
-from goffman.presentation.verdicts import VERDICTS_SAID
+from goffman.presentation.tables_multiverse import analyses
+from goffman.presentation.verdicts import VERDICTS_SAID, verdict_shown
 from goffman.reports.tables_anchors import anchor_tables
 from goffman.runs.files import Folder, make_folder
 from goffman.runs.trouble import disk_trouble
@@ -109,6 +110,7 @@ def tables_of(run: MeasuredRun) -> list[Table]:
     for name, section in sorted(run.sections.items()):
         made = [table for make in section.presentation.tables for table in make(section)]
         made += [*_contrasts(name, section.estimates), *change_table(section)]
+        made += analyses(section)
         made = [*_controls(section), *(_with_doubts(table, section) for table in made)]
         made = [noted(table, section.ratings) for table in made]
         called = {**names, **section.names.models}
@@ -205,7 +207,8 @@ def _contrasts(instrument: str, estimates: pl.DataFrame) -> Iterator[Table]:
             f"{instrument}: contrasts. Each difference is the first group minus the second. The "
             f"intervals are not corrected. {CORRECTED_SAID} {VERDICTS_SAID}"
         )
-        yield as_table(f"{instrument}-contrasts", caption, rows.to_dicts(), shown=_CONTRASTS)
+        shown = [{**row, "verdict": verdict_shown(row) or None} for row in rows.to_dicts()]
+        yield as_table(f"{instrument}-contrasts", caption, shown, shown=_CONTRASTS)
 
 
 def _correlations(estimates: pl.DataFrame) -> Iterator[Table]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from goffman.estimates.clear import ANCHORED
 from goffman.presentation.shown import short_names
 from goffman.presentation.table_text import Shown, as_table
 
@@ -43,6 +44,7 @@ _POINTS = (
     Shown(header="condition", keys=("condition",)),
     Shown(header="people", keys=("people",), form="number"),
     Shown(header="model's value", keys=("value",), form="number"),
+    Shown(header="no answer", keys=("unanswered",), form="number", drop="empty"),
     Shown(header="predicted", keys=("predicted",), form="number"),
     Shown(header="t", keys=("statistic",), form="number"),
     Shown(header="p, corrected", keys=("p_adjusted",), form="p"),
@@ -51,11 +53,12 @@ _POINTS = (
 _ABOUT = (
     "Models beside what people said. Kind anchor: Pearson's r over conditions; anchor-rank: "
     "Spearman's ρ; anchor-partial: r with the category of a condition held constant; "
-    "anchor-within: r within a group. Intervals and p-values are for the numbers as measured, by a "
+    "anchor-without: without conditions that the anchor sets apart; anchor-within: r within a "
+    "group. Intervals and p-values are for the numbers as measured, by a "
     "jackknife over conditions with the variance of items and wordings added; true scores: r "
-    "divided by the square root of the reliabilities that are known. p is corrected by Holm over "
-    "the items of one anchor for each kind, model and instrument. Ratings of dimensions are not "
-    "attitudes."
+    "divided by the square root of the reliabilities that are known, mostly the model's alone. p "
+    "is corrected by Holm over the items of one anchor for each kind, model and instrument. "
+    "Ratings of dimensions are not attitudes."
 )
 
 _ABOUT_POINTS = (
@@ -80,5 +83,13 @@ def anchor_tables(run: MeasuredRun) -> Iterator[Table]:
         ("beside-people", _ABOUT, run.anchors, _CORRELATIONS),
         ("beside-people-points", _ABOUT_POINTS, run.anchor_points, _POINTS),
     ):
-        made = as_table(name, f"{about}{doubt}", frame.to_dicts(), shown=shown)
+        made = as_table(
+            name, f"{about}{doubt}", [_row(one) for one in frame.to_dicts()], shown=shown
+        )
         yield replace(made, names=names)
+
+
+def _row(row: dict[str, Any]) -> dict[str, Any]:
+    """Without the means of both sides where they have different units."""
+    apart = row.get("kind") in ANCHORED
+    return row | ({"mean_first": None, "mean_second": None} if apart else {})

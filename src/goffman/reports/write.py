@@ -6,23 +6,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from goffman.errors import RunError
-from goffman.reports.evidence import evidence_of
+from goffman.reports.evidence import evidence_of, words_or_why
 from goffman.reports.figures import figures_of
 from goffman.reports.html import Drawn, page
 from goffman.reports.images import write_images
 from goffman.reports.run import read_run
 from goffman.reports.tables import write_tables
 from goffman.runs.files import Folder
-from goffman.score import words_of
 from goffman.summary import summary
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from goffman.lexicons.words import Words
     from goffman.reports.run import MeasuredRun
-    from goffman.runs.manifest import Manifest
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +43,7 @@ def write_report(folder: Path, *, words: Words | None = None, every_choice: bool
     Folder(folder).sweep()
     notes: list[str] = []
     if words is None:
-        words, said = _words(run.manifest)
+        words, said = words_or_why(run.manifest)
         notes += said
     figures = figures_of(run)
     svgs, images = write_images(figures, Folder(folder) / "figures", every=every_choice)
@@ -62,15 +57,6 @@ def write_report(folder: Path, *, words: Words | None = None, every_choice: bool
         notes=tuple(notes),
         summary=tuple(summary(run.sections, run.correlations, run.anchored)),
     )
-
-
-def _words(manifest: Manifest) -> tuple[Words | None, Sequence[str]]:
-    """The lexicons of the manifest; None, and why, where they are not here as they were."""
-    try:
-        return words_of(manifest), []
-    except RunError as error:
-        why = "the report does not show ratings of words. The scores are unchanged"
-        return None, [f"{error} So {why}."]
 
 
 def _tables(run: MeasuredRun) -> list[Path]:

@@ -1,10 +1,14 @@
-"""The only loop that calls models: plan, skip what is there, ask batch by batch, write parts."""
+"""The only loop that has models asked: plan, skip what is there, ask part by part, write them.
+
+Who asks a part is all the same to it: the model in this process, or workers that have its weights.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +42,7 @@ from goffman.runs.voices import Choosing, Completing, Filling, Labelling, Scorin
 
 if TYPE_CHECKING:
     from goffman.models.base import Classifies, Continues, Fills, Scores
+    from goffman.models.crew import Crew
 
 OTHERS = (
     "Stored files that were not this model's answers to these prompts, and were asked again: {}. "
@@ -79,6 +84,8 @@ class Job:
     prompts: Sequence[Prompt]
     limits: BatchLimits
     watch: Watch
+    crew: Crew | None = None
+    """Who asks; None: the model in this process."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -202,13 +209,10 @@ def _ask_step(
 
     # A part is written while the next one is asked; two are in memory at most. Where asking fails,
     # the part that is being written is kept: leaving the block waits for it.
+    asked = _asked_here if job.crew is None else _asked_by_workers
     with ThreadPoolExecutor(max_workers=1) as writer:
         writing: Future[None] | None = None
-        for number in todo:
-            answers = []
-            for batch in plan.parts[number]:
-                answers.append(_ask_batch(job, voice, plan, batch))
-                count.add(len(batch))
+        for number, answers in asked(job, voice, plan, todo, count):
             if writing:
                 writing.result()
             writing = writer.submit(write, number, answers)
@@ -218,16 +222,49 @@ def _ask_step(
     return len(plan.sentences), to_ask, others
 
 
-def _ask_batch(job: Job, voice: Voice, plan: Plan, batch: Sequence[int]) -> Any:
-    """The answer to a batch; AskingError where the model fails."""
+def _asked_here(
+    job: Job, voice: Voice, plan: Plan, todo: Sequence[int], count: _Counter
+) -> Iterator[tuple[int, list[Any]]]:
+    """Each part's number and answers, by the model in this process."""
+    for number in todo:
+        answers = []
+        for batch in plan.parts[number]:
+            sentences = [plan.sentences[index] for index in batch]
+            with _explained(job, voice, sentences):
+                answers.append(voice.checked(voice.call.of(voice.model, sentences), sentences))
+            count.add(len(batch))
+        yield number, answers
+
+
+def _asked_by_workers(
+    job: Job, voice: Voice, plan: Plan, todo: Sequence[int], count: _Counter
+) -> Iterator[tuple[int, list[Any]]]:
+    """Each part's number and answers, by workers, as they come."""
+    if job.crew is None:
+        return
+    parts = {
+        number: [[plan.sentences[index] for index in batch] for batch in plan.parts[number]]
+        for number in todo
+    }
+    for number, found in job.crew.ask(voice.call, parts.items()):
+        answers = []
+        for answer, sentences in zip(found, parts[number], strict=True):
+            with _explained(job, voice, sentences):
+                answers.append(voice.checked(answer, sentences))
+        count.add(sum(map(len, parts[number])))
+        yield number, answers
+
+
+@contextmanager
+def _explained(job: Job, voice: Voice, sentences: Sequence[tuple[int, ...]]) -> Iterator[None]:
+    """AskingError where the model fails on these sentences."""
     try:
-        return voice.ask([plan.sentences[index] for index in batch])
+        yield
     except (RuntimeError, ArithmeticError, ValueError, IndexError) as error:
-        longest = len(plan.sentences[batch[0]])
         message = (
-            f"{voice.name} failed on {len(batch)} sentences of up to {longest} tokens of "
-            f"{job.instrument}: {str(error).strip().splitlines()[0]} All answers so far are kept. "
-            "To resume, run the same command again."
+            f"{voice.name} failed on {len(sentences)} sentences of up to {len(sentences[0])} "
+            f"tokens of {job.instrument}: {str(error).strip().splitlines()[0]} All answers so far "
+            "are kept. To resume, run the same command again."
         )
         raise AskingError(message) from error
 
@@ -253,8 +290,13 @@ class _Counter:
             done=self._before + self._asked,
             total=self._total,
             rate=self._asked / elapsed if self._asked else 0.0,
+            note="" if self._job.crew is None else _workers(len(self._job.crew)),
         )
         self._job.watch(progress)
+
+
+def _workers(count: int) -> str:
+    return "1 worker" if count == 1 else f"{count} workers"
 
 
 def _words(shelf: Shelf, *, step: int, width: int) -> dict[tuple[str, str], list[str]]:

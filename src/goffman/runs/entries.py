@@ -141,6 +141,19 @@ class Model(Record):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Workers(Record):
+    """Workers that answered beside the process that writes, on one device of one machine."""
+
+    host: str
+    device: str
+    """cpu, cuda:1 …"""
+    hardware: str
+    """The GPU's name, or the processor's with its vector instructions."""
+    workers: int
+    """So many at once, at most."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Asking(Record):
     """How the masks of an instrument are asked: see Settings in plan.py."""
 
@@ -274,6 +287,10 @@ class UsedAnchor(Record):
     compare: str
     point: str
     """What its values are about: condition or occupation."""
+    whose: str = "people"
+    """Whose numbers they are, in headings."""
+    set_apart: str | None = None
+    """What the conditions are that are left out in a check."""
     lowest: float | None = None
     highest: float | None = None
     limits: tuple[str, ...] = ()

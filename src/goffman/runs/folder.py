@@ -91,6 +91,7 @@ RUN_NAMES = {
     *("lock", "manifest.json", "answers", PROMPTS, "ratings"),
     *("scores.parquet", "estimates.parquet", "scores-shipped.parquet", "ratings-compared.parquet"),
     *("robustness.parquet", "anchors.parquet", "anchor-points.parquet"),
+    *("multiverse.parquet", "stress.parquet"),
     *("report.html", "figures", "tables"),
 }
 """What a run folder holds."""

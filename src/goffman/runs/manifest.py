@@ -25,6 +25,7 @@ from goffman.runs.entries import (
     Measuring,
     Model,
     UsedAnchor,
+    Workers,
 )
 from goffman.runs.files import Folder
 from goffman.runs.mixing import REMARKS, refuse_mixing
@@ -79,6 +80,8 @@ class Manifest:
     tables: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """By file, such as scores.parquet: its sha256; two of them while it is written anew."""
     sessions: tuple[Session, ...] = ()
+    workers: tuple[Workers, ...] = ()
+    """Who calculated in place of the process that writes, if anyone did."""
     more: Entry = field(default_factory=dict)
     """What another goffman wrote beside these."""
 
@@ -107,6 +110,8 @@ class Manifest:
             "tables": dict(self.tables),
             "sessions": [asdict(session) for session in self.sessions],
         }
+        if self.workers:
+            told["workers"] = [one.entry() for one in self.workers]
         return json.dumps({**told, **self.more}, indent=2) + "\n"
 
 
@@ -157,6 +162,7 @@ def _manifest(content: Entry) -> Manifest:
         anchors={name: UsedAnchor.of(entry) for name, entry in content.get("anchors", {}).items()},
         tables=content.get("tables", {}),
         sessions=tuple(Session(**session) for session in content["sessions"]),
+        workers=tuple(map(Workers.of, content.get("workers", ()))),
         more={name: value for name, value in content.items() if name not in known},
     )
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from goffman.models.base import Opening, not_a_number
+from goffman.models.tasks import Call
 from goffman.records import MASK
 from goffman.runs.rows import (
     Vocabulary,
@@ -45,13 +46,23 @@ class Voice(Protocol):
     steps: int
     settings: Mapping[str, Any] | None
     """How masks are asked."""
+    call: Call
+    """How a batch is asked."""
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
         """Token ids of each text."""
         ...
 
-    def ask(self, batch: Sentences) -> Any:
-        """The answers to a batch."""
+    @property
+    def model(self) -> Any:
+        """Who answers, where it calculates in this process."""
+        ...
+
+    def checked(self, answer: Any, batch: Sentences) -> Any:
+        """Whoever asked: the answers as ``rows`` takes them.
+
+        ArithmeticError where one is not a number.
+        """
         ...
 
     def rows(self, answers: Sequence[Any], askers: Askers, *, step: int) -> pl.DataFrame:
@@ -69,10 +80,11 @@ class Filling:
         self.steps = settings.depth
         self.settings: Mapping[str, Any] | None = asdict(settings)
         self.encode = model.encode
-        self._model = model
-        self._top_k = settings.top_k
+        self.model = model
         found, self.not_one_token = model.single_tokens(settings.targets)
         self._targets = sorted(set(found.values()))
+        told = {"top_k": settings.top_k, "targets": self._targets}
+        self.call = Call(method="fill_batch", told=told)
         self._vocabulary = Vocabulary.of(model.tokens)
         # No word at all, a mask, what is no word for the model's tokenizer or does not look like
         # one, and a token that is only a part of a letter cannot be put back.
@@ -81,11 +93,11 @@ class Filling:
         broken = [token.strip() for token in model.tokens if "\N{REPLACEMENT CHARACTER}" in token]
         self.unfit = frozenset({"", MASK, *around, *broken})
 
-    def ask(self, batch: Sentences) -> Filled:
+    def checked(self, answer: Filled, batch: Sentences) -> Filled:
         """The answers to a batch; ArithmeticError where one is not a number."""
-        filled = self._model.fill_batch(batch, top_k=self._top_k, targets=self._targets)
-        _check(self._model, filled.probabilities, filled.targets)
-        return filled
+        del batch
+        _check(self.model, answer.probabilities, answer.targets)
+        return answer
 
     def rows(self, answers: Sequence[Filled], askers: Askers, *, step: int) -> pl.DataFrame:
         """FILLS."""
@@ -106,16 +118,18 @@ class Labelling:
     steps = 1
     settings: Mapping[str, Any] | None = None
 
+    call = Call(method="classify_batch")
+
     def __init__(self, model: Classifies) -> None:
         self.name = model.identity.name
         self.encode = model.encode
-        self._model = model
+        self.model = model
 
-    def ask(self, batch: Sentences) -> NDArray[np.float32]:
+    def checked(self, answer: NDArray[np.float32], batch: Sentences) -> NDArray[np.float32]:
         """The answers to a batch; ArithmeticError where one is not a number."""
-        probabilities = self._model.classify_batch(batch)
-        _check(self._model, probabilities)
-        return probabilities
+        del batch
+        _check(self.model, answer)
+        return answer
 
     def rows(
         self, answers: Sequence[NDArray[np.float32]], askers: Askers, *, step: int
@@ -123,7 +137,7 @@ class Labelling:
         """LABELS."""
         del step  # a label has no mask to go on from
         joined = np.concatenate(answers)
-        return label_rows(joined, askers, model=self.name, labels=self._model.labels)
+        return label_rows(joined, askers, model=self.name, labels=self.model.labels)
 
 
 class Scoring:
@@ -133,16 +147,18 @@ class Scoring:
     steps = 1
     settings: Mapping[str, Any] | None = None
 
+    call = Call(method="score_batch")
+
     def __init__(self, model: Scores) -> None:
         self.name = model.identity.name
         self.encode = model.encode
-        self._model = model
+        self.model = model
 
-    def ask(self, batch: Sentences) -> NDArray[np.float64]:
-        """The answers to a batch; ArithmeticError where one is not a number."""
+    def checked(self, answer: NDArray[np.float64], batch: Sentences) -> NDArray[np.float64]:
+        """The answers to a batch, and its lengths; ArithmeticError where one is not a number."""
         lengths = [len(sentence) - 1 for sentence in batch]
-        found = np.stack([self._model.score_batch(batch), np.array(lengths, dtype=np.float64)])
-        _check(self._model, found)
+        found = np.stack([answer, np.array(lengths, dtype=np.float64)])
+        _check(self.model, found)
         return found
 
     def rows(
@@ -163,18 +179,18 @@ class Completing:
     def __init__(self, model: Continues, settings: Settings) -> None:
         self.name = model.identity.name
         self.settings: Mapping[str, Any] | None = {"top_k": settings.top_k}
-        self._model = model
-        self._top_k = settings.top_k
+        self.model = model
+        self.call = Call(method="next_word.words", told={"top_k": settings.top_k})
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
         """Token ids of each text, up to the blank."""
-        return self._model.next_word.encode([Opening.read(text) for text in texts])
+        return self.model.next_word.encode([Opening.read(text) for text in texts])
 
-    def ask(self, batch: Sentences) -> list[NextWords]:
+    def checked(self, answer: list[NextWords], batch: Sentences) -> list[NextWords]:
         """The answers to a batch; ArithmeticError where one is not a number."""
-        found = self._model.next_word.words(batch, top_k=self._top_k)
-        _check(self._model, *(one.probabilities for one in found))
-        return found
+        del batch
+        _check(self.model, *(one.probabilities for one in answer))
+        return answer
 
     def rows(
         self, answers: Sequence[Sequence[NextWords]], askers: Askers, *, step: int
@@ -194,18 +210,19 @@ class Choosing:
     def __init__(self, model: Continues, options: Mapping[str, Sequence[Option]]) -> None:
         """``options``: of each prompt, by its id."""
         self.name = model.identity.name
-        self._model, self._options = model, options
+        self.model, self._options = model, options
         self._labels = sorted({option.label for several in options.values() for option in several})
+        self.call = Call(method="next_word.options", told={"labels": self._labels})
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
         """Token ids of each text, up to where the answer begins."""
-        return self._model.next_word.encode([Opening.read(text) for text in texts])
+        return self.model.next_word.encode([Opening.read(text) for text in texts])
 
-    def ask(self, batch: Sentences) -> NDArray[np.float32]:
+    def checked(self, answer: NDArray[np.float32], batch: Sentences) -> NDArray[np.float32]:
         """The answers to a batch; ArithmeticError where one is not a number."""
-        found = self._model.next_word.options(batch, self._labels)
-        _check(self._model, found)
-        return found
+        del batch
+        _check(self.model, answer)
+        return answer
 
     def rows(
         self, answers: Sequence[NDArray[np.float32]], askers: Askers, *, step: int

@@ -13,7 +13,8 @@ change: with b_iw the slope of the model's numbers on people's at one sentence,
 
     (MS_i + MS_w − MS_iw)/(I·W) of b  −  (MS_ci + MS_cw − MS_e)/(I·W·n) of the residuals,
 
-never below 0, in units of r; the second part is in V_conditions already. t has the degrees of
+never below 0, in units of r; the second part is in V_conditions already. Fewer than three items, or
+wordings, are no sample of such and are taken as given (see sampled.py). t has the degrees of
 freedom of Satterthwaite (1946). Without V_sentences, 31 of 100 such intervals miss where slopes
 differ by sentence.
 
@@ -26,17 +27,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from scipy import special, stats
 
 from goffman.records import Estimate
 from goffman.stats.correlate import NAMES, NO_SPREAD, ON_A_LINE
+from goffman.stats.crossed import LEAST as LEAST_SAMPLED
 from goffman.stats.reliability import components, obstacle
+from goffman.stats.sampled import sampled_only
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -49,6 +52,9 @@ LEAST_RELIABLE = 0.3
 """Below this reliability a correction would more than blow up what is mostly noise."""
 
 TRUE_SCORES = "r of true scores"
+
+FIXED = "; treated as fixed: "
+"""In ``interval_over``, before what was asked too seldom to be a sample."""
 
 Coefficient = Literal["pearson", "spearman"]
 
@@ -140,7 +146,9 @@ def _tested(
     found: dict[str, object] = {"effect": r, "effect_low": low, "effect_high": high}
     found |= {"statistic": z / error, "df": df_all, "p": max(p, float(np.finfo(float).tiny))}
     tested = _with(base, **found)
-    if coefficient == "spearman":
+    few = profile.table is not None and profile.table.shape[1] < LEAST_SAMPLED
+    if coefficient == "spearman" or few:
+        # How far two items agree says little of how far others would.
         return tested
     model, people = profile.reliability()
     corrected = of_true_scores(tested, model, 1.0 if people is None else people)
@@ -148,6 +156,19 @@ def _tested(
         # Taken as 1 it makes the correction too small, never too large.
         corrected = _with(corrected, second_effect_name=f"{TRUE_SCORES}, model's side")
     return corrected
+
+
+def at_once(found: Mapping[str, Any], tests: int) -> tuple[float, float] | None:
+    """The ends of r's interval, made wide enough for so many tests at once (Bonferroni's).
+
+    ``found``: the columns of an estimate; None: it has no interval.
+    """
+    r, statistic, df = (found[name] for name in ("effect", "statistic", "df"))
+    if not statistic or df is None or found["level"] is None:
+        return None
+    z, outside = math.atanh(r), (1 - found["level"]) / tests
+    reach = abs(z / statistic) * float(special.stdtrit(df, 1 - outside / 2))
+    return math.tanh(z - reach), math.tanh(z + reach)
 
 
 def of_true_scores(found: Estimate, one: float | None, other: float | None) -> Estimate:
@@ -189,10 +210,16 @@ def _comparable(profile: Profile) -> tuple[Profile, int]:
 
 
 def _over(table: Values | None) -> str:
-    """What the interval takes as sampled."""
-    sizes = (1, 1) if table is None else table.shape[1:]
-    names = ["conditions", *["items"] * (sizes[0] > 1), *["wordings"] * (sizes[1] > 1)]
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    """What the interval takes as sampled, and what it takes as given."""
+    sizes = {"items": 1, "wordings": 1} if table is None else _sizes(table)
+    names = ["conditions", *(name for name, size in sizes.items() if size >= LEAST_SAMPLED)]
+    fixed = [f"{size} {name}" for name, size in sizes.items() if 1 < size < LEAST_SAMPLED]
+    said = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    return f"{said}{FIXED}{' and '.join(fixed)}" if fixed else said
+
+
+def _sizes(table: Values) -> dict[str, int]:
+    return dict(zip(("items", "wordings"), table.shape[1:], strict=True))
 
 
 def _centered(values: Values, strata: Sequence[str]) -> Values:
@@ -241,12 +268,13 @@ def _leaving_one_out(profile: Profile, coefficient: Coefficient) -> Values:
 
 def sentence_variance(profile: Profile) -> tuple[float, float]:
     """V_sentences of r, before Fisher's z, and its degrees of freedom; 0 without a table."""
-    if profile.table is None or max(profile.table.shape[1:]) == 1:
+    table = None if profile.table is None else sampled_only(profile.table)
+    if table is None or max(table.shape[1:]) == 1:
         return 0.0, math.inf
-    n, items, wordings = profile.table.shape
+    n, items, wordings = table.shape
     people = _centered(profile.people, profile.strata)
     people = people / math.sqrt(float((people**2).mean()))
-    cells = _centered(profile.table, profile.strata)
+    cells = _centered(table, profile.strata)
     slopes = np.einsum("c,ciw->iw", people, cells) / n
     residuals = cells - people[:, None, None] * slopes
     free = n - max(1, len({*profile.strata})) - 1

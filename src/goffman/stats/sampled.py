@@ -71,7 +71,7 @@ def sampled_t(estimate: Estimate, tables: Sequence[Table], *, level: float = 0.9
     ``tables``: whole ones, conditions × items × wordings.
     """
     estimate = replace(estimate, test=_test(tables[0].shape), alternative="two-sided", level=level)
-    if reason := estimate.reason or _obstacle([_sampled_only(table) for table in tables]):
+    if reason := estimate.reason or _obstacle([sampled_only(table) for table in tables]):
         return replace(estimate, reason=reason)
     found = sampled(tables)
     largest = max(float(np.abs(table).max()) for table in tables)
@@ -91,7 +91,7 @@ def sampled_t(estimate: Estimate, tables: Sequence[Table], *, level: float = 0.9
     return replace(tested, items=tables[0].shape[1], lasting=float(np.sqrt(found.lasting)))
 
 
-def _sampled_only(table: Table) -> Table:
+def sampled_only(table: Table) -> Table:
     """The table's means over items and wordings that are too few to be a sample."""
     few = tuple(axis for axis in (1, 2) if table.shape[axis] < LEAST)
     means: Table = table.mean(axis=few, keepdims=True)
@@ -100,7 +100,7 @@ def _sampled_only(table: Table) -> Table:
 
 def sampled(tables: Sequence[Table]) -> Sampled:
     """The variance of the difference of two tables' means, or of the mean of one."""
-    tables = [_sampled_only(table) for table in tables]
+    tables = [sampled_only(table) for table in tables]
     conditions = [_conditions(table) for table in tables]
     first = sum(part for part, _ in conditions)
     means = [table.mean(axis=0) for table in tables]

@@ -61,7 +61,7 @@ async function draw(id) {
   }
   made.view.addEventListener("click", (event, item) => {
     const about = item && item.datum;
-    if (about && about.condition) openEvidence(DATA.instruments[id], about.condition, about.model);
+    if (about && about.condition) openEvidence(DATA.instruments[id], about.condition, about.model || about.run);
   });
   figure.drawn = true;
 }

@@ -1,17 +1,4 @@
-/* The page comes to life. */
-
-function startTheme(again) {
-  const root = document.documentElement;
-  const button = document.getElementById("theme");
-  const name = () => { button.textContent = isDark() ? "Light" : "Dark"; };
-  button.addEventListener("click", () => {
-    root.dataset.theme = isDark() ? "light" : "dark";
-    name();
-    again();
-  });
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { name(); again(); });
-  name();
-}
+/* The report comes to life. */
 
 function startConditions() {
   const rows = DATA.listing.map((values) => {
@@ -32,12 +19,5 @@ function startConditions() {
   });
 }
 
-document.querySelector(".tools").hidden = false;
-startTheme(startFigures());
+startPage();
 startConditions();
-document.getElementById("print").addEventListener("click", () => { forPaper(); print(); });
-addEventListener("beforeprint", forPaper);
-matchMedia("print").addEventListener("change", (event) => { if (event.matches) forPaper(); });
-document.getElementById("evidence").addEventListener("click", (event) => {
-  if (event.target === event.currentTarget) event.currentTarget.close();
-});

@@ -21,8 +21,9 @@ from goffman.models.address import address_entry, behind_server
 from goffman.models.base import LoadOptions
 from goffman.models.kinds import answers_to, kinds
 from goffman.models.precision import draw_sample
-from goffman.models.spec import check, load
+from goffman.models.spec import check
 from goffman.options import AskOptions, Listener, MeasureOptions
+from goffman.place import Place
 from goffman.prompts_asked import Question
 from goffman.questions import Asking, parts_said, who_is_asked
 from goffman.records import MASK, is_control
@@ -91,32 +92,46 @@ def audit(
     listener = listener or Listener()
     measuring = measuring or MeasureOptions()
     check_names(models)
-    pairs = who_is_asked(models, instruments, loading=loading, options=options, listener=listener)
+    place = Place(loading, note=listener.note)
+    loading = place.options
+    # Said only when all is known to fit: before a fault, notes would hide it.
+    notes: list[str] = []
+    noting = replace(listener, note=notes.append)
+    pairs = who_is_asked(models, instruments, loading=loading, options=options, listener=noting)
     of_models = {pair.model: pair.kind for pair in pairs}
     check_fit(of_models, labels=loading.labels, pairs=measuring.pairs)
-    for sentence in (*without_effect(pairs, options, loading), *parts_said(pairs)):
-        listener.note(sentence)
     folder = output or default_folder(models)
     check_place(folder)
     words, people = _words(pairs, folder, measuring), anchors_with(measuring.anchors)
     for pair in pairs:
         check(pair.model, kind=pair.kind, options=loading)
+    for note in (*notes, *without_effect(pairs, options, loading), *parts_said(pairs)):
+        listener.note(note)
     if options.dry_run:
-        for pair in pairs:
-            for question in pair.questions:
-                count = _counted(question.prompts)
-                listener.note(f"{question.instrument.id}, {pair.model}: {count}.")
-            asked_in_chats = _chat_questions(pair)
-            _chatting(options, loading, listener).tell(folder, pair.model, asked_in_chats)
+        _tell(pairs, folder, _chatting(options, place, listener), listener.note)
         return Audit(folder=folder, asked=())
-    with open_run(folder, seed=options.seed) as run:
-        work = _Work(run=run, loading=loading, options=options, listener=listener)
+    with open_run(folder, seed=options.seed) as run, place:
+        work = _Work(run=run, place=place, options=options, listener=listener)
         for question in (question for pair in pairs for question in pair.questions):
             _enter_instrument(run, question, models)
         asked = [answers for pair in pairs for answers in _ask_model(work, pair)]
         said = _measured(work, words, measuring, people)
         page = _report(work, words) if report else None
     return Audit(folder=folder, asked=tuple(asked), summary=said, report=page)
+
+
+def _tell(
+    pairs: Sequence[Asking], folder: Path, chatting: Chatting, note: Callable[[str], None]
+) -> None:
+    """The user is told what would be asked."""
+    for pair in pairs:
+        for question in pair.questions:
+            count, settings = _counted(question.prompts), question.settings
+            # How many these are is known only when the first ones are answered.
+            further = ", and further sentences that depend on the answers"
+            more = further if settings and settings.depth > 1 else ""
+            note(f"{question.instrument.id}, {pair.model}: {count}{more}.")
+        chatting.tell(folder, pair.model, _chat_questions(pair))
 
 
 def _counted(prompts: Sequence[Prompt]) -> str:
@@ -162,7 +177,7 @@ class _Work:
     """What is the same for every model of an audit."""
 
     run: Run
-    loading: LoadOptions
+    place: Place
     options: AskOptions
     listener: Listener
 
@@ -183,6 +198,7 @@ class _Work:
             prompts=prompts,
             limits=limits,
             watch=self.listener.progress,
+            crew=self.place.crew,
         )
 
 
@@ -229,6 +245,7 @@ def _report(work: _Work, words: Words) -> Path:
 def _ask_model(work: _Work, pair: Asking) -> Iterator[Asked]:
     """What there is of one model's answers; it is loaded here and gone afterwards."""
     name = pair.model
+    split: set[str] = set()  # Said once, and not again for each instrument.
     ask = _ask_chat if kinds()[pair.kind].answers == "replies" else _ask_local
     for asked in ask(work, pair):
         if asked.damaged:
@@ -238,8 +255,9 @@ def _ask_model(work: _Work, pair: Asking) -> Iterator[Asked]:
                 f"{asked.instrument}, {name}: {files} of stored answers had been damaged, so "
                 "these questions were asked again."
             )
-        if asked.not_one_token:
-            words = ", ".join(asked.not_one_token)
+        if new := [word for word in asked.not_one_token if word not in split]:
+            split.update(new)
+            words = ", ".join(new)
             work.listener.note(
                 f"{name} splits these words into several tokens, so it cannot fill them in, and "
                 f"their probability is not recorded: {words}."
@@ -250,14 +268,15 @@ def _ask_model(work: _Work, pair: Asking) -> Iterator[Asked]:
 
 
 def _ask_local(work: _Work, pair: Asking) -> Iterator[Asked]:
-    """What there is of the answers of a model that calculates on this machine."""
+    """What there is of the answers of a model that calculates here, or in workers."""
     row = kinds()[pair.kind]
-    model = load(pair.model, kind=row.name, options=work.loading)
+    model = work.place.load(pair.model, kind=row.name)
     limits = limits_for(model.identity.device, batch_size=work.options.batch_size)
     if row.answers == "fills":
         _check_top_k(model, pair)
     entry = {**model_entry(model.identity, limits), **row.says(model)}
     _enter_model(work, model.identity, entry, lambda: _deviation(work, pair, model))
+    work.place.enter(work.run)
     for question in pair.questions:
         yield _ask_question(work, question, model, limits)
 
@@ -293,7 +312,6 @@ def _deviation(work: _Work, pair: Asking, low: object) -> Entry | None:
     row = kinds()[pair.kind]
     if row.deviation is None:
         return None
-    exact = load(pair.model, kind=row.name, options=replace(work.loading, precision="float32"))
     if row.answers == "likelihoods":
         several = [with_one_mask(question.prompts) for question in pair.questions]
         texts = [
@@ -303,14 +321,16 @@ def _deviation(work: _Work, pair: Asking, low: object) -> Entry | None:
         every = [prompt.text for question in pair.questions for prompt in question.prompts]
         texts = [text for text in every if text.count(MASK) <= 1]
     top_k = max(question.settings.top_k if question.settings else 0 for question in pair.questions)
-    return row.deviation(low, exact, draw_sample(texts, top_k=top_k, seed=work.options.seed))
+    sample = draw_sample(texts, top_k=top_k, seed=work.options.seed)
+    return work.place.deviation(pair.model, kind=row.name, low=low, sample=sample)
 
 
 def _ask_chat(work: _Work, pair: Asking) -> Iterator[Asked]:
     """What there is of a chat model's answers: next words and options, then replies."""
-    chatting = _chatting(work.options, work.loading, work.listener)
+    chatting = _chatting(work.options, work.place, work.listener)
     questions = _chat_questions(pair)
     model = chatting.load(work.run, pair.model, questions, kind=pair.kind)
+    work.place.enter(work.run)
     limits = limits_for(model.identity.device, batch_size=work.options.batch_size)
     for question in pair.questions:
         if not behind_server(pair.model) and question.instrument.kind in kinds()[pair.kind].here:
@@ -339,14 +359,15 @@ def _with_replies(work: _Work, pair: Asking, said: str) -> Iterator[Asked]:
         yield keep_options(work.run, found, instrument=question.instrument.id)
 
 
-def _chatting(options: AskOptions, loading: LoadOptions, listener: Listener) -> Chatting:
+def _chatting(options: AskOptions, place: Place, listener: Listener) -> Chatting:
     together = replace(options.chats.calling, batch_size=options.batch_size)
     return Chatting(
         options=replace(options.chats, calling=together),
-        loading=loading,
+        loading=place.options,
         seed=options.seed,
         watch=listener.progress,
         note=listener.note,
+        load_model=place.load,
     )
 
 

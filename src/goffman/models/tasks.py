@@ -1,0 +1,81 @@
+"""What a worker is told and what it says: it holds one model, gets token ids and returns arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from goffman.models.base import Identity
+    from goffman.models.kinds import Loading
+    from goffman.models.precision import Sample
+
+
+@dataclass(frozen=True, kw_only=True)
+class Call:
+    """How a model is asked a batch, whoever asks it: a method, and what it is told beside it."""
+
+    method: str
+    """As in base.py: fill_batch, next_word.options …"""
+    told: Mapping[str, Any] = field(default_factory=dict)
+
+    def of(self, model: Any, batch: Sequence[Any]) -> Any:
+        """The model's answers to the batch."""
+        return attrgetter(self.method)(model)(batch, **self.told)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Load:
+    """A model is to be loaded in place of the one before; the answer is a Card."""
+
+    spec: str
+    kind: str
+    loading: Loading
+    threads: int
+    """Of the CPU, within one sum: the same everywhere, as another number may change a digit."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ask:
+    """The batches of a part; the answers are in their order."""
+
+    call: Call
+    batches: Sequence[Sequence[Any]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Deviate:
+    """The model is to be compared with itself in float32; the answer is None or an entry."""
+
+    sample: Sample
+
+
+Task = Load | Ask | Deviate
+
+
+@dataclass(frozen=True, kw_only=True)
+class Card:
+    """Who a worker is, and which model it has."""
+
+    host: str
+    device: str
+    """cpu, cuda:1 …"""
+    hardware: str
+    """The GPU's name, or the processor's with its vector instructions."""
+    versions: Mapping[str, str]
+    """Of the packages that numbers may depend on."""
+    identity: Identity
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """What became of the task that a worker was given first."""
+
+    worker: int
+    value: Any = None
+    failure: str | None = None
+    """Why there is no value, in a line."""
+    lost: str | None = None
+    """How the worker ended, where it has: "it was killed by signal 9 (SIGKILL)"."""

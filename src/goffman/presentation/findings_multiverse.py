@@ -1,0 +1,158 @@
+"""Whether a verdict holds in other analyses of the same answers, in sentences."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from goffman.estimates.verdict import CLEAR_WORDS, SIZE_OPEN
+from goffman.presentation.numbers import number, p_said
+from goffman.presentation.shown import in_list
+from goffman.terminal import printable
+
+if TYPE_CHECKING:
+    from goffman.presentation.section import Section
+
+    Row = Mapping[str, Any]
+
+ANALYSIS, LABELS = "analysis", "labels"
+"""Ways of rows that leave nothing out."""
+
+ENOUGH = 0.9
+"""A verdict that holds in a smaller share of the analyses is said to hold in only so many."""
+
+LEAST_SHARE = 0.01
+"""A choice that explains less than this is not named."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class HoldsSaid:
+    """What other analyses say of one headline."""
+
+    model: str
+    """As it is shown."""
+    head: str
+    """In how many analyses the verdict holds, and what matters most; or why there are none."""
+    said: tuple[str, ...] = ()
+    """What that rests on."""
+
+
+def holds_said(section: Section) -> list[HoldsSaid]:
+    """Of each model what other analyses say; nothing where the run was not stressed."""
+    rows = section.shown(section.stress)
+    return [_said(row, section) for row in rows.iter_rows(named=True)]
+
+
+def _said(row: Row, section: Section) -> HoldsSaid:
+    model = row["model"]
+    left_out = [*_left_out(row, section), *_labels(row, section)]
+    if row["analyses"] == 0:
+        head = f"No other analyses, because {row['reason']}"
+        return HoldsSaid(model=model, head=head)
+    if row["holds_in"] is None:
+        head = "There is nothing to choose in this analysis, so only parts were left out"
+        return HoldsSaid(model=model, head=head, said=tuple(left_out))
+    most = f"; the {row['matters_most']} matters most" if row["matters_most"] else ""
+    head = f"{_held(row)}{most}"
+    said = (*_counted(row, section), *_spread(row), *_explained(row), *left_out)
+    return HoldsSaid(model=model, head=f"{head[0].upper()}{head[1:]}", said=said)
+
+
+def _held(row: Row) -> str:
+    """In how many analyses the verdict holds."""
+    what = "the difference" if row["verdict"] in CLEAR_WORDS else f"“{row['verdict']}”"
+    only = "only " if row["holds_in"] < ENOUGH else ""
+    return f"{what} holds in {only}{row['holds']} of {row['analyses']} analyses"
+
+
+def _counted(row: Row, section: Section) -> Iterator[str]:
+    """Which verdicts the analyses come to."""
+    mine = _rows(section, row["model"]).filter(pl.col("way") == ANALYSIS)
+    counts = dict(mine.group_by("verdict").len().rows())
+    words = {"relevant": "relevant", "small": "small", SIZE_OPEN: f"“{SIZE_OPEN}”"}
+    words |= {"equivalent": "equivalent", "undecided": "undecided"}
+    named = [f"{counts[word]} {said}" for word, said in words.items() if word in counts]
+    without = f"; {counts[None]} could not be tested" if None in counts else ""
+    clear = row["verdict"] in CLEAR_WORDS
+    how = "There it is clear and has the same sign. " if clear else ""
+    yield f"{how}Verdicts: {in_list(named)}{without}."
+
+
+def _spread(row: Row) -> Iterator[str]:
+    if row["median"] is None:
+        return
+    said = (
+        f"The difference ranges from {number(row['lowest'])} to {number(row['highest'])}; the "
+        f"median is {number(row['median'])}"
+    )
+    p = row["permutation_p"]
+    chance = f" (permutation {p_said(p)}, shuffling {row['shuffled']})" if p is not None else ""
+    yield f"{said}{chance}."
+
+
+def _explained(row: Row) -> Iterator[str]:
+    """How much of the differences' variance each choice explains."""
+    shares: dict[str, float] = json.loads(row["explained"] or "{}")
+    named = sorted(shares.items(), key=lambda one: -one[1])
+    parts = [f"the {name} {share:.0%}" for name, share in named if share >= LEAST_SHARE]
+    if parts:
+        yield f"Of the variance between analyses (η²): {in_list(parts)}."
+
+
+def _left_out(row: Row, section: Section) -> Iterator[str]:
+    """The one thing whose leaving out changes most, and what turns the sign."""
+    gone = _rows(section, row["model"]).filter(
+        ~pl.col("way").is_in([ANALYSIS, LABELS]), pl.col("difference").is_not_null()
+    )
+    if not gone.height or not row["difference"]:
+        return
+    change = (pl.col("difference") - row["difference"]).abs()
+    most = gone.sort(change, descending=True).row(0, named=True)
+    yield (
+        f"Of all single parts, leaving out {_called(most, section)} changes the difference most: "
+        f"from {number(row['difference'])} to {number(most['difference'])}."
+    )
+    turned = gone.filter(pl.col("difference") * row["difference"] < 0)
+    if not turned.height:
+        yield "No single part, left out, changes its sign."
+        return
+    named = [_called(one, section) for one in turned.head(3).iter_rows(named=True)]
+    more = turned.height - len(named)
+    named += [f"{more} more"] if more else []
+    yield f"Leaving out {in_list(named, 'or')} changes its sign."
+
+
+def _labels(row: Row, section: Section) -> Iterator[str]:
+    """How many wrong labels it would take to overturn the verdict."""
+    drawn = _rows(section, row["model"]).filter(pl.col("way") == LABELS)
+    if not drawn.height:
+        return
+    at, highest = row["overturned_at"], max(drawn["rate"])
+    if at is None:
+        yield (
+            f"Even with {highest:.0%} of the word labels wrong, drawn at random, the verdict holds "
+            "in at least half of the draws."
+        )
+    else:
+        yield (
+            f"With {at:.0%} of the word labels wrong, drawn at random, the verdict holds in fewer "
+            "than half of the draws."
+        )
+
+
+def _rows(section: Section, model: str) -> pl.DataFrame:
+    return section.shown(section.multiverse).filter(pl.col("model") == model)
+
+
+def _called(row: Row, section: Section) -> str:
+    """What was left out, with its name quoted."""
+    way, what = row["way"], row["what"]
+    if way == "condition":
+        return f"the {section.noun.one} “{section.called(what)}”"
+    if way == "item":
+        return f"the item “{section.names.item(section.instrument, what)}”"
+    return f"the {way} “{printable(what)}”"

@@ -1,0 +1,58 @@
+/* The evidence of a condition in a dialog: one model at a time. */
+
+async function openEvidence(instrument, condition, model) {
+  const dialog = document.getElementById("evidence");
+  const close = el("button", { type: "button", class: "plain close", onclick: () => dialog.close() }, "Close");
+  const title = el("h2", { id: "evidence-title" }, "Evidence");
+  const head = el("div", { class: "dialog-head" }, title, close);
+  const body = el("div", { class: "dialog-body", tabindex: "0" });
+  dialog.replaceChildren(head, body);
+  if (!dialog.open) dialog.showModal();
+  let block;
+  try {
+    block = await blockOf(instrument);
+  } catch (error) {
+    body.append(el("p", {}, error.message));
+    return;
+  }
+  const place = block.conditions.indexOf(condition);
+  title.textContent = place < 0 ? condition : block.names[place];
+  const questions = questionsOf(block, promptsOf(block, place));
+  let who = Math.max(0, block.models.indexOf(model));
+  let leaf = 0;
+  const choice = el("select", {}, ...block.models.map((name, at) => el("option", { value: at, selected: at === who }, name)));
+  const search = el("input", { type: "search", autocomplete: "off" });
+  const where = el("span", { role: "status" });
+  const cards = el("div");
+  const back = el("button", { type: "button", class: "plain", onclick: () => { leaf -= 1; renew(); } }, "Previous");
+  const next = el("button", { type: "button", class: "plain", onclick: () => { leaf += 1; renew(); } }, "Next");
+  head.append(
+    el("p", {}, DATA.titles[instrument] || instrument),
+    el("div", { class: "controls" }, el("label", {}, "Model", choice), el("label", {}, "Search the prompts", search)));
+  body.append(legend(block), cards, el("div", { class: "pager" }, back, next, where));
+
+  function renew() {
+    const wanted = search.value.toLowerCase();
+    const found = questions.filter((some) => some.some((prompt) => block.prompts[prompt].toLowerCase().includes(wanted)));
+    const leaves = Math.max(1, Math.ceil(found.length / ON_A_LEAF));
+    leaf = Math.min(Math.max(leaf, 0), leaves - 1);
+    const from = leaf * ON_A_LEAF;
+    cards.replaceChildren(...found.slice(from, from + ON_A_LEAF).map((some) => questionCard(block, who, some)));
+    back.disabled = leaf === 0;
+    next.disabled = leaf === leaves - 1;
+    where.textContent = found.length
+      ? `${block.question ? "Questions" : "Prompts"} ${from + 1}–${Math.min(from + ON_A_LEAF, found.length)} of ${found.length.toLocaleString("en")}`
+      : `No prompts of this ${DATA.nouns[instrument] || "condition"}`;
+    body.scrollTop = 0;
+  }
+  choice.addEventListener("change", () => { who = Number(choice.value); renew(); });
+  search.addEventListener("input", calm(120, () => { leaf = 0; renew(); }));
+  renew();
+}
+
+function evidenceButton(instrument, row) {
+  return el("button", {
+    type: "button", class: "link", onclick: () => openEvidence(instrument, row.condition, row.model),
+    "aria-label": `${row.name}: show the evidence`,
+  }, row.name);
+}

@@ -1,0 +1,339 @@
+"""goffman export --to paper: a folder in which every number is that of the run."""
+
+from __future__ import annotations
+
+import csv
+import re
+import shutil
+import statistics
+import subprocess
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import in_process
+from goffman.flow import audit
+from goffman.options import AskOptions
+from goffman.presentation.numbers import number
+from goffman.reports.exported import public_name
+from goffman.reports.names import named
+from goffman.reports.paper import write_paper
+from goffman.reports.paper_data import IDS, KEY, PaperData
+from goffman.reports.paper_figures import paper_figures
+from goffman.reports.paper_references import bibtex, references_of
+from goffman.reports.paper_tables import COLUMN, results_of, width_of
+from goffman.reports.run import read_run
+
+pytestmark = pytest.mark.slow
+"""A whole run and all of its figures."""
+
+ASKED = ("social-distance", "care-seeking", "people-sentiment")
+
+
+@pytest.fixture(scope="module")
+def run(tiny, shortened, tmp_path_factory):
+    """A masked model and a classifier, by folders whose paths nobody should read."""
+    folder = tmp_path_factory.mktemp("secret-place")
+    models = [folder / "fills", folder / "=labels"]
+    models[0].symlink_to(tiny("roberta"))
+    models[1].symlink_to(tiny("bert", labels=("NEG", "POS")))
+    audit(
+        [str(model) for model in models],
+        instruments=[str(shortened / name) for name in ASKED],
+        output=folder / "run",
+    )
+    return read_run(folder / "run")
+
+
+@pytest.fixture(scope="module")
+def paper(run, tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("paper") / "folder"
+    written = write_paper(run, folder)
+    assert sorted(written) == sorted(path for path in folder.rglob("*") if path.is_file())
+    return folder
+
+
+def read(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_every_prompt_of_a_model_stands_in_one_row(run, paper, name) -> None:
+    rows = read(paper / f"data-{name}.csv")
+    keys = [tuple(row.get(column, "") for column in KEY) for row in rows]
+    assert len(set(keys)) == len(keys)
+    each = run.scores.filter(pl.col("level") == "prompt", pl.col("instrument") == name)
+    assert len(rows) == each.select("model", "prompt_id", "trial").n_unique()
+    numbers = [
+        c for c in rows[0] if c in {re.sub("[^A-Za-z0-9]+", "_", q) for q in quantities(each)}
+    ]
+    values = [float(row[column]) for row in rows for column in numbers if row[column]]
+    assert len(values) == each["value"].drop_nulls().len()
+    assert sum(values) == pytest.approx(each["value"].sum())
+
+
+def quantities(each: pl.DataFrame) -> set[str]:
+    return {
+        quantity if variant is None else f"{quantity}_{variant}"
+        for quantity, variant in each.select("quantity", "variant").unique().rows()
+    }
+
+
+def test_the_main_difference_comes_out_of_the_rows(run, paper) -> None:
+    """Means over forms, then over all cells of conditions that have every one; in plain Python."""
+    (gap,) = (
+        one
+        for one in named(run.estimates, run.manifest)
+        if one.path == "social-distance.gap" and one.row["family"] == "primary"
+    )
+    cells: dict[tuple[str, str], dict[tuple[str, str], list[float]]] = {}
+    for row in read(paper / "data-social-distance.csv"):
+        if row["negative"]:
+            of = cells.setdefault((row["group"], row["condition"]), {})
+            of.setdefault((row["item"], row["wording"]), []).append(float(row["negative"]))
+    whole = max(len(of) for of in cells.values())
+    means: dict[str, list[float]] = {}
+    for (group, _), of in cells.items():
+        if len(of) == whole:
+            mean = statistics.fmean(statistics.fmean(values) for values in of.values())
+            means.setdefault(group, []).append(mean)
+    found = statistics.fmean(means["stigmatized"]) - statistics.fmean(means["non-stigmatized"])
+    assert found == pytest.approx(gap.row["difference"])
+
+
+def test_every_column_is_in_the_codebook_and_nothing_else(run, paper) -> None:
+    told = {(row["file"], row["column"]): row for row in read(paper / "codebook.csv")}
+    there = {
+        (path.name, column)
+        for path in paper.glob("*.csv")
+        if path.name != "codebook.csv"
+        for column in read(path)[0]
+    }
+    assert set(told) == there
+    for row in told.values():
+        assert len(row["meaning"]) > 10
+        own = row["file"] == "estimates.csv" or "of the measure" not in row["meaning"]
+        assert own, f"a number without a meaning: {row}"
+    assert {*IDS} - {"dimension"} <= {c for f, c in there if f == "data-social-distance.csv"}
+
+
+def test_every_estimate_stands_once_and_no_path_anywhere(run, paper) -> None:
+    rows = read(paper / "estimates.csv")
+    names = [row["name"] for row in rows]
+    assert len(set(names)) == len(names) == run.every_estimate.height
+    assert "social-distance.gap[fills]" in names
+    texts = [
+        *paper.glob("*.*"),
+        *(paper / "tables").iterdir(),
+        *(paper / "figures").glob("*.[ms]*"),
+    ]
+    assert len(texts) > 15
+    for path in texts:
+        assert "secret-place" not in path.read_text(encoding="utf-8"), path
+    # Of a formula only its text is left.
+    assert {row["model"] for row in read(paper / "data-people-sentiment.csv")} == {"'=labels"}
+
+
+def test_the_methods_have_what_a_reviewer_asks_for(run, paper) -> None:
+    text = (paper / "methods.txt").read_text(encoding="utf-8")
+    for name, model in run.manifest.models.items():
+        wanted = (public_name(name), model.weights_sha256, model.tokenizer_sha256, model.precision)
+        assert all(one in text for one in wanted)
+    for name in run.sections:
+        entry = run.manifest.instruments[name]
+        assert f"{name}, version {entry.version} (" in text
+        assert entry.prompts_sha256 in text
+        assert entry.called.citation in text
+    for wanted in (
+        "k = 50 most probable words",
+        "k = 100 most probable words",
+        "Language models, not people, rated the words",
+        "at least 0.90 is needed",
+        "crossed t",
+        "Cohen's d",
+        "by Holm's method",
+        "Benjamini–Hochberg",
+        "Differences from 0.050 on count as relevant",
+        "goffman 0.1.0",
+        "seed 0",
+    ):
+        assert wanted in text, wanted
+    assert "fresh chat" not in text
+
+
+def test_what_is_to_be_cited(run, paper) -> None:
+    text = (paper / "references.bib").read_text(encoding="utf-8")
+    keys = re.findall(r"^@\w+\{(\S+),$", text, flags=re.MULTILINE)
+    assert keys[0] == "goffman"
+    assert {"mei2023", "crandall1995", "pachankis2018", "lin2022", "schwarzer2011"} <= {*keys}
+    assert not {"corrigan2003", "zhao2018"} & {*keys}
+    for entry in text.strip().split("\n\n"):
+        assert entry.count("{") == entry.count("}")
+        assert "  title = {{" in entry
+        assert "  year = {" in entry
+    hostile = {"mine": {"type": "misc", "title": r"50% {off} \write18", "note": "a & b_c"}}
+    assert bibtex(hostile) == (
+        "@misc{mine,\n  title = {{50\\% \\{off\\} \\textbackslash{}write18}},\n"
+        "  note = {a \\& b\\_c},\n}\n"
+    )
+
+
+def test_an_instrument_of_one_s_own_is_cited_as_it_says(run) -> None:
+    section = run.sections["social-distance"]
+    entry = run.manifest.instruments["social-distance"]
+    manifest = type(run.manifest)(
+        instruments={"mine": entry}, models=run.manifest.models, sessions=run.manifest.sessions
+    )
+    of_own = type(run)(
+        folder=run.folder,
+        manifest=manifest,
+        prompts=run.prompts,
+        scores=run.scores,
+        estimates=run.estimates,
+    )
+    of_own.__dict__["sections"] = {"mine": section}
+    found = references_of(of_own)
+    assert list(found) == ["goffman", "mine"]
+    assert found["mine"]["note"] == entry.called.citation
+
+
+def test_tables_fit_a_column_and_have_every_number(run, paper) -> None:
+    for name, section in run.sections.items():
+        results = results_of(section)
+        # What is a little too wide for its type is made smaller, but stays to be read.
+        assert 0 < width_of(results) <= 1.1 * COLUMN
+        text = (paper / "tables" / f"{name}.tex").read_text(encoding="utf-8")
+        assert text.count(r"\multicolumn{6}") == len(results)
+        assert "Difference & 95\\% interval & t & df & p & Effect" in text
+        assert text.count("{") == text.count("}")
+        assert (r"\resizebox{\columnwidth}" in text) is (width_of(results) > COLUMN)
+    primary = run.estimates.filter(
+        pl.col("family") == "primary", pl.col("instrument") == "care-seeking"
+    ).to_dicts()[0]
+    (row,) = (
+        one
+        for one in results_of(run.sections["care-seeking"])
+        if one.label == "fills (not measurable), mental-health, with-names: female − male"
+    )
+    difference, _, t, df, *_ = row.cells
+    assert float(difference.replace("−", "-")) == pytest.approx(primary["difference"], rel=0.1)
+    assert float(t.replace("−", "-")) == pytest.approx(primary["statistic"], abs=0.01)
+    assert float(df) == pytest.approx(primary["df"], abs=0.051)
+
+
+def test_figures_say_what_they_show_of_whom(run, paper) -> None:
+    alt = (paper / "figures" / "alt-texts.md").read_text(encoding="utf-8")
+    pictures = sorted((paper / "figures").glob("*.png"))
+    assert len(pictures) >= 10
+    for picture in pictures:
+        content = picture.read_bytes()
+        place = content.index(b"pHYs") + 4
+        assert round(int.from_bytes(content[place : place + 4], "big") * 0.0254) == 300
+        svg = picture.with_suffix(".svg").read_text(encoding="utf-8")
+        width = float(re.search(r'<svg[^>]*? width="([\d.]+)"', svg)[1])
+        assert int.from_bytes(content[16:20], "big") == pytest.approx(width * 300 / 96, abs=2)
+        assert re.search(r"n = \d+ \w+", svg), picture
+        assert f"**{picture.stem}**: " in alt
+    (line,) = (one for one in alt.splitlines() if one.startswith("- **social-distance-gap**"))
+    assert "fills (not measurable): Not measurable." in line
+
+
+def test_an_alt_text_states_the_finding(tiny, shortened, tmp_path) -> None:
+    """Of a model that is not known to fail: the difference, its interval and its p."""
+    audit(
+        [str(tiny("roberta"))],
+        instruments=[str(shortened / "social-distance")],
+        output=tmp_path / "run",
+        options=AskOptions(controls=False),
+    )
+    run = read_run(tmp_path / "run")
+    (gap,) = run.estimates.filter(pl.col("family") == "primary").to_dicts()
+    (figure,) = (one for one in paper_figures(run) if one.name == "social-distance-gap")
+    assert f"difference {number(gap['difference'])}, 95% interval" in figure.alt
+    assert figure.alt.endswith("n = 12 conditions, 448 prompts.")
+    assert figure.spec["description"] == figure.alt
+    assert figure.spec["title"]["subtitle"] == [
+        f"social-distance. {tiny('roberta').name}. n = 12 conditions, 448 prompts"
+    ]
+
+
+@pytest.fixture(scope="module")
+def rscript() -> str:
+    found = shutil.which("Rscript")
+    if found is None:
+        pytest.skip("R is not installed (Debian: r-base-core)")
+    return found
+
+
+def refit(rscript: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [rscript, "--vanilla", "refit.R"], cwd=folder, capture_output=True, text=True, check=False
+    )
+
+
+def test_r_comes_to_the_same_numbers(run, paper, rscript) -> None:
+    done = refit(rscript, paper)
+    assert done.returncode == 0, done.stdout + done.stderr
+    primary = run.estimates.filter(pl.col("family") == "primary", pl.col("p").is_not_null())
+    assert done.stdout.count("the same") == primary.height == 3
+    for row in primary.iter_rows(named=True):
+        shown = (row["difference"], row["statistic"], row["df"], row["p"])
+        numbers = [
+            [float(one) for one in re.findall(r" (-?[\d.]+(?:e[+-]\d+)?)(?:,|$)", line)]
+            for line in done.stdout.splitlines()
+            if line.startswith("  R:")
+        ]
+        assert any(found == pytest.approx(shown, rel=1e-6) for found in numbers), row["contrast"]
+
+
+def test_r_finds_a_number_that_is_not_goffman_s(paper, rscript, tmp_path) -> None:
+    folder = shutil.copytree(paper, tmp_path / "changed")
+    table = folder / "data-social-distance.csv"
+    rows = read(table)
+    column = list(rows[0]).index("negative")
+    lines = [list(row.values()) for row in rows]
+    changed = next(line for line in lines if "stigmatized" in line and line[column])
+    changed[column] = str(float(changed[column]) + 0.01)
+    with table.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([list(rows[0]), *lines])
+    done = refit(rscript, folder)
+    assert done.returncode == 1
+    assert "NOT THE SAME" in done.stdout
+    assert "a contrast is not the same as goffman's" in done.stderr
+
+
+def test_the_command_says_what_it_needs_and_spares_what_is_others(run, paper, tmp_path) -> None:
+    (tmp_path / "thesis.tex").write_text("mine")
+    for words, said in (
+        (("--to", "paper"), "--to paper writes a folder. Give one: --output FOLDER\n"),
+        (
+            ("--to", "paper", "--model", "fills", "--output", tmp_path / "new"),
+            "--to paper is about every model of the run. Leave out --model.\n",
+        ),
+        (
+            ("--to", "paper", "--output", tmp_path),
+            f"{tmp_path} contains other files (thesis.tex). Give an empty or new folder with "
+            "--output.\n",
+        ),
+    ):
+        done = in_process.goffman("export", run.folder, *words)
+        assert (done.returncode, done.stderr) == (2, said)
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
+    done = in_process.goffman("export", run.folder, "--as", "paper", "--output", paper)
+    assert done.returncode == 0
+    assert done.stderr.splitlines()[0] == "--as is now called --to."
+    assert done.stderr.splitlines()[1].startswith(
+        f"{len(list(files(paper)))} files are in {paper}."
+    )
+
+
+def files(folder: Path):
+    return (path for path in folder.rglob("*") if path.is_file())
+
+
+def test_numbers_without_a_known_meaning_are_still_told(run) -> None:
+    told = {column.name: column.meaning for _, column in PaperData(run=run).columns()}
+    assert told["negative"].startswith("P(negative)") or "label" in told["negative"]
+    assert told["female_with_names"].endswith("(with names)")

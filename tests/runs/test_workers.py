@@ -1,0 +1,263 @@
+"""Workers give the same files to the byte, whatever their number, and whoever of them is killed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import time
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from goffman.errors import AskingError, InputError, ModelError
+from goffman.flow import audit
+from goffman.models.base import Calling, LoadOptions, Sampling
+from goffman.models.kinds import Loading
+from goffman.models.processes import Processes
+from goffman.models.spec import load
+from goffman.models.tasks import Ask, Call, Load
+from goffman.options import AskOptions, ChatOptions, Listener
+from goffman.place import Place
+from goffman.runs.manifest import read_manifest
+from processes import children
+from tiny_chat import make_causal
+from warm import Command
+
+TWO = LoadOptions(device="cpu,cpu")
+
+
+def parts(folder):
+    """Every part's name, and with it the checksum of its bytes."""
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("answers/**/*.parquet"))
+
+
+def run(folder, model, *, instruments=("care-seeking",), loading=None, listener=None, **options):
+    asking = AskOptions(controls=False, **{"limit": 24, "batch_size": 4, **options})
+    return audit(
+        [str(model)] if isinstance(model, Path | str) else list(map(str, model)),
+        instruments=instruments,
+        output=folder,
+        loading=loading,
+        options=asking,
+        listener=listener,
+    )
+
+
+class Killing:
+    """Kills workers of this process when so many sentences are answered."""
+
+    def __init__(self, *, workers, after):
+        self._workers, self._after = workers, after
+        self._before = children(os.getpid())
+        self.notes, self.progress = [], []
+
+    @property
+    def listener(self):
+        return Listener(progress=self._seen, note=self.notes.append)
+
+    def _seen(self, progress):
+        self.progress.append(progress)
+        mine = [pid for pid in children(os.getpid()) if pid not in self._before]
+        if progress.done >= self._after and self._workers:
+            for pid in mine[: self._workers]:
+                os.kill(pid, signal.SIGKILL)
+            self._workers = 0
+
+
+@cache
+def causal(within, *, chat):
+    return make_causal("llama", within / f"causal-{chat}", chat=chat)
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    return tmp_path_factory.mktemp("made")
+
+
+@pytest.fixture(scope="module")
+def alone(tiny, tmp_path_factory):
+    """Three steps of recursive masking, asked by this process alone."""
+    folder = tmp_path_factory.mktemp("alone") / "run"
+    run(folder, tiny("roberta"), instruments=("care-seeking", "attribution"))
+    return folder
+
+
+BOTH = ("care-seeking", "attribution")
+
+
+@pytest.mark.slow
+def test_workers_write_the_same_files_to_the_byte(tiny, alone, tmp_path):
+    seen = []
+    listener = Listener(progress=seen.append)
+    run(tmp_path / "two", tiny("roberta"), instruments=BOTH, loading=TWO, listener=listener)
+    assert parts(tmp_path / "two") == parts(alone)
+    for name in ("prompts.parquet", "scores.parquet", "estimates.parquet"):
+        assert (tmp_path / "two" / name).read_bytes() == (alone / name).read_bytes()
+    one, other = (read_manifest(folder) for folder in (alone, tmp_path / "two"))
+    assert one.models == other.models
+    assert one.workers == ()
+    (workers,) = other.workers
+    assert (workers.host, workers.device, workers.workers) == (socket.gethostname(), "cpu", 2)
+    assert "AVX" in workers.hardware or "DEFAULT" in workers.hardware
+    assert {progress.note for progress in seen} == {"2 workers"}
+    assert max(progress.rate for progress in seen) > 0
+
+
+@pytest.mark.slow
+def test_a_killed_worker_s_parts_are_asked_by_the_other(tiny, alone, tmp_path):
+    killing = Killing(workers=1, after=300)
+    run(
+        tmp_path / "run",
+        tiny("roberta"),
+        instruments=BOTH,
+        loading=TWO,
+        listener=killing.listener,
+    )
+    assert parts(tmp_path / "run") == parts(alone)
+    (lost,) = [note for note in killing.notes if note.startswith("Lost ")]
+    host = socket.gethostname()
+    assert f"(cpu on {host}): it was killed by signal 9 (SIGKILL)." in lost
+    assert lost.endswith("Workers left: 1.")
+    assert killing.progress[-1].note == "1 worker"
+
+
+@pytest.mark.slow
+def test_without_workers_the_run_stops_and_goes_on_later_without(tiny, alone, tmp_path):
+    folder, killing = tmp_path / "run", Killing(workers=2, after=300)
+    with pytest.raises(AskingError) as stopped:
+        run(folder, tiny("roberta"), instruments=BOTH, loading=TWO, listener=killing.listener)
+    assert str(stopped.value).startswith("No worker is left. The last one was worker ")
+    assert str(stopped.value).endswith(
+        "All answers so far are kept. To resume, run the same command again. You can resume with "
+        "other workers or without."
+    )
+    there = parts(folder)
+    assert there
+    assert set(there) < set(parts(alone))
+    asked = run(folder, tiny("roberta"), instruments=BOTH).asked
+    assert parts(folder) == parts(alone)
+    assert sum(one.asked_now for one in asked) < sum(one.sentences for one in asked)
+
+
+@pytest.mark.slow
+def test_classifiers_likelihoods_choices_next_words_and_replies_go_the_same_way(
+    tiny, place, tmp_path
+):
+    """Several models, one after the other, by the same workers."""
+    models = [
+        tiny("roberta", labels=("negative", "positive")),
+        causal(place, chat=False),
+        causal(place, chat=True),
+    ]
+    how = {"limit": 6, "chats": ChatOptions(trials=1, sampling=Sampling(max_tokens=8))}
+    for name, loading in (("one", None), ("two", TWO)):
+        run(tmp_path / name, models, instruments=(), loading=loading, **how)
+    assert parts(tmp_path / "two") == parts(tmp_path / "one")
+    tables = {path.split("/")[1] for path in parts(tmp_path / "two")}
+    assert tables == {"labels", "likelihoods", "choices", "fills", "replies"}
+    one, two = (read_manifest(tmp_path / name) for name in ("one", "two"))
+    assert one.models == two.models
+
+
+@pytest.mark.slow
+def test_a_lower_precision_s_deviation_is_a_worker_s(tiny, tmp_path):
+    for name, device in (("one", "cpu"), ("two", "cpu,cpu")):
+        loading = LoadOptions(device=device, precision="bf16")
+        run(tmp_path / name, tiny("roberta"), loading=loading, limit=8)
+    one, two = (read_manifest(tmp_path / name).models for name in ("one", "two"))
+    assert one == two
+    assert next(iter(two.values())).deviation["sentences"] == 8
+
+
+def test_the_process_that_writes_holds_no_weights(tiny, place):
+    """And knows of a model all the same what its tokenizer and its configuration say."""
+    bare = LoadOptions(weights=False)
+    for family in ("roberta", "bert", "xlnet", "longformer", "bertweet"):
+        whole, shape = (load(str(tiny(family)), kind="masked", options=o) for o in (None, bare))
+        assert shape.tokens == whole.tokens
+        texts = ["It is <mask> for me.", "She is <mask>."]
+        assert shape.encode(texts) == whole.encode(texts)
+        assert shape.special_ids == whole.special_ids
+        assert {one.device.type for one in shape._model.parameters()} == {"meta"}
+        assert shape.identity.weights_sha256 is None
+        assert shape.identity.tokenizer_sha256 == whole.identity.tokenizer_sha256
+    for kind in ("causal", "chat"):
+        folder = str(causal(place, chat=kind == "chat"))
+        whole, shape = (load(folder, kind=kind, options=o) for o in (None, bare))
+        assert shape.encode(["It is so."]) == whole.encode(["It is so."])
+        assert shape.next_word.tokens == whole.next_word.tokens
+        assert {one.device.type for one in shape._model.parameters()} == {"meta"}
+
+
+@pytest.mark.slow
+def test_workers_that_cannot_load_a_model_are_named_with_their_host(tiny, tmp_path):
+    folder = tmp_path / "model"
+    shutil.copytree(tiny("roberta"), folder)
+    weights = folder / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-100])
+    with pytest.raises(ModelError) as refused:
+        run(tmp_path / "run", folder, loading=TWO)
+    host = socket.gethostname()
+    text = str(refused.value)
+    assert text.startswith(f"2 of 2 workers cannot load '{folder}'. worker ")
+    for number in (1, 2):
+        assert f"worker {number} (cpu on {host}): '{folder}' cannot be loaded: " in text
+
+
+@pytest.mark.slow
+def test_no_worker_outlives_the_process_that_writes(tiny, tmp_path):
+    arguments = ("audit", tiny("roberta"), "--instrument", "attribution", "--device", "cpu,cpu")
+    with Command(*arguments, "--no-report", "--output", tmp_path / "run") as process:
+        while not parts(tmp_path / "run"):
+            time.sleep(0.05)
+        started = children(process.pid)
+        assert len(started) == 2
+        process.send_signal(signal.SIGKILL)
+    ends = time.monotonic() + 60
+    while any(Path(f"/proc/{pid}/stat").exists() for pid in started):
+        assert time.monotonic() < ends, "a worker goes on for nobody"
+        time.sleep(0.1)
+
+
+def test_a_worker_answers_token_ids_with_arrays_and_says_what_fails(tiny):
+    folder = str(tiny("roberta"))
+    model = load(folder, kind="masked")
+    batch = model.encode(["It is <mask> for me.", "She is <mask>."])
+    call = Call(method="fill_batch", told={"top_k": 5, "targets": [7]})
+    hands = Processes(["cpu"])
+    try:
+        loading = Loading(calling=Calling(openai_key=None))
+        hands.give(0, Load(spec=folder, kind="masked", loading=loading, threads=1))
+        card = hands.take().value
+        assert card.identity == model.identity
+        hands.give(0, Ask(call=call, batches=[batch]))
+        (found,) = hands.take().value
+        expected = call.of(model, batch)
+        for name in ("token_ids", "probabilities", "targets"):
+            assert (getattr(found, name) == getattr(expected, name)).all()
+        hands.give(0, Ask(call=Call(method="fill_batch", told={"top_k": 10**9}), batches=[batch]))
+        outcome = hands.take()
+        assert outcome.value is None
+        assert outcome.failure.startswith("top_k is 1000000000, but the vocabulary of")
+        os.kill(hands._started[0].pid, signal.SIGKILL)
+        assert hands.take().lost == "it was killed by signal 9 (SIGKILL)"
+    finally:
+        hands.close()
+
+
+@pytest.mark.parametrize(
+    ("device", "said"),
+    [
+        ("cpu,auto", "--device is 'cpu,auto'. Name every device, such as cuda:0,cuda:1, or give "),
+        ("cpu,", "There is no device ''. Give auto, cpu, cuda, cuda:0, cuda:1 …"),
+        ("cpu,gpu", "There is no device 'gpu'. Give auto, cpu, cuda, cuda:0, cuda:1 …"),
+        ("cpu,cuda:99", "Device 'cuda:99' is not available: torch finds "),
+    ],
+)
+def test_devices_that_are_none_are_refused(device, said):
+    with pytest.raises(InputError) as refused:
+        Place(LoadOptions(device=device), note=print)
+    assert str(refused.value).startswith(said)
