@@ -14,6 +14,7 @@ from goffman.beside import set_beside
 from goffman.flow import audit
 from goffman.options import AskOptions
 from goffman.presentation.findings_anchors import anchor_said
+from goffman.presentation.findings_shares import in_points
 from goffman.reports.anchored import anchors_shown
 from goffman.reports.figures_anchors import beside_people
 from goffman.reports.names import named
@@ -85,7 +86,7 @@ def test_it_is_said_about_whom_the_model_is_harder_than_people(run) -> None:
     more = " ".join(said.more)
     assert "of 75 differ clearly from people." in more
     # A man moves the made model as he moves people.
-    assert "A man described instead of a woman (people: all surveys together" in more
+    assert "A man described instead of a woman (people: all surveys with that " in more
     assert "None of these differs clearly from people's; with intervals this wide" in more
     assert "The intervals cover other respondents. The model’s probabilities are exact." in more
     assert "They say nothing about other wordings, names or descriptions." in more
@@ -109,3 +110,10 @@ def test_page_figure_tables_and_gates_have_the_differences(run) -> None:
     assert f"{form}.minus-people.gss-vignettes.work.depression" in paths
     assert f"{form}.minus-people-overall.gss-vignettes.depression" in paths
     assert f"{form}.gender-minus-people.gss-vignettes.depression" in paths
+
+
+@pytest.mark.parametrize(
+    ("value", "said"), [(0.123, "+12"), (-0.01, "−1"), (0.004, "0"), (-0.004, "0"), (0.0, "0")]
+)
+def test_points_have_a_sign_unless_they_round_to_none(value, said) -> None:
+    assert in_points(value) == said
