@@ -110,11 +110,12 @@ def audit(
     if options.dry_run:
         _tell(pairs, folder, _chatting(options, place, listener), listener.note)
         return Audit(folder=folder, asked=())
-    with open_run(folder, seed=options.seed) as run, place:
+    with open_run(folder, seed=options.seed) as run:
         work = _Work(run=run, place=place, options=options, listener=listener)
         for question in (question for pair in pairs for question in pair.questions):
             _enter_instrument(run, question, models)
-        asked = [answers for pair in pairs for answers in _ask_model(work, pair)]
+        with place:
+            asked = [answers for pair in pairs for answers in _ask_model(work, pair)]
         said = _measured(work, words, measuring, people)
         page = _report(work, words) if report else None
     return Audit(folder=folder, asked=tuple(asked), summary=said, report=page)

@@ -9,7 +9,6 @@ import shutil
 
 import polars as pl
 import pytest
-from goffman.audit import audit
 from small_runs import measured, run_of
 from test_browser import NARROW, WIDE, reading, scroll_through
 from typer.testing import CliRunner
@@ -17,6 +16,7 @@ from typer.testing import CliRunner
 from chat_server import Answer, ChatServer, completion
 from contrasts import faint
 from goffman.cli import app
+from goffman.flow import audit
 from goffman.instruments.render import PromptOptions
 from goffman.options import AskOptions, ChatOptions
 from goffman.reports.compare import compare
@@ -96,7 +96,8 @@ def test_page_terminal_markdown_and_json_say_the_same(browser, page, found, runs
 
 def test_the_answers_of_both_runs_stand_beside_each_other(browser, page, runs):
     with reading(browser, page) as tab:
-        tab.get_by_label("Instrument").select_option("social-distance")
+        menu = tab.locator("#conditions label", has_text="Instrument").locator("select").first
+        menu.select_option("social-distance")
         tab.locator("#conditions tbody button").first.click()
         dialog = tab.locator("#evidence")
         card = dialog.locator(".prompt").first
@@ -142,7 +143,7 @@ def test_the_table_has_every_condition_with_its_numbers(page, found):
 def test_the_page_is_one_file_that_asks_for_nothing(page):
     text = page.read_text(encoding="utf-8")
     assert page.stat().st_size < 10_000_000
-    assert "default-src 'none'" in text
+    assert "default-src &#39;none&#39;" in text
     assert not re.search(r"<(link|img|iframe|script)[^>]+(src|href)=", text)
     blocks = re.findall(r'id="evidence-\d+">([^<]+)<', text)
     assert len(blocks) == 4

@@ -123,7 +123,7 @@ def _questions(one: AnchoredModel, rows: Sequence[Row]) -> Iterator[str]:
     if not tested:
         return
     differ = "differs" if len(clear) == 1 else "differ"
-    yield f"Single questions: {len(clear)} of {tested} {differ} clearly from people."
+    yield f"Of the {tested} single questions, {len(clear)} {differ} clearly from people's answers."
     far = sorted(clear, key=lambda row: -abs(row["difference"]))[:MOST_QUESTIONS]
     if far:
         listed = "; ".join(
@@ -147,7 +147,7 @@ def _gender(one: AnchoredModel) -> Iterator[str]:
     )
     clear = [row for row in rows if points(row)]
     verdict = (
-        f"Clearly another difference than people's: {_listed(one, clear)}."
+        f"The difference is clearly not the same as people's for {_listed(one, clear)}."
         if clear
         else "None of these differs clearly from people's; with intervals this wide, few would."
     )
