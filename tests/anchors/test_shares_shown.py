@@ -84,7 +84,8 @@ def test_it_is_said_about_whom_the_model_is_harder_than_people(run) -> None:
     assert "depression" in said.text
     assert "+2" in said.text
     more = " ".join(said.more)
-    assert "of 75 differ clearly from people." in more
+    assert "Of the 75 single questions, " in more
+    assert " differ clearly from people's answers." in more
     # A man moves the made model as he moves people.
     assert "A man described instead of a woman (people: all surveys with that " in more
     assert "None of these differs clearly from people's; with intervals this wide" in more
@@ -117,3 +118,15 @@ def test_page_figure_tables_and_gates_have_the_differences(run) -> None:
 )
 def test_points_have_a_sign_unless_they_round_to_none(value, said) -> None:
     assert in_points(value) == said
+
+
+def test_a_question_without_an_answer_is_told_of(run) -> None:
+    """Nothing is said over all questions about whom one of them was not answered."""
+    gone = (pl.col("kind") == "anchor-overall") & (pl.col("group") == "schizophrenia")
+    (one,) = replace(run, anchors=run.anchors.filter(~gone)).anchored
+    said = anchor_said(one)
+    assert "schizophrenia" not in said.text
+    assert "nothing is said about schizophrenia, because a question has no answer" in said.more[0]
+    none = run.anchors.filter(pl.col("kind") != "anchor-overall")
+    (one,) = replace(run, anchors=none).anchored
+    assert anchor_said(one).head.startswith("There are too few answers to compare it with people")

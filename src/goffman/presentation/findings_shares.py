@@ -56,8 +56,8 @@ def shares_said(one: AnchoredModel) -> tuple[str, ...]:
     )
     tested = [row for row in overall if row["reason"] != UNANSWERED]
     if not tested:
-        head = "No question was asked of both" if not overall else "Too few answers to compare"
-        return head, "", *more
+        asked = "There are too few answers to compare it with people over all questions"
+        return asked if every else "No question was asked of both", "", *more
     ways = {way: [row for row in tested if points(row) == way] for way in (1, -1)}
     if not ways[1] and not ways[-1]:
         head = f"Its answers differ clearly from people's about none of {len(tested)} {one.many}"
