@@ -185,6 +185,8 @@ def test_classifiers_are_compared_by_the_probability_of_the_class(mei):
     assert (row["error"], row["df"]) == (exactly(again.variance**0.5), exactly(again.df))
     share = pick(found, kind="groups-as-asked", instrument="sentiment", model="c")
     assert share["quantity"] == "negative"
+    # Of two sentences no single condition can be tested, and none is.
+    assert {*of(found, instrument="sentiment")["kind"]} == {"groups", "groups-as-asked"}
 
 
 def test_the_headline_contrasts_are_one_family(mei):
