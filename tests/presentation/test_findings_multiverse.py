@@ -87,6 +87,12 @@ def test_a_difference_that_holds_says_in_how_many_analyses_and_what_matters_most
     )
 
 
+def test_of_a_single_choice_nobody_is_told_that_it_matters_most():
+    one = said(four("small", "small", "small", "small"), explained=json.dumps({"wording": 1.0}))
+    assert one.head == "The difference holds in 4 of 4 analyses"
+    assert not any("η²" in sentence for sentence in one.said)
+
+
 def test_a_difference_that_is_often_lost_holds_in_only_so_many():
     rows = four("clear, size open", "undecided", "small", "small")
     one = said(rows, holds=3, holds_in=0.75, clear=3)
