@@ -408,7 +408,9 @@ def test_a_model_that_cannot_do_the_task_has_no_analyses_and_a_sentence(failing)
     assert done.returncode == 0, done.stderr
     (found,) = json.loads(done.stdout)
     assert (found["analyses"], found["holds_in"]) == (0, None)
-    assert found["said"].startswith("No other analyses, because the model is not measurable: it")
+    assert found["said"].startswith(
+        "There are no other analyses, because the model is not measurable: it"
+    )
     assert read_run(folder).stressed[0].height == 0
 
 
