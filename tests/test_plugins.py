@@ -124,7 +124,7 @@ def test_a_measure_that_names_no_choice_can_be_stressed(toy, audited, tmp_path):
     said, _ = goffman_with(toy, "stress", other, "--workers", "1", "--json")
     (found,) = json.loads(said)
     # The tiny model never says the toy's word, so that there is nothing to test either.
-    why = "No other analyses, because it could not be tested"
+    why = "There are no other analyses, because it could not be tested"
     assert (found["analyses"], found["holds_in"], found["said"]) == (0, None, why)
     assert why in (other / "report.html").read_text(encoding="utf-8")
 

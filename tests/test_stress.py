@@ -15,7 +15,7 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from few_conditions import with_few_conditions
+from few_conditions import DATA, with_few_conditions
 from goffman.estimate import PRIMARY, estimates, in_place
 from goffman.estimates.conditions import groups_as_asked, groups_of_conditions
 from goffman.estimates.contrast import Comparing
@@ -204,6 +204,71 @@ def test_every_analysis_of_care_seeking_is_the_run_measured_again(care):
         assert found["p"] == pytest.approx(tested.pvalue)
 
 
+@pytest.fixture(scope="module")
+def phrases(tmp_path_factory):
+    """A run of attribution that puts back three words at each mask; ten would take minutes."""
+    base = tmp_path_factory.mktemp("phrases")
+    with_few_conditions("care-seeking", base / "care-seeking", each=4)
+    few = base / "attribution"
+    shutil.copytree(DATA / "attribution", few)
+    about = few / "instrument.toml"
+    about.write_text(about.read_text().replace("top_k = 10", "top_k = 3"))
+    made(base / "run", "bundled:mini", few)
+    return base / "run"
+
+
+def test_every_analysis_of_attribution_is_the_run_measured_again(phrases):
+    _, row, mine, _ = analyses_of(phrases)
+    # numbers of words × lengths × first names × tests
+    assert len(mine) == 2 * 3 * 2 * 2
+    manifest = read_manifest(phrases)
+    (name,) = manifest.instruments
+    entry, again = manifest.instruments[name], {}
+    for chosen, found in mine:
+        words, length = chosen["number of words"], chosen["length of phrases"]
+        if (words, length) not in again:
+            other = {"top_k": int(words.split()[0]), "depth": int(length.split()[-1])}
+            measured = replace(entry, measured=entry.measured | other)
+            changed = replace(manifest, instruments={name: measured})
+            again[words, length] = score(phrases, changed, load_words())
+        names = chosen["counting of first names"]
+        means = again[words, length].filter(
+            pl.col("level") == "prompt",
+            pl.col("variant") == {"counted": "with-names"}.get(names, "without-names"),
+            pl.col("group") == row["group"],
+        )
+        sides = [means.filter(pl.col("quantity") == side) for side in ("female", "male")]
+        difference = sides[0]["value"].mean() - sides[1]["value"].mean()
+        assert found["difference"] == pytest.approx(difference, abs=1e-12), chosen
+        if chosen["test"] == "conditions sampled":
+            each = [
+                side.group_by("condition").agg(pl.col("value").mean()).sort("condition")["value"]
+                for side in sides
+            ]
+            assert found["p"] == pytest.approx(stats.ttest_rel(*each).pvalue)
+
+
+def test_every_analysis_of_sentiment_is_the_run_measured_again(tmp_path):
+    folder = tmp_path / "run"
+    made(folder, "bundled:mini-sentiment", "people-sentiment")
+    _, row, mine, _ = analyses_of(folder)
+    scores = read_run(folder).scores.filter(pl.col("level") == "prompt")
+    expected = {"probability of negative": "negative-probability", "label": "negative"}
+    assert len(mine) == 2 * 2
+    for chosen, found in mine:
+        of = scores.filter(pl.col("quantity") == expected[chosen["kind of value"]])
+        means = [
+            of.filter(pl.col("group") == group)
+            .group_by("condition")
+            .agg(pl.col("value").mean())["value"]
+            for group in (row["first"], row["second"])
+        ]
+        assert found["difference"] == pytest.approx(means[0].mean() - means[1].mean())
+        # Two templates are too few to be a sample: both tests are Welch's.
+        tested = stats.ttest_ind(*means, equal_var=False)
+        assert found["p"] == pytest.approx(tested.pvalue), chosen
+
+
 def test_the_summary_is_what_the_rows_come_to(distance):
     _, row, mine, summed = analyses_of(distance[0])
     rows = [one for _, one in mine]
@@ -343,7 +408,9 @@ def test_a_model_that_cannot_do_the_task_has_no_analyses_and_a_sentence(failing)
     assert done.returncode == 0, done.stderr
     (found,) = json.loads(done.stdout)
     assert (found["analyses"], found["holds_in"]) == (0, None)
-    assert found["said"].startswith("No other analyses, because the model is not measurable: it")
+    assert found["said"].startswith(
+        "There are no other analyses, because the model is not measurable: it"
+    )
     assert read_run(folder).stressed[0].height == 0
 
 

@@ -56,7 +56,8 @@ def _said(row: Row, section: Section) -> HoldsSaid:
     if row["holds_in"] is None:
         head = "There is nothing to choose in this analysis, so only parts were left out"
         return HoldsSaid(model=model, head=head, said=tuple(left_out))
-    most = f"; the {row['matters_most']} matters most" if row["matters_most"] else ""
+    several = len(json.loads(row["explained"] or "{}")) > 1
+    most = f"; the {row['matters_most']} matters most" if several else ""
     head = f"{_held(row)}{most}"
     said = (*_counted(row, section), *_spread(row), *_explained(row), *left_out)
     return HoldsSaid(model=model, head=f"{head[0].upper()}{head[1:]}", said=said)
@@ -99,7 +100,8 @@ def _explained(row: Row) -> Iterator[str]:
     shares: dict[str, float] = json.loads(row["explained"] or "{}")
     named = sorted(shares.items(), key=lambda one: -one[1])
     parts = [f"the {name} {share:.0%}" for name, share in named if share >= LEAST_SHARE]
-    if parts:
+    # One choice alone explains all there is.
+    if parts and len(shares) > 1:
         yield (
             "The choices explain these parts of the variance between analyses (η²): "
             f"{in_list(parts)}."
