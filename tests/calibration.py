@@ -98,7 +98,13 @@ def _row(name: str, runs: int) -> tuple[str, str]:
         if null.untested:
             cells[-1] += f" ({null.untested:.0%} not tested)"
     much = 0.0 if scenario.given else 1.0
-    power = rates(scenario, much, runs=max(runs // 10, 1), real=scenario.real, seed=2)
+    power = rates(
+        scenario,
+        much,
+        runs=max(runs // (10 if scenario.heading else 20), 1),
+        real=scenario.real,
+        seed=2,
+    )
     most = audits["none" if scenario.given else AS_FOUND]
     cells += [f"{most:,}", f"{scenario.real:.3g}", f"{power.clear:.2f}"]
     return name, f"| {' | '.join(cells)} |"
@@ -110,7 +116,7 @@ def _audits(scenario: Scenario, size: str, runs: int) -> int:
         return max(runs // 10, 1)
     if scenario.heading and size == AS_FOUND:
         return runs
-    return max(runs * 2 // 5, 1)
+    return max(runs // 5, 1)
 
 
 def earlier(page: Path) -> dict[str, str]:

@@ -30,13 +30,17 @@ def free_port(below=10_000):
             return port
 
 
+TOKEN = secrets.token_hex(32)
+"""Of all clusters: Ray reads it once in a process."""
+
+
 class Cluster:
     """Started by ``ray start``, as a user would; every node can be killed as if it lost power."""
 
     def __init__(self, *, cores, token=True):
         # Short: the paths of Ray's sockets in it may not be long.
         self._folder = Path(tempfile.mkdtemp(prefix="ray"))
-        self.token = secrets.token_hex(32)
+        self.token = TOKEN
         mode = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": self.token}
         mode = mode if token else {"RAY_AUTH_MODE": "disabled"}
         self._environment = {**os.environ, **mode, "RAY_USAGE_STATS_ENABLED": "0"}

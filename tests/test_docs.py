@@ -366,8 +366,9 @@ def test_most_commands_are_run_and_the_others_need_something_from_outside() -> N
         assert line.command in {"audit", "models", "replicate"}, line.where
 
 
-def test_the_python_of_the_quick_start_runs(here: Path) -> None:
-    text = (ROOT / "docs" / "quick-start.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize("page", ["quick-start.md", "python.md"])
+def test_the_python_of_a_page_runs(here: Path, page: str) -> None:
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
     (code,) = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
     with redirect_stdout(io.StringIO()) as output:
         exec(code, {"__name__": "__main__"})

@@ -110,11 +110,12 @@ def audit(
     if options.dry_run:
         _tell(pairs, folder, _chatting(options, place, listener), listener.note)
         return Audit(folder=folder, asked=())
-    with open_run(folder, seed=options.seed) as run, place:
+    with open_run(folder, seed=options.seed) as run:
         work = _Work(run=run, place=place, options=options, listener=listener)
         for question in (question for pair in pairs for question in pair.questions):
             _enter_instrument(run, question, models)
-        asked = [answers for pair in pairs for answers in _ask_model(work, pair)]
+        with place:
+            asked = [answers for pair in pairs for answers in _ask_model(work, pair)]
         said = _measured(work, words, measuring, people)
         page = _report(work, words) if report else None
     return Audit(folder=folder, asked=tuple(asked), summary=said, report=page)
@@ -127,9 +128,8 @@ def _tell(
     for pair in pairs:
         for question in pair.questions:
             count, settings = _counted(question.prompts), question.settings
-            # How many these are is known only when the first ones are answered.
-            further = ", and further sentences that depend on the answers"
-            more = further if settings and settings.depth > 1 else ""
+            deeper = settings is not None and settings.depth > 1
+            more = ", and further sentences that depend on the answers" if deeper else ""
             note(f"{question.instrument.id}, {pair.model}: {count}{more}.")
         chatting.tell(folder, pair.model, _chat_questions(pair))
 
