@@ -182,7 +182,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pairs = MeasureOptions(pairs=(BUNDLED_PAIR,))
     asked = [str(short / name) for name in SHORT]
     audit(BUNDLED_PAIR, instruments=asked, output=folder / "runs" / "demo", measuring=pairs)
-    for copy in ("before", "after"):
+    for copy in ("before", "after", "latest"):
         shutil.copytree(folder / "runs" / "demo", folder / "runs" / copy)
     with chdir(folder):
         audit(["./tuned"], instruments=asked[:1], output=Path("runs/tuned"))
