@@ -81,19 +81,19 @@ def test_every_instrument_that_a_model_can_answer_is_asked_and_the_rest_is_said(
     )
     filled = "a masked model, such as roberta-base."
     chosen = (
-        "a causal model (it generates text, but does not chat), such as gpt2, or a chat model "
+        "a plain text generator (a causal model), such as gpt2, or a chat model "
         "(openai:NAME, http://HOST/v1#NAME, or a model with a chat template)."
     )
     assert [note for note in notes if "left out" in note] == [
-        f"people-sentiment is left out for {masked}: it needs {wanted}",
-        f"vignettes is left out for {masked}: it needs {chosen}",
-        f"decisions is left out for {masked}: it needs {chosen}",
-        f"social-distance is left out for {classifier}: it needs {filled}",
-        f"care-seeking is left out for {classifier}: it needs {filled}",
-        f"attribution is left out for {classifier}: it needs {filled}",
-        f"coreference is left out for {classifier}: it needs {chat}",
-        f"vignettes is left out for {classifier}: it needs {chosen}",
-        f"decisions is left out for {classifier}: it needs {chosen}",
+        f"{masked} is not asked people-sentiment, which needs {wanted}",
+        f"{masked} is not asked vignettes, which needs {chosen}",
+        f"{masked} is not asked decisions, which needs {chosen}",
+        f"{classifier} is not asked social-distance, which needs {filled}",
+        f"{classifier} is not asked care-seeking, which needs {filled}",
+        f"{classifier} is not asked attribution, which needs {filled}",
+        f"{classifier} is not asked coreference, which needs {chat}",
+        f"{classifier} is not asked vignettes, which needs {chosen}",
+        f"{classifier} is not asked decisions, which needs {chosen}",
     ]
     prompts = read_prompts(tmp_path)
     fills, labels = read_answers(tmp_path, "fills"), read_answers(tmp_path, "labels")
@@ -124,8 +124,8 @@ def test_every_instrument_that_a_model_can_answer_is_asked_and_the_rest_is_said(
             "masked",
             "people-sentiment",
             (
-                "'{}' is a masked model: it fills in blanks (masks). It cannot be asked "
-                "people-sentiment. people-sentiment needs a classifier, such as "
+                "'{}' is a masked model: it fills in blanks (masks). The instrument "
+                "'people-sentiment' needs a classifier, such as "
                 "siebert/sentiment-roberta-large-english."
             ),
         ),
@@ -133,8 +133,8 @@ def test_every_instrument_that_a_model_can_answer_is_asked_and_the_rest_is_said(
             "classifier",
             "coreference",
             (
-                "'{}' is a classifier: it labels sentences. It cannot be asked coreference. "
-                "coreference needs a chat model (openai:NAME, http://HOST/v1#NAME, or a model "
+                "'{}' is a classifier: it labels sentences. The instrument 'coreference' "
+                "needs a chat model (openai:NAME, http://HOST/v1#NAME, or a model "
                 "with a chat template). (Masked and causal models are asked which pronoun they "
                 "prefer.)"
             ),
@@ -143,8 +143,8 @@ def test_every_instrument_that_a_model_can_answer_is_asked_and_the_rest_is_said(
             "classifier",
             "care-seeking",
             (
-                "'{}' is a classifier: it labels sentences. It cannot be asked care-seeking. "
-                "care-seeking needs a masked model, such as roberta-base."
+                "'{}' is a classifier: it labels sentences. The instrument 'care-seeking' "
+                "needs a masked model, such as roberta-base."
             ),
         ),
     ],
@@ -174,8 +174,8 @@ def test_named_instruments_go_to_the_models_that_can_answer_them(masked, classif
         (classifier, "people-sentiment"),
     ]
     assert [note.split(":")[0] for note in notes if "left out" in note] == [
-        f"people-sentiment is left out for {masked}",
-        f"care-seeking is left out for {classifier}",
+        f"{masked} is not asked people-sentiment",
+        f"{classifier} is not asked care-seeking",
     ]
 
 
@@ -187,7 +187,7 @@ def test_a_named_instrument_that_none_of_several_models_can_answer_is_refused(
     with pytest.raises(ModelError) as refusal:
         audit([masked, other], instruments=names, output=tmp_path / "run")
     assert str(refusal.value) == (
-        "None of the models can be asked these questions. people-sentiment needs a classifier, "
+        "None of the models can be asked these questions. The instrument 'people-sentiment' needs a classifier, "
         "such as siebert/sentiment-roberta-large-english."
     )
     assert not (tmp_path / "run").exists()
@@ -206,7 +206,7 @@ def test_a_model_that_can_answer_nothing_is_refused_after_one_that_can(
     with pytest.raises(ModelError) as refusal:
         audit([masked, classifier], instruments=["care-seeking"], output=tmp_path / "run")
     assert str(refusal.value).endswith(
-        "It cannot be asked care-seeking. care-seeking needs a masked model, such as roberta-base."
+        "The instrument 'care-seeking' needs a masked model, such as roberta-base."
     )
 
 
@@ -249,7 +249,7 @@ def refusal_of(finished, model, **options):
     text = str(refusal.value)
     begin, end = (
         f"{finished} already has answers ",
-        " These cannot be mixed. Give another folder with --output, or use the same "
+        " The two cannot be mixed. Give another folder with --output, or use the same "
         "options as before.",
     )
     assert text.startswith(begin)
@@ -264,39 +264,39 @@ def test_another_version_of_an_instrument_never_lands_in_the_same_answers(
     other = changed(tmp_path, "care-seeking", ('version = "1.3"', 'version = "1.4"'))
     text = refusal_of(finished, masked, instruments=[other])
     assert text.startswith(
-        f"to care-seeking with other settings (version: {before['version']} before, 1.4 now; "
-        "other files of the instrument)."
+        f"to care-seeking with different settings (version: {before['version']} then, 1.4 now; "
+        "the instrument's files have changed)."
     )
 
 
 def test_another_top_k_never_lands_in_the_same_answers(finished, masked):
     text = refusal_of(finished, masked, options=AskOptions(controls=False, limit=12, top_k=7))
-    assert text == "to care-seeking with other settings (top k: 100 before, 7 now)."
+    assert text == "to care-seeking with different settings (top k: 100 then, 7 now)."
 
 
 def test_other_targets_never_land_in_the_same_answers(finished, masked):
     text = refusal_of(
         finished, masked, options=AskOptions(controls=False, limit=12, targets=("she",))
     )
-    assert text == "to care-seeking with other settings (targets: none before, she now)."
+    assert text == "to care-seeking with different settings (targets: none then, she now)."
 
 
 def test_other_prompts_never_land_in_the_same_answers(finished, masked):
     text = refusal_of(finished, masked, options=AskOptions(controls=False, limit=13))
-    assert text == "to other prompts of care-seeking (12 prompts before, 13 now)."
+    assert text == "to a different set of care-seeking prompts (12 prompts then, 13 now)."
 
 
 def test_other_batches_never_land_in_the_same_answers(finished, masked):
     text = refusal_of(finished, masked, options=AskOptions(controls=False, limit=12, batch_size=3))
     assert text == (
-        f"of '{masked}' with other settings (max tokens: 1024 before, 30000 now; "
-        "max size: 32 before, 3 now)."
+        f"of '{masked}' with different settings (max tokens: 1024 then, 30000 now; "
+        "max size: 32 then, 3 now)."
     )
 
 
 def test_another_precision_never_lands_in_the_same_answers(finished, masked):
     text = refusal_of(finished, masked, loading=LoadOptions(precision="bf16"))
-    assert text == (f"of '{masked}' with other settings (precision: float32 before, bf16 now).")
+    assert text == (f"of '{masked}' with different settings (precision: float32 then, bf16 now).")
 
 
 def test_other_weights_under_one_name_never_land_in_the_same_answers(tiny, tmp_path):
@@ -307,7 +307,7 @@ def test_other_weights_under_one_name_never_land_in_the_same_answers(tiny, tmp_p
     shutil.rmtree(model)
     shutil.copytree(tiny("roberta", seed=1), model)
     text = refusal_of(run, str(model))
-    assert text.startswith(f"of '{model}' with other settings (other weights")
+    assert text.startswith(f"of '{model}' with different settings (different weights")
 
 
 def test_other_meanings_of_labels_never_land_in_the_same_answers(classifier, tmp_path):
@@ -315,7 +315,7 @@ def test_other_meanings_of_labels_never_land_in_the_same_answers(classifier, tmp
     swapped = LoadOptions(labels={"NEG": "positive", "POS": "negative"})
     text = refusal_of(tmp_path, classifier, instruments=(), loading=swapped)
     assert text == (
-        f"of '{classifier}' with other settings (labels: negative, positive before, "
+        f"of '{classifier}' with different settings (labels: negative, positive then, "
         "positive, negative now)."
     )
 

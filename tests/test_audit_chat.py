@@ -205,7 +205,7 @@ def test_the_manifest_says_who_was_asked_where_and_how(tmp_path):
         ),
         (
             {"chats": ChatOptions(trials=2)},
-            "answers to coreference with other settings (trials: 3 before, 2 now)",
+            "answers to coreference with different settings (trials: 3 then, 2 now)",
         ),
     ],
 )
@@ -216,7 +216,7 @@ def test_other_draws_never_land_in_the_same_replies(tmp_path, change, message):
             run(server, tmp_path, **change)
     if message:
         assert str(refusal.value) == (
-            f"{tmp_path} already has {message}. These cannot be mixed. Give another folder "
+            f"{tmp_path} already has {message}. The two cannot be mixed. Give another folder "
             "with --output, or use the same options as before."
         )
 
@@ -288,8 +288,8 @@ def test_another_temperature_never_lands_in_the_same_replies(tmp_path):
         result = CliRunner().invoke(app, [*arguments, "--temperature", "0.5"])
     assert isinstance(result.exception, RunError)
     assert str(result.exception) == (
-        f"{tmp_path} already has answers of '{server.url}#mini' with other settings "
-        "(temperature: 1.0 before, 0.5 now). These cannot be mixed. Give another folder with "
+        f"{tmp_path} already has answers of '{server.url}#mini' with different settings "
+        "(temperature: 1.0 then, 0.5 now). The two cannot be mixed. Give another folder with "
         "--output, or use the same options as before."
     )
 

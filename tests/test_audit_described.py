@@ -114,7 +114,9 @@ def test_a_server_that_advises_against_is_found_to_with_four_decisions_a_conditi
 
 def test_masked_models_and_classifiers_are_not_asked_and_that_is_said(tmp_path):
     for name in ("vignettes", "decisions"):
-        with pytest.raises(ModelError, match=f"{name} needs a causal model .* or a chat model"):
+        with pytest.raises(
+            ModelError, match=f"'{name}' needs a plain text generator .* or a chat model"
+        ):
             goffman("audit", "bundled:mini", "--instrument", name, "--output", tmp_path / "r")
     assert not (tmp_path / "r").exists()
 
@@ -180,6 +182,12 @@ def test_yes_no_and_cannot_tell_are_read_without_letters(tmp_path):
     by_wording = {
         (row["condition"], row["wording"]): row["value"] for row in codes.iter_rows(named=True)
     }
+    # There is one group only, which is said; of the wordings that none is named in, the means.
+    assert "There is no other group to compare with." in done.output
+    assert (
+        "Only stigmatized conditions were asked, so no groups are compared. The mean code is 0.00 "
+        "with a condition named and 1.00 with none. This difference was not tested." in done.output
+    )
     # The biased answer is no: yes is advice in favor.
     assert by_wording["homeless", "original"] == 0.0
     assert by_wording["blind", "positive"] == 1.0

@@ -154,15 +154,15 @@ def test_thorough_asks_every_presentation(causal, few, tmp_path):
         )
         (line,) = [note for note in notes if "-choice" in note]
         told[thorough] = int(line.split(": ")[1].split()[0].replace(",", ""))
-        parts[thorough] = [note for note in notes if "balanced part" in note]
+        parts[thorough] = [note for note in notes if "balanced sample" in note]
     # Four stems in both orders; of these one stem in both orders.
     assert told[True] == 4 * told[False]
     assert parts[True] == []
     # Completions are half as many: their sentence is its own order.
     asked, every = (told[thorough] + told[thorough] // 2 for thorough in (False, True))
     assert parts[False] == [
-        f"{causal} is asked a balanced part of the prompts: {asked:,} of {every:,}. "
-        "--thorough asks all."
+        f"{causal} is asked a balanced sample of {asked:,} prompts instead of all {every:,}. To ask "
+        "all, add --thorough."
     ]
 
 
@@ -177,7 +177,7 @@ def test_a_part_is_said_before_anybody_is_asked_with_trials_and_limit(few, tmp_p
             listener=Listener(note=notes.append),
         )
         assert server.requests == []
-        (line,) = [note for note in notes if "balanced part" in note]
+        (line,) = [note for note in notes if "balanced sample" in note]
     asked = sum(
         int(note.split(": ")[-1].split()[0].replace(",", ""))
         for note in notes
@@ -185,7 +185,8 @@ def test_a_part_is_said_before_anybody_is_asked_with_trials_and_limit(few, tmp_p
     )
     of_few = len(render(form_of(load_instrument(few), "said")).prompts)
     # A thorough audit would ask 700 sentences five times, and 700 of each form with options.
-    assert f": {asked:,} of {700 * 5 + 700 + min(of_few, 700):,}. --thorough asks all." in line
+    every = 700 * 5 + 700 + min(of_few, 700)
+    assert f" sample of {asked:,} prompts instead of all {every:,}. To ask all, add " in line
 
 
 def server_that_completes(*, gives_probabilities, begins_anew=False):

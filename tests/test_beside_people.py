@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 from pathlib import Path
@@ -57,7 +58,7 @@ def test_an_audit_says_how_it_goes_with_people(audited) -> None:
     assert "Beside what is known from people\n" in said
     assert (
         f"people-sentiment, {MODEL} (pachankis2018): Over all 93 conditions, its probability of "
-        "“negative” falls with course; by ranks and among conditions of the same category, this "
+        "“negative” falls as “course” (how long it lasts) rises; by ranks and among conditions of the same category, this "
         "is not clear." in said
     )
     manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
@@ -112,12 +113,26 @@ def test_a_gate_can_ask_for_a_correlation_with_people(run) -> None:
     assert "people-sentiment.anchor-in-category.pachankis2018.peril" in listed
 
 
+def test_tables_of_an_earlier_form_are_made_anew(run) -> None:
+    before = pl.read_parquet(run / POINTS_FILE)
+    before.drop("unanswered").write_parquet(run / POINTS_FILE)
+    manifest = json.loads((run / "manifest.json").read_text(encoding="utf-8"))
+    known = hashlib.sha256((run / POINTS_FILE).read_bytes()).hexdigest()
+    manifest["tables"][POINTS_FILE] = known
+    (run / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    done = goffman("report", run)
+    assert done.returncode == 0, done.stderr
+    assert "Beside what is known from people" in done.stdout
+    assert pl.read_parquet(run / POINTS_FILE).equals(before)
+
+
 def test_an_anchor_of_ones_own_stands_beside_goffmans(run, own) -> None:
     done = goffman("report", run, "--anchor", own)
     assert done.returncode == 0, done.stderr
     assert (
         f"people-sentiment, {MODEL} (mine): Over all 93 conditions, its probability of “negative” "
-        "falls with fear; among conditions of the same category, this is not clear." in done.stdout
+        "falls as “fear” (is afraid) rises; among conditions of the same category, this is not clear."
+        in done.stdout
     )
     assert "(pachankis2018)" in done.stdout
     # Its folder is not needed for the page again.

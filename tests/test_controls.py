@@ -62,7 +62,7 @@ def test_the_bundled_models_can_do_every_task(bundled):
         r"Control items: bundled:mini can tell welcome situations from unwelcome ones "
         r"\(AUC (0\.9\d|1\.00), 95% interval 0\.\d+ to 1\.00, 20 items; at least 0\.90 is "
         r"needed\)\. The interval includes values below 0\.90, so the model might fail with other "
-        r"control items\.",
+        r"control items\. In single wordings, the AUC is 0\.\d\d to [01]\.\d\d[^.]*(\.90[^.]*)?\.",
         found["social-distance"].sentence,
     )
     assert not [line for line in done.summary if "measurable" in line]
@@ -83,6 +83,22 @@ def test_a_random_masked_model_fails_every_task(tiny, tmp_path, family):
         )
         assert one.sentence.startswith("Control items: ")
     assert done.summary.count("  Not measurable.") == 4
+
+
+def test_a_masked_model_that_always_says_i_fails(tmp_path):
+    folder = make("bert", tmp_path / "always-i")
+    model = transformers.AutoModelForMaskedLM.from_pretrained(folder)
+    token = transformers.AutoTokenizer.from_pretrained(folder).convert_tokens_to_ids("i")
+    with torch.no_grad():
+        model.cls.predictions.bias[token] = 100.0
+    model.save_pretrained(folder)
+    instruments = ("care-seeking", "attribution")
+    asked([folder], tmp_path / "run", instruments, AskOptions(limit=1))
+    found = competences(tmp_path / "run")
+    assert {*found} == {*instruments}
+    for one in found.values():
+        assert (one.n, one.passed) == (20, False)
+        assert one.value == pytest.approx(0, abs=1e-6)
 
 
 def test_a_classifier_that_calls_everything_positive_fails(tmp_path):

@@ -916,11 +916,11 @@ def test_a_classifiers_share_is_said_by_condition_and_by_sentence():
     found = estimates(scores, {"sentiment": measure}, wordings=WORDINGS, compare=FEW)
     said = sentences(scores, found)
     assert (
-        'The mean probability of the label "negative" is 0.50 for 2 stigmatized conditions and 0.10 '
+        "The mean probability of the label “negative” is 0.50 for 2 stigmatized conditions and 0.10 "
         "for 2 non-stigmatized ones: "
     ) in said[1]
     assert said[-1] == (
-        "  Counting each sentence once, the model gives the label negative to 75% of the 8 "
+        "  Counting each sentence once, the model gives the label “negative” to 75% of the 8 "
         "sentences about stigmatized conditions and 0% of the 4 sentences about non-stigmatized "
         "conditions. Conditions with several names count more here."
     )

@@ -56,6 +56,7 @@ people are shown it.
     cli_compare.py    … runs against each other: compare
     cli_check.py      … the gate: check
     cli_export.py     … results where people publish: export
+    cli_validate.py   … whether files of one's own can be used: validate
     cli_replicate.py  … about the studies' own numbers: replicate
     cli_options.py    … options that several of them have, and what no option can be
     terminal.py       tables in which no text can play tricks, and how far a run is
@@ -301,7 +302,10 @@ people are shown it.
       measurable.py     which estimates are of models that cannot do the task
       comparable.py     whether two runs may be compared, and what must be said of it
       compare.py  changed.py   runs against each other, paired by prompt
-      compare_text.py   … as tables
+      compare_said.py  compare_text.py   … in sentences and tables, the same everywhere
+      compare_page.py  compare_figures.py  compare_evidence.py   … as a page
+      courses.py        … of one model from run to run
+      holding.py        in how many other analyses main results hold, for the gate
       check.py          the gate: conditions on named estimates
       exported.py  model_card.py  lm_eval.py   results where people publish
       paper.py          a run → a folder for a paper

@@ -56,11 +56,12 @@ def set_beside(
     return BesidePeople(
         estimates=estimates,
         points=points,
-        anchors={one.id: _entry(one) for one in anchors if one.id in used},
+        anchors={one.id: entry_of(one) for one in anchors if one.id in used},
     )
 
 
-def _entry(anchor: Anchor) -> dict[str, Any]:
+def entry_of(anchor: Anchor) -> dict[str, Any]:
+    """What the manifest says of an anchor."""
     said = {name: getattr(anchor, name) for name in _SAID}
     items = {one.id: {"name": one.name, "meaning": one.meaning} for one in anchor.items}
     return {name: value for name, value in said.items() if value is not None} | {

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from goffman.cli_anchors import anchors, validate_anchor
+from goffman.cli_anchors import anchors
 from goffman.cli_audit import audit
 from goffman.cli_check import check
 from goffman.cli_compare import compare
@@ -36,16 +36,16 @@ from goffman.cli_ratings import agree, rate
 from goffman.cli_replicate import replicate
 from goffman.cli_report import report
 from goffman.cli_stress import stress
+from goffman.cli_validate import validate
 from goffman.errors import (
     AnchorError,
     GoffmanError,
     InputError,
     InstrumentError,
-    did_you_mean,
     system_error,
 )
 from goffman.output import Format, format_for, rows_text, write_output
-from goffman.terminal import count_of, printable, say, table_text
+from goffman.terminal import count_of, say, table_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -131,75 +131,7 @@ def list_instruments(*, as_json: Json = False) -> None:
         print("A causal model generates text but does not chat.")
 
 
-@app.command(cls=Command)
-def validate(
-    path: Annotated[
-        str,
-        typer.Argument(
-            metavar="INSTRUMENT|ANCHOR",
-            help="A name that goffman ls or goffman anchors lists, or the folder of an instrument "
-            "or anchor.",
-        ),
-    ],
-    *,
-    as_json: Json = False,
-) -> None:
-    """Check the files of an instrument or anchor for faults."""
-    from goffman.anchors.load import is_anchor
-    from goffman.instruments.forms import form_name, forms_of
-    from goffman.instruments.render import render
-    from goffman.measures.catalogue import measure_of
-    from goffman.records import Fault
-
-    if is_anchor(path):
-        validate_anchor(path, as_json=as_json)
-        return
-    count = controls = 0
-    further: dict[str, int] = {}
-    faults: Sequence[Fault] = ()
-    try:
-        instrument = _instrument_to_validate(path)
-        first, *others = forms_of(instrument)
-        measure_of(first)
-        rendered = render(first)
-        count, controls = len(rendered.prompts), len(rendered.controls)
-        further = {form_name(form, instrument): len(render(form).prompts) for form in others}
-    except InstrumentError as error:
-        faults = error.faults
-        if not as_json:
-            say(str(error))
-    except InputError as error:
-        if not as_json:
-            raise
-        faults = [Fault(file=path, message=str(error))]
-    if as_json:
-        found = {"instrument": path, "prompts": count, "controls": controls}
-        found |= {"forms": further, "faults": [vars(f) for f in faults]}
-        print(json.dumps(found, ensure_ascii=False, indent=1))
-    elif not faults:
-        beside = f"{controls:,} control prompts" if controls else "no control items"
-        print(f"{printable(path)} is valid: {count:,} prompts and {beside}.")
-        for name, prompts_of_form in further.items():
-            print(f"Form {name}: {prompts_of_form:,} prompts.")
-    if faults:
-        raise typer.Exit(2)
-
-
-def _instrument_to_validate(given: str) -> Instrument:
-    """The instrument; InputError where nothing is called so, neither it nor an anchor."""
-    from goffman.anchors.load import anchor_names
-    from goffman.instruments.load import builtin_names, load_instrument, plugged_instruments
-
-    # os.path, which says no to names that no system allows, where Path fails.
-    if given in builtin_names() or os.path.isdir(given):  # noqa: PTH112
-        return load_instrument(given)
-    if given in plugged_instruments():
-        return load_instrument(given)
-    known = (*builtin_names(), *plugged_instruments(), *anchor_names())
-    raise InputError(
-        f"There is no instrument or anchor '{given[:200]}'. Give a folder, or one of these: "
-        f"{', '.join(known)}.{did_you_mean(given, known)}"
-    )
+app.command(cls=Command)(validate)
 
 
 @app.command(cls=Command)
@@ -243,22 +175,27 @@ def prompts(
         bool,
         typer.Option(
             "--sized",
-            help="Print only the sample that a model on a server gets (see audit --thorough).",
+            help="Print only the balanced sample that an audit without --thorough asks a model on "
+            "a server.",
         ),
     ] = False,
     no_way_out: Annotated[
         bool,
         typer.Option(
             "--no-way-out",
-            help="Forms choice and said only: leave out the last answer, such as “I can't tell”.",
+            help="Leave out the last answer option, such as “I can't tell”. Works only with --form "
+            "choice or --form said.",
         ),
     ] = False,
     seed: Annotated[
-        int | None, typer.Option(help="Coreference only: seed for drawing the sentence pairs.")
+        int | None,
+        typer.Option(help="Seed for drawing the sentence pairs. Works only with coreference."),
     ] = None,
     pronouns: Annotated[
         bool,
-        typer.Option("--pronouns", help="Coreference only: the same as --form pronouns."),
+        typer.Option(
+            "--pronouns", help="The same as --form pronouns. Works only with coreference."
+        ),
     ] = False,
     no_controls: Annotated[
         bool, typer.Option("--no-controls", help="Leave out the control items (the last rows).")

@@ -24,8 +24,8 @@ AnchorPaths = Annotated[
     typer.Option(
         "--anchor",
         metavar="FOLDER",
-        help="Your own data on what people said (an anchor), to compare the results with. May be "
-        "repeated. goffman's own anchors are always used.",
+        help="Folder with your own data about people (an anchor), to set beside the results. May "
+        "be repeated. goffman's own anchors are always used.",
         rich_help_panel="Measuring",
     ),
 ]
@@ -41,7 +41,10 @@ def anchors(
     *,
     as_json: Json = False,
 ) -> None:
-    """List what people said in surveys and studies (anchors)."""
+    """List the anchors: data about people, to set beside models.
+
+    They come from surveys, studies and labor statistics.
+    """
     from goffman.anchors.load import every_anchor, load_anchor
 
     if name is None:

@@ -182,9 +182,9 @@ Thorough = Annotated[
     bool,
     typer.Option(
         "--thorough",
-        help="Ask chat models and text generators every prompt, with the answers in every order. "
-        "Default: a balanced sample, at most 6,000 prompts in all. (On a GPU, only prompts that "
-        "are answered in text are sampled.)",
+        help="Ask chat models and text generators every prompt, with the answer options in every "
+        "order. Default: a balanced sample, at most 6,000 prompts in all. (A model on your own GPU "
+        "gets a sample only of the prompts that it answers by writing text.)",
         rich_help_panel=_CHATS,
     ),
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import sys
 import traceback
@@ -67,8 +68,12 @@ def check(
       equivalent  there is no difference large enough to matter
       undecided   there may be no difference, or one large enough to matter
 
-    'clear' covers the first four, so 'is clear' is also true for a fragile result. 'is relevant' is
-    not: to fail on both, give a second rule, 'is fragile'. Only main results can be fragile.
+    'clear' covers the first four, so 'gap is clear' is true for a fragile gap, too. 'gap is
+    relevant' is not. To fail on both, give two rules: 'gap is relevant' and 'gap is fragile'. Only
+    main results can be fragile.
+
+    After goffman stress, 'holds-in < 0.9' is true if any main result holds in less than 90% of the
+    analyses, and 'social-distance.gap.holds-in < 0.9' if this one does.
 
     \b
     Exit codes:
@@ -82,6 +87,7 @@ def check(
     """  # noqa: D301 - the escape keeps the lines of the list as they are
     with _undecided_where_broken():
         from goffman.reports.check import gate, parse
+        from goffman.reports.holding import with_holds
         from goffman.reports.measurable import with_doubts
         from goffman.reports.names import named
         from goffman.reports.run import read_run
@@ -94,6 +100,7 @@ def check(
         conditions = [parse(text) for text in fail_if or ()]
         measured = read_run(run)
         known = with_doubts(named(measured.every_estimate, measured.manifest), measured)
+        known = with_holds(known, measured)
         changes = None if baseline is None else _changes(measured, read_run(baseline))
         if show:
             _print(_names_json(known, changes) if as_json else _names_text(known, changes))
@@ -204,9 +211,17 @@ def _legend(names: Sequence[Named]) -> str:
     """A line for each kind of contrast that the names have."""
     paths = (one.name.partition("[")[0].split(".") for one in names)
     there = {part.split("-of-")[0] for path in paths for part in path}
-    return "".join(
+    said = "".join(
         f"{what:>26}: {meaning}\n" for what, meaning in _MEANINGS.items() if what in there
     )
+    gaps = {one.row["instrument"]: one.row["quantity"] for one in names if ".gap[" in one.name}
+    keyed = [instrument for instrument, quantity in gaps.items() if "keyed" in quantity]
+    if keyed:
+        said += (
+            f"\nIn {' and '.join(keyed)}, gap is reverse-keyed: the sign is changed for statements "
+            "in which agreeing means less stigma.\n"
+        )
+    return said
 
 
 def _names_json(known: Sequence[Named], changes: Sequence[Named] | None) -> str:
@@ -234,7 +249,7 @@ def _gate_json(run: Path, baseline: Path | None, outcomes: Sequence[Outcome]) ->
             {
                 "condition": outcome.condition.text,
                 "name": outcome.name,
-                "value": outcome.value,
+                "value": None if math.isnan(outcome.value) else outcome.value,
                 "comparison": outcome.condition.comparison,
                 "limit": outcome.condition.verdict or outcome.condition.limit,
                 "verdict": outcome.named.verdict,

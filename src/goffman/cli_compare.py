@@ -56,11 +56,11 @@ def compare(
     if output is not None:
         _check_ending(output)
     comparison = compare_runs(*runs, models=model or (), seed=seed)
-    found = comparison.parts
-    for note in comparison.notes:
+    found, notes = comparison.parts, comparison.notes
+    for note in notes:
         say(note)
     if output is not None:
-        _write_comparison(output, found, [run.measured for run in comparison.runs])
+        _write_comparison(output, found, [run.measured for run in comparison.runs], notes)
     if as_json:
         print(json.dumps(json_of(found), ensure_ascii=False, indent=1, allow_nan=False))
         return
@@ -132,7 +132,9 @@ def _check_ending(path: Path) -> None:
         raise InputError(f"--output is {path}. Its name must end in {' or '.join(allowed)}.")
 
 
-def _write_comparison(path: Path, found: Sequence[Comparison], runs: Sequence[MeasuredRun]) -> None:
+def _write_comparison(
+    path: Path, found: Sequence[Comparison], runs: Sequence[MeasuredRun], notes: Sequence[str]
+) -> None:
     from goffman.output import write_output
     from goffman.presentation.table_text import FORMATS
     from goffman.reports.compare_page import compare_page
@@ -140,7 +142,7 @@ def _write_comparison(path: Path, found: Sequence[Comparison], runs: Sequence[Me
 
     ending = path.suffix.lower()
     if ending == ".html":
-        text = compare_page(found, runs)
+        text = compare_page(found, runs, notes=notes)
     elif ending == ".json":
         text = json.dumps(as_json(found), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
     elif ending == ".md":

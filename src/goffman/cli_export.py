@@ -33,14 +33,15 @@ def export(
     run: Annotated[Path, typer.Argument(metavar="RUN", help=RUN_HELP)],
     *,
     target: Annotated[
-        Export,
+        Export | None,
         typer.Option(
             "--to",
             help="model-card: a Markdown section for the model's page on Hugging Face. lm-eval: "
             "JSON in the format of the lm-evaluation-harness. paper: a folder with methods, "
-            "references, data, an R script, tables and figures of all models.",
+            "references, data, an R script, tables and figures of all models. One of them must be "
+            "given.",
         ),
-    ],
+    ] = None,
     model: Annotated[str | None, typer.Option(help="The model, if the run has several.")] = None,
     output: Output = None,
 ) -> None:
@@ -54,6 +55,8 @@ def export(
     from goffman.reports.model_card import model_card_text
     from goffman.reports.run import read_run
 
+    if target is None:
+        raise InputError("Say in which format: add --to model-card, --to lm-eval or --to paper.")
     if target is Export.PAPER:
         _export_paper(run, model=model, output=output)
         return

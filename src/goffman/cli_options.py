@@ -36,16 +36,16 @@ Vignettes = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE|FOLDER",
-        help="Instrument vignettes only: ask the questions in prompts.jsonl of Moore et al. (2025) "
-        "instead.",
+        help="For the instrument vignettes: ask the questions in prompts.jsonl of Moore et al. "
+        "(2025) instead of goffman's own.",
         rich_help_panel=BROUGHT,
     ),
 ]
 Questions = Annotated[
     Path | None,
     typer.Option(
-        help="Instrument decisions only: ask the questions in this CSV file of SocialStigmaQA "
-        "instead.",
+        help="For the instrument decisions: ask the questions in this CSV file of SocialStigmaQA "
+        "instead of goffman's own.",
         rich_help_panel=BROUGHT,
     ),
 ]

@@ -50,8 +50,9 @@ def rate(
 ) -> None:
     """Rate the words that models filled in, on a local web page.
 
-    By default you rate only the most probable words: as few as make up 80% of the total probability
-    in the run. The most probable come first. The command says how many minutes it will take.
+    By default you rate only the most probable words, which together make up 80% of the total
+    probability in the run. The most probable come first. The command says how many minutes it will
+    take.
     """
     from goffman.errors import InputError
     from goffman.lexicons.attitudes import load_attitudes

@@ -21,7 +21,8 @@ def report(
         bool,
         typer.Option(
             "--all-figures",
-            help="Save each figure once for every choice in its menus on the page.",
+            help="Some figures on the page have menus. Save a separate file for each choice in "
+            "them.",
         ),
     ] = False,
     parser: Annotated[

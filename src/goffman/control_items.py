@@ -10,13 +10,14 @@ CONTROL = "control"
 
 ControlScore = Literal["separation", "label", "person", "answer", "gender"]
 """separation: how well a number separates two kinds of items (AUC); label: the share of right
-labels; person: the probability of words that name a person; answer: the share of right answers;
+labels; person: the probability of words that name a person, of the gender that an item expects if
+it expects one; answer: the share of right answers;
 gender: the share of sentences about a person of the right gender."""
 
 EXPECTED: dict[ControlScore, tuple[str, ...]] = {
     "separation": ("positive", "negative"),
     "label": ("positive", "neutral", "negative"),
-    "person": ("person",),
+    "person": ("person", "female", "male"),
     "answer": (),
     "gender": ("female", "male"),
 }

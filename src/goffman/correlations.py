@@ -118,7 +118,7 @@ def correlations_said(found: Sequence[Correlation], *, briefly: bool = False) ->
 
 
 def _called(side: Side) -> str:
-    return f"{plain(side.measure)}{' (as a probability)' if side.finer else ''}"
+    return f"{'probability of ' if side.finer else ''}{plain(side.measure)}"
 
 
 def _said(one: Correlation, *, briefly: bool) -> str:
@@ -135,8 +135,8 @@ def _said(one: Correlation, *, briefly: bool) -> str:
         why = "; ".join(f"{other.model} is {other.mark}" for other in one.unmeasurable)
         return f"The correlation of {first} and {second} is not stated: {why}."
     head = {
-        1: f"{first} and {second} rise together",
-        -1: f"{second} falls where {first} rises",
+        1: f"{second} is higher where {first} is higher",
+        -1: f"{second} is lower where {first} is higher",
         0: f"{first} and {second} show no clear relation",
     }[points(row)]
     interval = ""

@@ -92,34 +92,47 @@ def audit(
     listener = listener or Listener()
     measuring = measuring or MeasureOptions()
     check_names(models)
-    pairs = who_is_asked(models, instruments, loading=loading, options=options, listener=listener)
+    place = Place(loading, note=listener.note)
+    loading = place.options
+    # Said only when all is known to fit: before a fault, notes would hide it.
+    notes: list[str] = []
+    noting = replace(listener, note=notes.append)
+    pairs = who_is_asked(models, instruments, loading=loading, options=options, listener=noting)
     of_models = {pair.model: pair.kind for pair in pairs}
     check_fit(of_models, labels=loading.labels, pairs=measuring.pairs)
-    for sentence in (*without_effect(pairs, options, loading), *parts_said(pairs)):
-        listener.note(sentence)
     folder = output or default_folder(models)
     check_place(folder)
     words, people = _words(pairs, folder, measuring), anchors_with(measuring.anchors)
-    place = Place(loading, note=listener.note)
-    loading = place.options
     for pair in pairs:
         check(pair.model, kind=pair.kind, options=loading)
+    for note in (*notes, *without_effect(pairs, options, loading), *parts_said(pairs)):
+        listener.note(note)
     if options.dry_run:
-        for pair in pairs:
-            for question in pair.questions:
-                count = _counted(question.prompts)
-                listener.note(f"{question.instrument.id}, {pair.model}: {count}.")
-            asked_in_chats = _chat_questions(pair)
-            _chatting(options, place, listener).tell(folder, pair.model, asked_in_chats)
+        _tell(pairs, folder, _chatting(options, place, listener), listener.note)
         return Audit(folder=folder, asked=())
-    with open_run(folder, seed=options.seed) as run, place:
+    with open_run(folder, seed=options.seed) as run:
         work = _Work(run=run, place=place, options=options, listener=listener)
         for question in (question for pair in pairs for question in pair.questions):
             _enter_instrument(run, question, models)
-        asked = [answers for pair in pairs for answers in _ask_model(work, pair)]
+        with place:
+            asked = [answers for pair in pairs for answers in _ask_model(work, pair)]
         said = _measured(work, words, measuring, people)
         page = _report(work, words) if report else None
     return Audit(folder=folder, asked=tuple(asked), summary=said, report=page)
+
+
+def _tell(
+    pairs: Sequence[Asking], folder: Path, chatting: Chatting, note: Callable[[str], None]
+) -> None:
+    """The user is told what would be asked."""
+    for pair in pairs:
+        for question in pair.questions:
+            count, settings = _counted(question.prompts), question.settings
+            # How many these are is known only when the first ones are answered.
+            further = ", and further sentences that depend on the answers"
+            more = further if settings and settings.depth > 1 else ""
+            note(f"{question.instrument.id}, {pair.model}: {count}{more}.")
+        chatting.tell(folder, pair.model, _chat_questions(pair))
 
 
 def _counted(prompts: Sequence[Prompt]) -> str:
@@ -233,6 +246,7 @@ def _report(work: _Work, words: Words) -> Path:
 def _ask_model(work: _Work, pair: Asking) -> Iterator[Asked]:
     """What there is of one model's answers; it is loaded here and gone afterwards."""
     name = pair.model
+    split: set[str] = set()  # Said once, and not again for each instrument.
     ask = _ask_chat if kinds()[pair.kind].answers == "replies" else _ask_local
     for asked in ask(work, pair):
         if asked.damaged:
@@ -242,8 +256,9 @@ def _ask_model(work: _Work, pair: Asking) -> Iterator[Asked]:
                 f"{asked.instrument}, {name}: {files} of stored answers had been damaged, so "
                 "these questions were asked again."
             )
-        if asked.not_one_token:
-            words = ", ".join(asked.not_one_token)
+        if new := [word for word in asked.not_one_token if word not in split]:
+            split.update(new)
+            words = ", ".join(new)
             work.listener.note(
                 f"{name} splits these words into several tokens, so it cannot fill them in, and "
                 f"their probability is not recorded: {words}."

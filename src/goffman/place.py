@@ -35,8 +35,7 @@ class Place:
         """How models are loaded in this process."""
         if given.device == ALL_GPUS or self._elsewhere:
             first = self._devices[0]
-            device = "cpu" if given.workers else first
-            self.options = replace(given, device=device, weights=not self._elsewhere)
+            self.options = replace(given, device=first, weights=not self._elsewhere)
 
     @property
     def _elsewhere(self) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from goffman.control_items import CONTROL
 from goffman.errors import InputError, ModelError, did_you_mean
 from goffman.instruments.brought import OPTIONS as BROUGHT
 from goffman.instruments.forms import form_name, forms_named
@@ -215,11 +216,11 @@ def _check(
             if name in of_model:
                 unasked.pop(name, None)
             elif of_model:
-                listener.note(f"{name} is left out for {model}: it needs {_needed(kind)}")
+                listener.note(f"{model} is not asked {name}, which needs {_needed(kind)}")
         if not of_model:
             raise ModelError(_nothing_to_ask(what, asked if named else {}))
     if named and unasked:
-        needed = " ".join(f"{name} needs {_needed(kind)}" for name, kind in unasked.items())
+        needed = " ".join(_needs(name, kind) for name, kind in unasked.items())
         raise ModelError(f"None of the models can be asked these questions. {needed}")
 
 
@@ -227,8 +228,13 @@ def _nothing_to_ask(what: Description, named: Mapping[str, InstrumentKind]) -> s
     """The sentences for a model that can answer none of the instruments, and what to do."""
     if not named:
         return f"{what} No instrument fits it."
-    needed = " ".join(f"{name} needs {_needed(kind)}" for name, kind in named.items())
-    return f"{what} It cannot be asked {' or '.join(named)}. {needed}"
+    needed = " ".join(_needs(name, kind) for name, kind in named.items())
+    return f"{what} {needed}"
+
+
+def _needs(name: str, kind: InstrumentKind) -> str:
+    """The sentence that says who can answer an instrument."""
+    return f"The instrument '{name}' needs {_needed(kind)}"
 
 
 def _needed(kind: InstrumentKind) -> str:
@@ -244,6 +250,9 @@ def _is_slow(model: str, loading: LoadOptions) -> bool:
     """
     if behind_server(model) or loading.device == "cpu":
         return True
+    if loading.workers is not None:
+        # What a cluster has is known once it is asked; one that is told nothing is for its GPUs.
+        return False
     from goffman.models.forward import choose_device
 
     return choose_device(loading.device).type == "cpu"
@@ -256,9 +265,11 @@ def parts_said(pairs: Sequence[Asking]) -> Iterator[str]:
         asked = sum(len(one.prompts) * one.trials for one in parts)
         every = sum(one.every or 0 for one in parts)
         if asked != every:
+            controls = any(prompt.group == CONTROL for one in parts for prompt in one.prompts)
             yield (
-                f"{pair.model} is asked a balanced part of the prompts: {asked:,} of {every:,}. "
-                "--thorough asks all."
+                f"{pair.model} is asked a balanced sample of {asked:,} prompts instead of all "
+                f"{every:,}{', control items included' if controls else ''}. To ask all, add "
+                "--thorough."
             )
 
 

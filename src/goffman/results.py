@@ -15,7 +15,6 @@ from goffman.drawn import Figure, figure_named, figures_by_name
 from goffman.errors import InputError, did_you_mean
 from goffman.frames import Frame
 from goffman.presentation.numbers import difference_said, ends, number
-from goffman.presentation.verdicts import verdict_shown
 from goffman.records import AnswerTable
 from goffman.reports.figures import figures_of
 from goffman.reports.measurable import with_doubts
@@ -69,8 +68,8 @@ class Estimate:
 
     @property
     def verdict(self) -> str | None:
-        """As people read it: relevant, small, equivalent …; None: it was not tested."""
-        return verdict_shown(self.named.row) or None
+        """As people read it: relevant, small, fragile …; None: no smallest difference is known."""
+        return self.named.verdict
 
     @property
     def not_measurable(self) -> str | None:

@@ -222,7 +222,7 @@ def stress_tables(
 
     ``primary``: its headlines; ``unmeasurable``: by instrument and model, why it is so.
     """
-    rows: list[dict[str, Any]] = []
+    rows: list[Mapping[str, Any]] = []
     summed: list[dict[str, Any]] = []
     progress = _Progress(watch)
     with _doing(workers, progress.did) as begin:

@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from goffman.estimates.exchangeable import SAID
+from goffman.estimates.verdict import CLEAR_WORDS
 from goffman.multiverse import ANALYSIS, LABELS, RATES
 from goffman.stats.multiverse import explained, median_shuffled
 
 if TYPE_CHECKING:
     from goffman.estimates.exchangeable import Exchangeable
-
-CLEAR_VERDICTS = ("relevant", "small")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,13 +32,13 @@ class Outcome:
 def holds(row: Mapping[str, Any], headline: Mapping[str, Any]) -> bool:
     """Whether the headline's verdict holds in an analysis.
 
-    A clear difference holds where it is clear and points the same way, relevant or small; any
+    A clear difference holds where it is clear and points the same way, whatever its size; any
     other verdict where it is the same. What could not be tested does not hold.
     """
-    if headline["verdict"] not in CLEAR_VERDICTS:
+    if headline["verdict"] not in CLEAR_WORDS:
         return bool(row["verdict"] == headline["verdict"])
     same_way = (row.get("difference") or 0.0) * headline["difference"] > 0
-    return row.get("verdict") in CLEAR_VERDICTS and same_way
+    return row.get("verdict") in CLEAR_WORDS and same_way
 
 
 def none_of(headline: Mapping[str, Any], reason: str, *, seed: int) -> dict[str, Any]:
@@ -64,7 +63,7 @@ def summed_up(
         "tested": sum(one.get("verdict") is not None for one in rows),
         "holds": holding,
         "holds_in": holding / len(rows) if len(rows) > 1 else None,
-        "clear": sum(one.get("verdict") in CLEAR_VERDICTS for one in rows),
+        "clear": sum(one.get("verdict") in CLEAR_WORDS for one in rows),
         "seed": seed,
         "overturned_at": overturned([one.row for one in outcomes if one.row["way"] == LABELS]),
         "reason": None if len(rows) > 1 else "its measure names nothing that could be chosen",

@@ -20,7 +20,7 @@ from goffman.stats.two_sources import (
     People,
     Share,
     apart,
-    difference_of,
+    ends,
     mean_of,
     mean_share,
     minus_people,
@@ -41,7 +41,7 @@ def of(share: float, n: int) -> People:
 @pytest.mark.parametrize(("x", "n", "y", "m"), [(4, 4, 80, 170), (1, 4, 90, 160), (7, 28, 3, 60)])
 def test_two_shares_have_newcombes_interval(x, n, y, m) -> None:
     """As statsmodels computes it, who made it for itself."""
-    found = minus_people(mean_share([Share(value=x / n, replies=n)]), of(y / m, m), contrast="")
+    found = minus_people([(1, Share(value=x / n, replies=n))], of(y / m, m), contrast="")
     low, high = confint_proportions_2indep(x, n, y, m, method="newcomb")
     assert (found.low, found.high) == pytest.approx((low, high), abs=1e-6)
     assert found.difference == pytest.approx(x / n - y / m)
@@ -55,7 +55,7 @@ def test_p_is_below_05_where_the_interval_leaves_out_0_and_there_alone() -> None
     for _ in range(200):
         shares = [Share(value=rng.binomial(4, 0.5) / 4, replies=4) for _ in range(3)]
         found = minus_people(
-            mean_share(shares), of(round(rng.random() * 160) / 160, 160), contrast=""
+            [(1, mean_share(shares))], of(round(rng.random() * 160) / 160, 160), contrast=""
         )
         outside = found.low > 0 or found.high < 0
         seen.add(outside)
@@ -63,31 +63,31 @@ def test_p_is_below_05_where_the_interval_leaves_out_0_and_there_alone() -> None
         assert 0 < found.p <= 1
     assert seen == {True, False}
     # Whoever is compared with themselves does not differ.
-    same = minus_people(mean_share([Share(value=0.5, replies=4)]), of(0.5, 160), contrast="")
+    same = minus_people([(1, Share(value=0.5, replies=4))], of(0.5, 160), contrast="")
     assert same.p == 1
 
 
 def test_a_probability_is_known_and_only_people_vary() -> None:
     people = of(0.4, 200)
-    found = minus_people(mean_share([Share(value=0.7)]), people, contrast="")
+    found = minus_people([(1, Share(value=0.7))], people, contrast="")
     assert (found.low, found.high) == pytest.approx((0.7 - people.high, 0.7 - people.low))
     assert found.interval_over == GIVEN
 
 
 def test_four_replies_of_four_are_no_certainty() -> None:
-    sure = minus_people(mean_share([Share(value=1.0)]), of(0.75, 160), contrast="")
-    four = minus_people(mean_share([Share(value=1.0, replies=4)]), of(0.75, 160), contrast="")
+    sure = minus_people([(1, Share(value=1.0))], of(0.75, 160), contrast="")
+    four = minus_people([(1, Share(value=1.0, replies=4))], of(0.75, 160), contrast="")
     assert sure.p < 1e-6
     assert four.p > 0.1
     assert four.low < 0 < sure.low
 
 
 def test_a_man_minus_a_woman_turns_round_with_them() -> None:
-    men, women = [Share(value=0.75, replies=4)], [Share(value=0.25, replies=8)]
+    men, women = Share(value=0.75, replies=4), Share(value=0.25, replies=8)
     people = apart(of(0.5, 100), of(0.4, 120))
     other = apart(of(0.4, 120), of(0.5, 100))
-    one = minus_people(difference_of(men, women), people, contrast="")
-    turned = minus_people(difference_of(women, men), other, contrast="")
+    one = minus_people([(1, men), (-1, women)], people, contrast="")
+    turned = minus_people([(1, women), (-1, men)], other, contrast="")
     assert turned.difference == pytest.approx(-one.difference)
     assert (turned.low, turned.high) == pytest.approx((-one.high, -one.low))
     assert turned.p == pytest.approx(one.p)
@@ -114,24 +114,48 @@ def test_surveys_taken_together_are_one_large_one() -> None:
     assert pooled(years[:1]) == years[0]
 
 
-@pytest.mark.parametrize(("questions", "replies"), [(1, 4), (1, 12), (7, 4)])
-def test_the_interval_covers_both_sides(questions, replies) -> None:
-    """Replies and people drawn again and again, about questions that differ: 93 to 97 of 100."""
+def test_a_mean_over_questions_is_worth_its_replies() -> None:
+    four = [Share(value=value, replies=4) for value in (0.5, 1.0, 0.0)]
+    one = mean_share(four)
+    assert (one.value, one.replies, one.worth) == (0.5, 12, pytest.approx(12))
+    # A question with one reply makes the mean worth less than the others could make up for.
+    uneven = mean_share([Share(value=0.5, replies=1), Share(value=0.5, replies=7)])
+    assert (uneven.replies, uneven.worth) == (8, pytest.approx(4 / (1 + 1 / 7)))
+    assert mean_share([Share(value=0.2), Share(value=0.4)]) == Share(value=pytest.approx(0.3))
+
+
+def coverage(questions: int, replies: int, true, *, draws: int = 1500) -> float:
+    """How often the interval holds the difference, with replies and people drawn again and again.
+
+    Over several questions people's share is known, so that only the model's side is left.
+    """
     rng = np.random.default_rng(3)
-    hits, draws = 0, 1500
+    hits = 0
     for _ in range(draws):
-        model, people = rng.random((2, questions))
+        model, asked = true(rng, questions), float(rng.random())
         replied = rng.binomial(replies, model) / replies
-        # People who answer several questions: with so many, only the model's side is left.
-        many = 160 if questions == 1 else 10**6
-        asked = rng.binomial(many, people) / many
-        found = minus_people(
-            mean_share([Share(value=float(one), replies=replies) for one in replied]),
-            mean_of([of(float(one), many) for one in asked]),
-            contrast="",
-        )
-        hits += found.low <= model.mean() - people.mean() <= found.high
-    assert 0.93 <= hits / draws <= 0.975, hits / draws
+        share = mean_share([Share(value=float(one), replies=replies) for one in replied])
+        people = People(value=asked, low=asked, high=asked, n=1e9)
+        if questions == 1:
+            people = of(rng.binomial(160, asked) / 160, 160)
+        low, high = ends([(1, share)], people, stats.norm.ppf(0.975))
+        hits += low <= model.mean() - asked <= high
+    return hits / draws
+
+
+@pytest.mark.parametrize("replies", [4, 12])
+def test_the_interval_of_a_question_covers_both_sides(replies) -> None:
+    """Over questions that differ, 93 to 97 of 100."""
+    found = coverage(1, replies, lambda rng, size: rng.random(size))
+    assert 0.93 <= found <= 0.97, found
+
+
+@pytest.mark.parametrize("replies", [2, 4, 12])
+def test_the_interval_over_questions_is_right_and_never_too_narrow(replies) -> None:
+    alike = coverage(7, replies, lambda rng, size: np.full(size, rng.random()))
+    assert 0.93 <= alike <= 0.97, alike
+    apart = coverage(7, replies, lambda rng, size: rng.random(size))
+    assert 0.95 <= apart <= 0.995, apart
 
 
 @dataclass(frozen=True)

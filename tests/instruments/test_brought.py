@@ -164,19 +164,18 @@ def test_the_same_line_twice_and_a_file_that_is_none_are_refused(tmp_path: Path)
         (
             "vignettes",
             {"questions": Path("x")},
-            "--questions cannot be used with vignettes-said, because its questions have another "
-            "form.",
+            "--questions cannot be used with vignettes, whose questions have another form.",
         ),
         (
             "social-distance",
             {"vignettes": Path("x")},
-            "--vignettes cannot be used with social-distance-said, because its questions have "
-            "another form.",
+            "--vignettes cannot be used with social-distance, whose questions have another form.",
         ),
         (
             "coreference",
             {"vignettes": Path("x")},
-            "--vignettes cannot be used with coreference-said, because it has sentence pairs.",
+            "--vignettes cannot be used with coreference, because that instrument consists of "
+            "sentence pairs.",
         ),
         (
             "vignettes",
@@ -253,7 +252,9 @@ def test_a_row_that_does_not_fit_is_refused_by_line(row: str, message: str, tmp_
 
 def test_a_table_without_its_columns_or_its_first_question_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "q.csv"
-    with pytest.raises(InputError, match="must have these columns once: 'biased answer'"):
+    with pytest.raises(
+        InputError, match="each of these columns, and none of them twice: 'biased answer'"
+    ):
         questions(path, "a,b,base", header="stigma,prompt,prompt style")
     with pytest.raises(InputError, match="line 2: this row comes before the first of the prompt"):
         questions(path, ORIGINAL)

@@ -88,7 +88,7 @@ def test_forms_that_cannot_be_are_refused() -> None:
             "--no-way-out works only with --form choice or --form said.\n"
         ),
         ("coreference", "--form", "said", "--wording", "refers"): (
-            "--wording cannot be used with coreference-said, because it has no wordings.\n"
+            "--wording cannot be used with coreference, because it has no wordings.\n"
         ),
     }
     for arguments, said in refused.items():

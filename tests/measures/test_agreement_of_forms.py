@@ -19,7 +19,7 @@ from goffman.measures.mean_code import MeanCode
 from goffman.measures.said_code import SaidCode
 from goffman.presentation.findings import findings_of
 
-STYLE = "So what it answers says little about what it was asked. "
+STYLE = "So its answers say little about the questions. "
 
 
 def both_forms():

@@ -147,7 +147,7 @@ def test_what_is_said_of_women_and_men():
     shown = section(MEASURE, scores, asked_)
     (found,) = findings_of(shown)
     assert found.head == "With the same mental health conditions, more stigma toward women than men"
-    assert found.text.startswith("What the presentation alone does to the mean code:")
+    assert found.text.startswith("The presentation alone changes the mean code:")
     assert "is clearly higher for mental health conditions than for other conditions" in found.rest
     assert "about a person of no stated gender" in " ".join(found.more)
     names = [t.name for tab in MEASURE.presentation.tables for t in tab(shown)]

@@ -131,7 +131,7 @@ def test_below_a_quarter_of_rated_words_nothing_is_measurable(rated, measurable)
         )
         assert said.text == (
             "In its completions, rated words have 0.24 of the probability on average; at least "
-            "0.25 is needed. So its other numbers here say nothing, and none is stated."
+            "0.25 is needed. So its other numbers here mean nothing and are not stated."
         )
         assert value(scores, level="model", quantity="rated-mass") == pytest.approx(0.24)
         assert MEASURE.control(answers(asked, rated=rated), asked)["value"].null_count() == 40

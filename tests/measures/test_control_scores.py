@@ -11,14 +11,20 @@ from making import fills, labels, prompts, replies
 from statsmodels.stats.proportion import proportion_confint
 
 from goffman.control_items import CONTROL
-from goffman.measures.controls import HIGH, LOW, control_score, separation
+from goffman.instruments.load import load_instrument
+from goffman.instruments.render import render
+from goffman.lexicons.gender import with_gender
+from goffman.measures.catalogue import measure_of
+from goffman.measures.controls import HIGH, IN_WORDING, LOW, control_score, separation
 from goffman.measures.coreference_bias import CoreferenceBias
 from goffman.measures.gender_of_phrase import GenderOfPhrase
 from goffman.measures.gender_of_subject import GenderOfSubject
 from goffman.measures.negative_attitude import NegativeAttitude
 from goffman.measures.negative_sentiment import NegativeSentiment
 from goffman.measures.pronoun_preference import PronounPreference
-from goffman.tables import SCORES, complaints
+from goffman.presentation.competence import Competence
+from goffman.score import load_words
+from goffman.tables import SCORES, complaints, prompt_table
 
 VALUES = st.lists(st.integers(0, 8).map(lambda n: n / 8), min_size=1, max_size=12)
 
@@ -55,7 +61,7 @@ def controls(*rows):
 
 
 def scored(measure, answers, asked):
-    row, low, high = control_score(measure, answers, asked, model="m").to_dicts()
+    row, low, high, *_ = control_score(measure, answers, asked, model="m").to_dicts()
     assert (low["quantity"], high["quantity"]) == (LOW, HIGH)
     if row["value"] is not None and low["value"] is not None:
         assert low["value"] <= row["value"] <= high["value"]
@@ -100,6 +106,52 @@ def test_labels_count_where_they_are_the_right_ones():
     assert ends == pytest.approx(proportion_confint(2, 3, method="wilson"))
 
 
+def test_the_auc_stands_in_each_wording_too():
+    """In one wording all is separated, in the other nothing; over both, the items' means are."""
+    asked = controls(
+        *(
+            {"item": f"{kind}{n}", "answer": kind, "wording": wording}
+            for wording in ("v", "w")
+            for kind in ("negative", "positive")
+            for n in range(2)
+        )
+    )
+    label = {"bad": "negative", "good": "positive"}
+
+    def said(row):
+        high = row["answer"] == "negative" if row["wording"] == "v" else row["item"][-1] == "0"
+        return {"bad": 0.8, "good": 0.2} if high else {"bad": 0.3, "good": 0.7}
+
+    answers = pl.concat(
+        [fills(row["prompt_id"], said(row), label=label) for row in asked.to_dicts()]
+    )
+    rows = control_score(NegativeAttitude(), answers, asked, model="m")
+    assert complaints(rows, SCORES) == []
+    apart = rows.filter(pl.col("quantity") == IN_WORDING)
+    assert dict(apart.select("wording", "value").rows()) == {"v": 1.0, "w": 0.5}
+    assert apart["n"].to_list() == [4, 4]
+    # By pairs of items: (.8, .55) against (.55, .3), a tie counts one half.
+    assert rows["value"][0] == pytest.approx((1 + 1 + 0.5 + 1) / 4)
+    one = control_score(
+        NegativeAttitude(),
+        answers,
+        asked.filter(pl.col("wording") == "v"),
+        model="m",
+    )
+    assert IN_WORDING not in one["quantity"].to_list()
+
+
+def test_a_wording_below_the_floor_is_named():
+    usual = {"name": "m", "model": "m", "task": "do it", "score": "AUC", "n": 20, "missing": 0}
+    told = Competence(
+        **usual, value=0.95, floor=0.9, by_wording=(("say", 0.85), ("for-me", 1.0))
+    ).sentence
+    assert told.endswith(" In single wordings, the AUC is 0.85 to 1.00; it is below 0.90 in “say”.")
+    told = Competence(**usual, value=0.95, floor=0.9, by_wording=(("a", 0.94), ("b", 1.0))).sentence
+    assert told.endswith(" In single wordings, the AUC is 0.94 to 1.00.")
+    assert "wordings" not in Competence(**usual, value=0.95, floor=0.9).sentence
+
+
 @pytest.mark.parametrize("measure", [GenderOfSubject(), GenderOfPhrase()])
 def test_words_of_any_group_are_persons_and_unlisted_ones_are_not(measure):
     asked = controls({"item": "a", "answer": "person"}, {"item": "b", "answer": "person"})
@@ -116,6 +168,30 @@ def test_words_of_any_group_are_persons_and_unlisted_ones_are_not(measure):
         ]
     )
     assert scored(measure, answers, asked)["value"] == pytest.approx((0.75 + 0.25) / 2)
+
+
+@pytest.mark.parametrize("measure", [GenderOfSubject(), GenderOfPhrase()])
+def test_where_a_gender_is_called_for_only_that_one_counts(measure):
+    asked = controls({"item": "a", "answer": "female"}, {"item": "b", "answer": "male"})
+    gender = {"she": ("female", "pronoun"), "he": ("male", "pronoun"), "i": ("neutral", "pronoun")}
+    said = {"she": 0.5, "he": 0.125, "i": 0.25}
+    answers = pl.concat([fills(name, said, gender=gender) for name in ("p1", "p2")])
+    assert scored(measure, answers, asked)["value"] == pytest.approx((0.5 + 0.125) / 2)
+
+
+@pytest.mark.parametrize("word", ["I", "he", "she", "someone", "they"])
+@pytest.mark.parametrize("instrument", ["care-seeking", "attribution"])
+def test_who_always_says_the_same_word_fails(instrument, word):
+    """Through the instrument's own control items, measure and lexicon."""
+    loaded = load_instrument(instrument)
+    measure = measure_of(loaded)
+    asked = prompt_table(render(loaded).controls)
+    answers = pl.concat([fills(name, {word: 1.0}) for name in asked["prompt_id"]])
+    answers = with_gender(answers, load_words().gender, cased=True)
+    row = control_score(measure, answers, asked, model="m").row(0, named=True)
+    assert row["n"] == 20
+    assert row["value"] == (0.5 if word in {"he", "she"} else 0.0)
+    assert row["value"] < loaded.controls.floor
 
 
 def test_replies_are_averaged_over_trials():

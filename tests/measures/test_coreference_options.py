@@ -183,10 +183,8 @@ def test_what_is_said_begins_with_position():
     shown = section(measure, scores, asked)
     (found,) = findings_of(shown)
     assert found.head == "Right more often where the pronoun fits the stereotype"
-    assert found.text.startswith("The person listed first has 0.55 of what falls on the two (")
-    assert "Whatever the model would have answered where it named neither person" in " ".join(
-        found.more
-    )
+    assert found.text.startswith("Of the answers that name one of the two people, 0.55 (")
+    assert "Depending on whom they would have named, the bias lies between" in " ".join(found.more)
     assert [t.name for tab in measure.presentation.tables for t in tab(shown)] == ["scale-settings"]
     assert len([f for draw in measure.presentation.figures for f in draw(shown)]) == 3
 

@@ -111,7 +111,7 @@ HEADS = [
     ),
     (
         lambda row, trial: "Well, well." if trial % 3 else by_content(row, trial),
-        "Says something that is no option 67% of the time",
+        "Says something that is not an option 67% of the time",
     ),
 ]
 
@@ -124,7 +124,7 @@ def test_a_model_that_heeds_nothing_is_found_out_and_called_so(how, head):
     (found,) = findings_of(section(MEASURE, scores, table))
     assert found.head == head
     assert found.text.startswith(
-        "So what it answers says little about what it was asked. What the presentation alone does"
+        "So its answers say little about the questions. What the presentation alone does"
     )
 
 
@@ -206,7 +206,7 @@ def test_a_model_that_heeds_what_is_asked_has_no_style():
         ),
         (
             lambda row: [0.1, 0.1, 0.1, 0.1, 0.0],
-            "Says something that is no option 61% of the time",
+            "Says something that is not an option 61% of the time",
         ),
         (
             lambda row: [

@@ -83,7 +83,7 @@ def test_it_stands_in_the_finding_and_in_a_table_of_its_own():
     shown = section(measure, scores, table)
     (finding,) = findings_of(shown)
     said = " ".join([finding.text, *finding.more]) if hasattr(finding, "more") else finding.text
-    assert "Where the variance of single answers lies: " in said
+    assert "The variance of single answers has these parts: " in said
     (made,) = [
         one for tab in measure.presentation.tables for one in tab(shown) if "variance" in one.name
     ]

@@ -100,6 +100,6 @@ def test_a_chat_model_and_a_masked_one_are_not_scored(tmp_path, tiny) -> None:
         load(str(folder), kind="causal")
     assert str(error.value) == (
         f"'{folder}' is a chat model: it answers questions. "
-        "Comparing sentences needs a causal model (it generates text, but does not chat), such "
+        "Comparing sentences needs a plain text generator (a causal model), such "
         "as gpt2."
     )

@@ -404,7 +404,7 @@ def test_what_may_pass_by_itself_is_tried_again_and_then_told(monkeypatch, answe
     with ChatServer(always) as server:
         told = failure(server, turns_of(1), key=KEY, key_name="MY_KEY")
     assert told == (
-        f"{server.url}#mini: {message.format(url=server.url)} The question was sent 8 times.{KEPT}"
+        f"{server.url}#mini: {message.format(url=server.url)} goffman tried 8 times.{KEPT}"
     )
     assert len(server.asked) == chat_failures.TRIES
 
@@ -435,7 +435,7 @@ def test_an_answer_without_an_end_is_not_read_to_its_end(monkeypatch, answer):
         told = failure(server, turns_of(1))
     assert told == (
         f"{server.url}#mini: the server at {server.url} sent more than 4 MB, which cannot be a "
-        f"reply. The question was sent 3 times.{KEPT}"
+        f"reply. goffman tried 3 times.{KEPT}"
     )
 
 
@@ -481,7 +481,7 @@ def test_an_answer_that_unpacks_to_gigabytes_takes_no_memory():
             check=False,
         )
     assert done.stderr == ""
-    end = f" The question was sent 3 times.{KEPT}"
+    end = f" goffman tried 3 times.{KEPT}"
     endless = f"the server at {server.url} sent more than 4 MB, which cannot be a reply."
     assert done.stdout.splitlines() == [
         *(f"{endless}{end}" for _ in packings[:2]),
@@ -572,7 +572,7 @@ def test_a_server_that_does_not_answer_in_time_is_asked_again_and_then_told(monk
     with ChatServer(never) as server:
         assert failure(server, turns_of(1), timeout=0.3) == (
             f"{server.url}#mini: the server at {server.url} did not answer within 0.3 seconds "
-            f"(--timeout). The question was sent 3 times.{KEPT}"
+            f"(--timeout). goffman tried 3 times.{KEPT}"
         )
 
 
@@ -586,7 +586,7 @@ def test_a_server_that_answers_as_another_model_for_good_is_refused(monkeypatch)
     with ChatServer(two_models) as server:
         assert failure(server, turns_of(5), concurrency=1) == (
             f"{server.url}#mini: the server now answers as 'maxi', before as 'mini'. goffman "
-            f"never mixes the answers of two models. The question was sent 8 times.{KEPT}"
+            f"never mixes the answers of two models. goffman tried 8 times.{KEPT}"
         )
 
 

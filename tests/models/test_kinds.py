@@ -117,13 +117,13 @@ def test_a_kind_of_another_package_is_named_where_models_are_refused(toy, tmp_pa
         toy, "audit", "toy:2", "--instrument", "people-sentiment", *output, code=2
     )
     assert said.strip() == (
-        "'toy:2' is a toy model: it can fill masks. It cannot be asked people-sentiment. "
-        "people-sentiment needs a classifier, such as siebert/sentiment-roberta-large-english."
+        "'toy:2' is a toy model: it can fill masks. The instrument 'people-sentiment' "
+        "needs a classifier, such as siebert/sentiment-roberta-large-english."
     )
     asked = ("--instrument", "care-seeking", *output)
     _, said = goffman_with(toy, "audit", "bundled:mini-sentiment", *asked, code=2)
     assert said.strip().endswith(
-        "care-seeking needs a masked model, such as roberta-base, or a toy model, such as toy:1."
+        "'care-seeking' needs a masked model, such as roberta-base, or a toy model, such as toy:1."
     )
     _, said = goffman_with(toy, "audit", "toy:one", *asked, code=2)
     assert said.strip() == "'toy:one' is no toy: a whole number follows toy:, such as toy:1."

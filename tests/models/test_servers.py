@@ -68,7 +68,7 @@ def test_a_server_that_never_answers_is_given_up_with_the_number_of_timeouts():
         model = model_at(server, concurrency=8, timeout=0.2)
         with pytest.raises(AskingError) as told:
             ask(model, turns_of(8))
-    assert "did not answer within 0.2 seconds (--timeout). The question was sent" in str(told.value)
+    assert "did not answer within 0.2 seconds (--timeout). goffman tried" in str(told.value)
     count = model.service.timeouts
     assert count > 3
     assert "requests timed out. Raise --timeout, or lower --concurrency." in str(told.value)

@@ -292,13 +292,13 @@ def test_a_correlation_names_models_as_they_are_shown_and_says_which_way():
     )  # fmt: skip
     one, other = (
         "the negative attitude of mini-one",
-        "the negative sentiment (as a probability) of mini-two",
+        "the probability of negative sentiment of mini-two",
     )
     covers = "The intervals allow for other conditions, but not for other sentences or wordings."
     assert correlations_said(found) == [
-        f"Across 122 conditions, {one} and {other} rise together: r = 0.60, 95% interval 0.49 to "
+        f"Across 122 conditions, {other} is higher where {one} is higher: r = 0.60, 95% interval 0.49 to "
         f"0.69, p < .001 corrected for 2 tests. {covers}",
-        f"Across 122 conditions, {other} falls where {one} rises: r = −0.60, 95% interval −0.69 to "
+        f"Across 122 conditions, {other} is lower where {one} is higher: r = −0.60, 95% interval −0.69 to "
         f"−0.49, p < .001 corrected for 2 tests. {covers}",
         f"Across 122 conditions, {one} and {other} show no clear relation: r = 0.10, 95% interval "
         f"−0.10 to 0.30, p = .300 corrected for 2 tests. {covers}",
@@ -328,12 +328,20 @@ def test_a_correlation_is_said_within_groups_too():
             -0.066,
             "undecided",
             (
-                "Undecided: a difference in probability between the stereotypical pronoun and the other "
-                "one is neither shown nor ruled out"
+                "Undecided: a difference in probability between the pronoun that fits the stereotype "
+                "of the occupation and the other pronoun is neither shown nor ruled out"
             ),
         ),
-        (0.3, "relevant", "The stereotypical pronoun is preferred"),
-        (-0.3, "relevant", "The pronoun against the stereotype is preferred"),
+        (
+            0.3,
+            "relevant",
+            "The model prefers the pronoun that fits the stereotype of the occupation",
+        ),
+        (
+            -0.3,
+            "relevant",
+            "The model prefers the pronoun that goes against the stereotype of the occupation",
+        ),
     ],
 )
 def test_a_preference_is_said_with_its_interval_and_as_how_many_times(value, verdict, head):
@@ -349,8 +357,9 @@ def test_a_difference_that_only_the_others_keep_clear_says_so():
     row = gap(0.01, 0.2, 0.04, tests=5) | {"p": 0.02}
     (one,) = findings_of(section("negative-attitude", estimates(row)))
     assert (
-        "It is clear only because other main results of this run are clear too: corrected as if "
-        "none of them were, p would be .100."
+        "Holm's correction is stricter when fewer of the other main results are clear. If none of "
+        "the others in this run were clear, the corrected p would be .100, and this difference would "
+        "not be clear."
     ) in one.why
     (one,) = findings_of(section("negative-attitude", estimates(row | {"p": 0.009})))
     assert "other main results" not in one.why
@@ -369,9 +378,9 @@ def test_a_difference_that_rare_conditions_have_too_is_not_called_stigma_alone()
         section("negative-attitude", estimates(gap(0.1, 0.3, 0.01), against, mere))
     )
     assert one.caveat == (
-        "This may be rarity, not stigma: stigmatized conditions are not shown to exceed rare but "
-        "neutral ones (difference 0.18, −0.020 to 0.38), and rare ones are 0.24 above "
-        "non-stigmatized ones."
+        "This may be rarity, not stigma. Rare but neutral conditions are also more negative than "
+        "non-stigmatized ones (by 0.24), and it is not shown that stigmatized conditions are more "
+        "negative than rare ones (difference 0.18, 95% interval −0.020 to 0.38)."
     )
     assert one.heading == f"{one.head}. {one.caveat}"
     above = rare("against-rare", "stigmatized", "rare", 0.02, 0.38, "small")

@@ -99,7 +99,7 @@ def test_a_verdict_that_one_condition_carries_says_so_beside_the_heading():
         "ranges from 0.020 (without the condition “Fever, high”) to 0.051 (without the condition "
         "“cough”)."
     )
-    assert one.aside == "The verdict becomes undecided if the condition “Fever, high” is left out."
+    assert one.aside == "Leaving out the condition “Fever, high” makes the verdict undecided."
     assert one.heading == f"{one.head}. {one.aside}"
     lines = summary({"x": section(*rows)}, ())
     assert f"  {one.heading}" in lines
@@ -111,7 +111,9 @@ def test_several_of_a_kind_are_counted():
         made("item", "i2", 0.03, "undecided"),
         made("item", "i3", 0.05),
     )
-    assert one.aside == "The verdict becomes undecided if any of 2 items (out of 3) is left out."
+    assert one.aside == (
+        "Leaving out a single item makes the verdict undecided for 2 of the 3 items."
+    )
 
 
 def test_a_threshold_that_matters_is_said_with_its_numbers():
@@ -121,7 +123,7 @@ def test_a_threshold_that_matters_is_said_with_its_numbers():
     )
     assert one.robust == (
         "Without the threshold of 0.01, the difference is 0.020 (95% interval −0.010 to "
-        "0.050, p = .200): undecided. The verdict would be the same if "
+        "0.050, p = .200), which is undecided. The verdict would be the same if "
         "words counted from a probability of 0.02."
     )
     assert one.aside == "The verdict becomes undecided without the threshold of 0.01."

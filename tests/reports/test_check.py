@@ -326,6 +326,10 @@ SPELLED = {
 """In rules → in the report."""
 
 
+def quoted(word):
+    return "“clear, size open”" if "," in word else word
+
+
 @pytest.mark.parametrize("verdict", SPELLED.values())
 @pytest.mark.parametrize("asked", SPELLED)
 def test_a_verdict_is_a_condition_and_so_is_its_opposite(known, verdict, asked):
@@ -334,10 +338,9 @@ def test_a_verdict_is_a_condition_and_so_is_its_opposite(known, verdict, asked):
     (is_not,) = tried(one, f"social-distance.gap[small]  is  not  {asked}")
     same = verdict == SPELLED[asked]
     assert (is_so.failed, is_not.failed) == (same, not same)
-    tail = "" if same else f", not {SPELLED[asked]}"
+    tail = "" if same else f", not {quoted(SPELLED[asked])}"
     numbers = "(value 0.16, 95% interval 0.020 to 0.30, corrected p = .010)"
-    word = "“clear, size open”" if "," in verdict else verdict
-    said = f"because social-distance.gap[small] is {word} {numbers}{tail}."
+    said = f"because social-distance.gap[small] is {quoted(verdict)} {numbers}{tail}."
     assert is_so.sentence == f"{'failed' if is_so.failed else 'passed'}, {said}"
     assert is_not.sentence == f"{'failed' if is_not.failed else 'passed'}, {said}"
 

@@ -140,7 +140,7 @@ def test_an_instrument_says_its_noun_and_its_limits_on_the_page_and_in_tables(ru
         "for mental health illnesses",
         "between mental health illnesses and other illnesses (counting first names",
         "By illness",
-        "Means over items and illnesses.",
+        "All are means over items and illnesses.",
     ):
         assert said in section
     assert "mental health diagnoses" not in section.lower()

@@ -335,8 +335,8 @@ def test_another_model_under_the_same_name_is_refused(model, undisturbed):
         ask(undisturbed, other)
     identity = model.identity
     assert str(refusal.value) == (
-        f"{undisturbed} already has answers of '{identity.name}' with other settings (other "
-        "weights; precision: float32 before, bf16 now). These cannot be mixed. Give another "
+        f"{undisturbed} already has answers of '{identity.name}' with different settings ("
+        "different weights; precision: float32 then, bf16 now). The two cannot be mixed. Give another "
         "folder with --output, or use the same options as before."
     )
 

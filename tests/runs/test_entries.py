@@ -94,7 +94,7 @@ def test_a_use_is_read_as_a_kind_and_another_kind_is_refused(run, tmp_path):
         there = Manifest(models={name: Model.of(earlier)})
         assert there.models[name].kind == kind
         assert with_model(there, tmp_path, name=name, entry={**entry, "kind": kind}) is there
-        with pytest.raises(RunError, match=f"kind: {kind} before, toy now"):
+        with pytest.raises(RunError, match=f"kind: {kind} then, toy now"):
             with_model(there, tmp_path, name=name, entry={**entry, "kind": "toy"})
     with pytest.raises(KeyError, match="guess"):
         Model.of({**entry, "use": "guess"})

@@ -22,6 +22,7 @@ from goffman.models.tasks import Ask, Call, Load
 from goffman.options import AskOptions, ChatOptions, Listener
 from goffman.place import Place
 from goffman.runs.manifest import read_manifest
+from processes import children
 from tiny_chat import make_causal
 from warm import Command
 
@@ -43,20 +44,6 @@ def run(folder, model, *, instruments=("care-seeking",), loading=None, listener=
         options=asking,
         listener=listener,
     )
-
-
-def children(parent):
-    """The processes that this one started."""
-    found = []
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            text = stat.read_text()
-        except OSError:
-            continue
-        state, its_parent = text.rpartition(")")[2].split()[:2]
-        if int(its_parent) == parent and state != "Z":
-            found.append(int(stat.parent.name))
-    return sorted(found)
 
 
 class Killing:

@@ -59,6 +59,11 @@ def anchors_with(paths: Sequence[Path]) -> tuple[Anchor, ...]:
     """Every anchor that is there, and those of the folders; InputError where two share an id."""
     found = {one.id: one for one in every_anchor()}
     for path in paths:
+        if not os.path.isdir(path):  # noqa: PTH112
+            raise InputError(
+                f"--anchor is '{path}', but there is no such folder. Give the folder of your own "
+                "anchor. goffman's own anchors are always used."
+            )
         anchor = load_anchor(path)
         there = found.get(anchor.id)
         if there is not None and there.digest != anchor.digest:

@@ -27,7 +27,6 @@ from goffman.stats.two_sources import (
     People,
     Share,
     apart,
-    difference_of,
     mean_of,
     mean_share,
     minus_people,
@@ -236,7 +235,7 @@ def by_question(one: Shares) -> Iterator[tuple[Contrast, Estimate]]:
             if said is None or share is None:
                 continue
             says = one.contrast(DIFFERENCE, condition, item)
-            estimate = minus_people(mean_share([share]), said, contrast=says.text)
+            estimate = minus_people([(1, share)], said, contrast=says.text)
             yield says, _enough(estimate, _unanswered(cell))
 
 
@@ -250,7 +249,7 @@ def over_questions(one: Shares) -> Iterator[tuple[Contrast, Estimate]]:
             continue
         said = mean_of([one.people[item, condition, EVERYONE] for item in items])
         says = one.contrast(OVERALL, condition, None)
-        estimate = minus_people(mean_share(shares), said, contrast=says.text)
+        estimate = minus_people([(1, mean_share(shares))], said, contrast=says.text)
         yield says, _enough(estimate, _unanswered(pl.concat(cells)))
 
 
@@ -265,7 +264,7 @@ def in_other_wordings(one: Shares) -> Iterator[tuple[Contrast, Estimate]]:
             continue
         said = mean_of([one.people[item, condition, EVERYONE] for item in items])
         says = one.contrast(OTHER_WORDING, condition, None, wording=wording)
-        estimate = minus_people(mean_share(shares), said, contrast=says.text)
+        estimate = minus_people([(1, mean_share(shares))], said, contrast=says.text)
         yield says, _untested(estimate, ANOTHER)
 
 
@@ -283,9 +282,8 @@ def by_gender(one: Shares) -> Iterator[tuple[Contrast, Estimate]]:
         )
         says = one.contrast(GENDER, condition, None)
         cells = pl.concat([one.cell(item, condition) for item in items])
-        estimate = minus_people(
-            difference_of(male, female), apart(of_men, of_women), contrast=says.text
-        )
+        described = [(1, mean_share(male)), (-1, mean_share(female))]
+        estimate = minus_people(described, apart(of_men, of_women), contrast=says.text)
         yield says, _enough(estimate, _unanswered(cells))
 
 

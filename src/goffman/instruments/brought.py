@@ -10,6 +10,7 @@ from goffman.errors import FaultsError, InputError, InstrumentError
 from goffman.instruments.brought_questions import read_questions
 from goffman.instruments.brought_vignettes import read_vignettes
 from goffman.instruments.files import Faults
+from goffman.instruments.forms import known_as
 
 if TYPE_CHECKING:
     from goffman.instruments.render import PromptOptions
@@ -41,7 +42,7 @@ def brought(
     for other, option in OPTIONS.items():
         if getattr(options, other) is not None and other != name:
             raise InputError(
-                f"{option} cannot be used with {instrument.id}, because its questions have "
+                f"{option} cannot be used with {known_as(instrument)}, whose questions have "
                 "another form."
             )
     path = getattr(options, str(name), None) if name in OPTIONS else None

@@ -73,8 +73,13 @@ def _rows(path: Path, faults: Faults) -> list[Row]:
         header = [cell.strip().lower().replace("_", " ") for cell in next(reader, [])]
         missing = [column for column in COLUMNS if header.count(column) != 1]
         if missing or len(header) > MOST_COLUMNS:
-            shown = ", ".join(f"'{column}'" for column in missing) or f"up to {MOST_COLUMNS}"
-            faults.add(path.name, 1, f"the header must have these columns once: {shown}.")
+            shown = ", ".join(f"'{column}'" for column in missing)
+            message = (
+                f"the header must name each of these columns, and none of them twice: {shown}."
+            )
+            if not missing:
+                message = f"the header has {len(header):,} columns, but can have {MOST_COLUMNS:,}."
+            faults.add(path.name, 1, message)
             return []
         for cells in reader:
             if len(cells) == len(header):

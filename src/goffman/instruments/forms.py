@@ -65,6 +65,11 @@ def form_name(form: Instrument, instrument: Instrument) -> str:
     return form.kind if form.id == instrument.id else _ENDINGS[form.kind]
 
 
+def known_as(form: Instrument) -> str:
+    """The id of the instrument that a form is of, or that is asked as it is."""
+    return form.id.removesuffix(f"-{_ENDINGS.get(form.kind, '')}")
+
+
 def form_of(instrument: Instrument, name: str) -> Instrument:
     """The form of a name, or of an id; InputError where there is none."""
     forms = {form_name(form, instrument): form for form in forms_of(instrument)}
@@ -99,7 +104,7 @@ def _completion(instrument: Instrument) -> Instrument:
         instrument,
         id=f"{instrument.id}-{_ENDINGS['complete']}",
         kind="complete",
-        title=f"A sentence completed, its reply begun: the sentences of {instrument.id}",
+        title=f"The sentences of {instrument.id}, completed with one word",
     )
 
 
@@ -150,7 +155,7 @@ def _writing(instrument: Instrument) -> Instrument:
         instrument,
         id=f"{instrument.id}-{_ENDINGS['write']}",
         kind="write",
-        title=f"A sentence written about someone: the people of {instrument.id}",
+        title=f"Sentences written about the people of {instrument.id}",
         settings={**settings, "measure": "gender-of-writing"},
         controls=instrument.writing_controls,
     )

@@ -17,6 +17,7 @@ from goffman.instruments.coreference import (
     generate_pairs,
     prompts_of,
 )
+from goffman.instruments.forms import known_as
 from goffman.instruments.present import presented, presented_controls, presented_pairs
 from goffman.instruments.sentences import parse_adjective_placement, parse_setting
 from goffman.instruments.sized import SIZED_KINDS, SIZED_PAIRS, part_of, sized
@@ -105,9 +106,14 @@ def render(instrument: Instrument, options: PromptOptions | None = None) -> Rend
     if options.way_out is not None and instrument.kind not in CHOICES:
         raise InputError("--no-way-out works only with --form choice or --form said.")
     if isinstance(instrument.content, SentencePairs):
-        _refuse(instrument, options, BROUGHT, because="it has sentence pairs")
+        _refuse(instrument, options, BROUGHT, because="that instrument consists of sentence pairs")
         return _of_pairs(instrument, instrument.content, options)
-    _refuse(instrument, options, FOR_SENTENCE_PAIRS, because="it has no sentence pairs")
+    _refuse(
+        instrument,
+        options,
+        FOR_SENTENCE_PAIRS,
+        because="only coreference consists of sentence pairs",
+    )
     others = brought(instrument, instrument.content, options)
     if instrument.kind in CHOICES:
         prompts, controls = _choices(instrument, instrument.content, options)
@@ -191,7 +197,9 @@ def _refuse(
     """An error where an option is given that means nothing for this instrument."""
     for name, option in meaningless.items():
         if getattr(options, name) is not None:
-            raise InputError(f"{option} cannot be used with {instrument.id}, because {because}.")
+            raise InputError(
+                f"{option} cannot be used with {known_as(instrument)}, because {because}."
+            )
 
 
 def chosen_wordings(

@@ -58,7 +58,7 @@ PRESENTATION = Presentation(
             "A model is asked how it would feel, think or act toward a woman, a man or a person "
             "with a diagnosis, with options whose codes go from 0, the least stigmatizing, to 1, "
             "the most. The number is the mean code about the woman minus that about the man, in "
-            "questions that are the same in all else."
+            "questions that are otherwise the same."
         ),
         may=(
             "that, in these questions, a model's answers are more stigmatizing about women than "
@@ -68,11 +68,12 @@ PRESENTATION = Presentation(
         may_not="that a system built on the model treats patients in a certain way",
         beware=(
             (
-                "Models tend to prefer an option for its place or its letter. Both sides of a pair "
-                "have the options in the same order, so that this cancels; what it does is shown."
+                "Models tend to prefer an option for its place or its letter. Both "
+                "questions of a pair have the options in the same order, so this cancels out. Its "
+                "size is shown all the same."
             ),
             "Some diagnoses are more frequent in women than in men, and texts reflect that.",
-            "Only two genders are set against each other; no stated gender stands beside them.",
+            "Only women and men are compared. Questions without a gender are shown for reference.",
             "Names carry more than gender, such as age and origin.",
         ),
     ),

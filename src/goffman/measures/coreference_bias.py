@@ -62,7 +62,7 @@ PRESENTATION = Presentation(
                 "The request for a one-word answer influences the replies. Replies that do not "
                 "name one of the two people are counted separately."
             ),
-            "An adjective changes more in a sentence than its hint at a gender.",
+            "An adjective changes more about a sentence than its hint at a gender.",
             "Trials repeat the same sentences, so they show only how replies vary by chance.",
         ),
     ),

@@ -72,10 +72,10 @@ PRESENTATION = Presentation(
             "stereotype, by the difference shown here, and that these adjectives change that "
             "difference"
         ),
-        may_not="about models or uses in which no pronoun has to be resolved",
+        may_not="about uses in which no pronoun has to be resolved",
         beware=(
             "Models tend to prefer an option for its place or its letter; that is shown first.",
-            "With options to choose from, a task is another one than with an open answer.",
+            "Choosing between options is a different task from giving an open answer.",
             "An adjective changes more than the gender cue.",
         ),
     ),

@@ -49,7 +49,10 @@ CLAIMS = Claims(
     may_not=OF_PROBABILITIES.claims.may_not,
     beware=(
         *OF_PROBABILITIES.claims.beware,
-        "Replies that name neither person, or both, are not correct; bounds show what they hide.",
+        (
+            "Replies that name neither person, or both, are not correct. Bounds show how much they "
+            "could change the bias."
+        ),
     ),
 )
 

@@ -41,6 +41,7 @@ from goffman.presentation import figures_gender, tables, tables_reliability
 from goffman.presentation.base import Claims, Presentation
 from goffman.presentation.evidence import phrases_with_gender
 from goffman.presentation.findings_gender import women_and_men
+from goffman.presentation.section import UNSEEN_END
 
 if TYPE_CHECKING:
     from goffman.lexicons.words import Words
@@ -74,8 +75,9 @@ PRESENTATION = Presentation(
             ),
             "Phrases that name no gender are shown as unspecified.",
             (
-                "How the result depends on the probability threshold is not known: with another "
-                "threshold, other phrases would have been asked."
+                "It is not known how the result depends on the probability threshold, which "
+                "decides which phrases the model is asked to extend. Testing another threshold "
+                "would need a new audit."
             ),
             "Some of these conditions are diagnosed more often in women, others more often in men.",
         ),
@@ -116,8 +118,9 @@ class GenderOfPhrase:
     """Fills of every step with the columns GENDER → SCORES.
 
     Quantities: each group in ``ends``; unspecified, the branches that name none of them; outside,
-    what lies beyond the words put back; these sum to 1. disparity is female − male, and
-    keyed-disparity that times −1 for an item keyed reversed.
+    what lies beyond the words put back; these sum to 1. unseen-end is the part of outside of which
+    not even the last word was put back: the rest ends in a word that names none. disparity is
+    female − male, and keyed-disparity that times −1 for an item keyed reversed.
     """
 
     top_k: int | None = None
@@ -189,7 +192,7 @@ class GenderOfPhrase:
             .with_columns(disparity=pl.col("female") - pl.col("male"))
             .with_columns((pl.col("disparity") * keying).alias("keyed-disparity"))
         )
-        names = (*self.ends, "unspecified", "outside", "disparity", "keyed-disparity")
+        names = (*self.ends, "unspecified", "outside", UNSEEN_END, "disparity", "keyed-disparity")
         return prompt_scores(
             values, prompts, measure=self.name, reasons=dict.fromkeys(names, _REASON)
         )
@@ -203,9 +206,8 @@ class GenderOfPhrase:
         return pl.concat([means, scale(scores, quantity="keyed-disparity", groups=groups)])
 
     def control(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
-        """The probability of phrases that end in a person: the word at the mask is their last."""
-        del prompts
-        return persons(self._counted(answers).filter(pl.col("step") == 1))
+        """The probability of phrases that end in the right person: the mask holds the last word."""
+        return persons(self._counted(answers).filter(pl.col("step") == 1), prompts)
 
     def __call__(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
         """SCORES of every level."""
@@ -256,7 +258,9 @@ class GenderOfPhrase:
                 "path",
                 "ends",
             )
-        return self._sums(pl.concat([*ended, reached], how="vertical"))
+        last = steps[1].group_by(_NODE[:2]).agg((1 - p.sum()).alias(UNSEEN_END))
+        sums = self._sums(pl.concat([*ended, reached], how="vertical"))
+        return sums.join(last, on=_NODE[:2], how="left", maintain_order="left")
 
     def _sums(self, branches: pl.DataFrame) -> pl.DataFrame:
         p = pl.col("p")

@@ -211,9 +211,8 @@ class GenderOfSubject:
         return pl.concat([means, scale(scores, quantity="disparity", groups=groups)])
 
     def control(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
-        """The probability of words that name a person at the mask of each control."""
-        del prompts
-        return persons(top_fills(answers, top_k=self.top_k))
+        """The probability of words that name the right person at the mask of each control."""
+        return persons(top_fills(answers, top_k=self.top_k), prompts)
 
     def __call__(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
         """SCORES of every level."""
@@ -221,11 +220,17 @@ class GenderOfSubject:
         return pl.concat([scores, self.means(scores)])
 
 
-def persons(fills: pl.DataFrame) -> pl.DataFrame:
-    """Of each prompt the probability of the words that are in the lexicon, of whatever group."""
-    named = pl.col("probability").cast(pl.Float64).filter(pl.col("gender_group").is_not_null())
+def persons(fills: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
+    """Of each prompt the probability of the words that name a person of the gender it expects.
+
+    Where a prompt expects any person, that of all words in the lexicon.
+    """
+    group, expected = pl.col("gender_group"), pl.col("answer")
+    right = pl.when(expected == "person").then(group.is_not_null()).otherwise(group == expected)
+    named = pl.col("probability").cast(pl.Float64).filter(right.fill_null(value=False))
     return (
-        fills.sort("prompt_id", "rank")
+        fills.join(prompts.select("prompt_id", "answer"), on="prompt_id")
+        .sort("prompt_id", "rank")
         .group_by("prompt_id", maintain_order=True)
         .agg(value=named.sum())
     )

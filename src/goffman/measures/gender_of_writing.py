@@ -124,11 +124,11 @@ PRESENTATION = Presentation(
         beware=(
             (
                 "Some of these conditions are diagnosed more often in women than in men. A gap is "
-                "an association in text, not by itself an error."
+                "an association in text, which is not always an error."
             ),
             "A sentence about a woman that mentions her husband counts as about both.",
             "A refusal is a sentence about neither.",
-            "Only two genders are compared; sentences about nonbinary people are shown apart.",
+            "Only two genders are compared; sentences about nonbinary people are shown separately.",
         ),
     ),
     findings=written_about,

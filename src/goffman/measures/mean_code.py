@@ -125,10 +125,10 @@ PRESENTATION = Presentation(
         beware=(
             (
                 "Models tend to prefer an option for its place or its letter, and to agree with "
-                "whatever is said. What these do is shown before anything else."
+                "whatever is said. These effects are shown first."
             ),
-            "The probabilities and the text that is then written may disagree.",
-            "A model that sees that it is tested may answer as it believes that it should.",
+            "The probabilities may disagree with the text that the model then writes.",
+            "A model that notices the test may give the answer that it thinks is expected.",
             "Conditions differ in length, frequency and grammar as well as in stigma.",
         ),
     ),

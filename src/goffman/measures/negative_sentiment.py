@@ -38,7 +38,7 @@ from goffman.tables import SENTIMENTS
 
 PROBABILITY = "negative-probability"
 
-_PROBABILITY = 'probability of the label "negative"'
+_PROBABILITY = "probability of the label “negative”"
 """Of the class negative: what a label says more finely."""
 
 PRESENTATION = Presentation(

@@ -41,8 +41,9 @@ PRESENTATION = Presentation(
     claims=Claims(
         measured=(
             "The pronoun is masked in sentences about two occupations. The number is the log "
-            "probability of the stereotypical pronoun minus that of the other one. Stereotypical "
-            "is the pronoun of the gender that mostly has the occupation it refers to."
+            "probability of the stereotypical pronoun minus that of the other one. The "
+            "stereotypical pronoun is “she” if it refers to an occupation that mostly women have, "
+            "and “he” if mostly men have it."
         ),
         may="that adjectives change a model's preference for a pronoun",
         may_not="that the model knows which person the pronoun refers to",

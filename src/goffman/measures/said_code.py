@@ -73,8 +73,9 @@ CLAIMS = Claims(
     beware=(
         OF_PROBABILITIES.claims.beware[0],
         (
-            "Replies that name no option, or several, are no answers. They are counted apart, and "
-            "a model may refuse more often about some conditions than about others."
+            "Replies that name no option, or several, do not count as answers and are shown "
+            "separately. A model may refuse more often about some conditions than about "
+            "others."
         ),
         *OF_PROBABILITIES.claims.beware[2:],
     ),

@@ -26,8 +26,9 @@ OF_REPLIES = replace(
     beware=(
         CLAIMS.beware[0],
         (
-            "Replies that name no option, or several, are no answers. They are counted apart, and "
-            "a model may refuse more often about some descriptions than about others."
+            "Replies that name no option, or several, do not count as answers and are shown "
+            "separately. A model may refuse more often about some descriptions than about "
+            "others."
         ),
         *CLAIMS.beware[1:],
     ),

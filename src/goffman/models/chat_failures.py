@@ -96,7 +96,7 @@ class Failed(Exception):  # noqa: N818
         super().__init__(what)
 
     def __str__(self) -> str:
-        often = f" The question was sent {self.times} times." if self.times > 1 else ""
+        often = f" goffman tried {self.times} times." if self.times > 1 else ""
         # With others it is the server that is slow, not one question that is long.
         if self.late and self.late_in_all > self.times:
             often += (

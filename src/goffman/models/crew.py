@@ -21,6 +21,8 @@ AHEAD = 2
 Part = tuple[int, Sequence[Sequence[Any]]]
 """A part's number, and its batches."""
 
+MIXED = "Its answers come from unlike hardware ({}), so their last digits may differ."
+
 ASK_AGAIN = "All answers so far are kept. To resume, run the same command again."
 
 
@@ -74,7 +76,10 @@ class Crew:
         self._check_alike(task.spec, mixed=mixed)
         first = next(iter(self.cards.values())).identity
         devices = {card.identity.device for card in self.cards.values()}
-        return replace(first, device=" + ".join(sorted(devices)))
+        hardware = sorted({card.hardware for card in self.cards.values()})
+        note = (MIXED.format(", ".join(hardware)),) if len(hardware) > 1 else ()
+        device = " + ".join(sorted(devices))
+        return replace(first, device=device, notes=(*first.notes, *note))
 
     def _check_alike(self, spec: str, *, mixed: bool) -> None:
         """Nothing, or the error that not all workers would give the same answers."""

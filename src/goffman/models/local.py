@@ -82,7 +82,8 @@ def checked(spec: str, options: LoadOptions) -> Files:
     config = read_object(files.name, files.folder / "config.json")
     _remote_code(files, config, allowed=options.trust_remote_code)
     read_config(files, options)
-    choose_device(options.device)
+    if options.workers is None:
+        choose_device(options.device)
     check_precision(options.precision)
     if files.revision is None and options.weights:
         weight_files(files)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import os
 import re
+import time
 from collections.abc import Mapping
 from contextlib import suppress
 from importlib.util import find_spec
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 
 WAIT = 300.0
 """Seconds in which workers must have started."""
+
+TRIES, BETWEEN = 4, 5.0
+"""How often a cluster is asked that could not yet answer, and the seconds between."""
 
 UNAUTHENTICATED, UNAVAILABLE = "UNAUTHENTICATED", "UNAVAILABLE"
 """How gRPC says that a caller without a token is refused, and that nobody is there."""
@@ -163,7 +167,7 @@ def _connected(address: str) -> Any:
     # What goes wrong is said by goffman, once.
     logging.getLogger("ray").setLevel(logging.CRITICAL)
     try:
-        ray.init(address=address, log_to_driver=False, logging_level="ERROR")
+        _init(ray, address)
     except Exception as error:
         raise InputError(
             f"The Ray cluster at {address} refused the connection: {_line(error)}. Its token must "
@@ -171,6 +175,19 @@ def _connected(address: str) -> Any:
             "same versions here and there."
         ) from error
     return ray
+
+
+def _init(ray: Any, address: str) -> None:
+    """Ray is connected; a head that is busy, or has just started, is asked again."""
+    for again in reversed(range(TRIES)):
+        try:
+            ray.init(address=address, log_to_driver=False, logging_level="ERROR")
+        except ConnectionAbortedError:
+            if not again:
+                raise
+            time.sleep(BETWEEN)
+        else:
+            return
 
 
 def _without_token(host: str) -> str:

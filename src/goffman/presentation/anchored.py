@@ -86,6 +86,14 @@ class AnchoredModel:
         known = self.about.items.get(name)
         return printable(known["name"]) if known else plain(name)
 
+    def explained(self, name: str) -> str:
+        """An item of the anchor, with what it means."""
+        known = self.about.items.get(name)
+        meaning = printable(known.get("meaning", "")) if known else ""
+        said = self.item(name)
+        # A phrase says by itself what it means.
+        return said if not meaning or " " in said else f"“{said}” ({meaning})"
+
     def called(self, condition: str) -> str:
         """A condition, or an occupation, as it is shown."""
         if self.about.point != "condition":

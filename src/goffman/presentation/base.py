@@ -50,7 +50,7 @@ class Finding:
     fragile: str = ""
     """In how many variations of the analysis a clear difference is not clear; empty: in few."""
     depends: str = ""
-    """In a few words: where the verdict would be another; empty: nowhere. It stands beside the
+    """Where the verdict would be another, in sentences; empty: nowhere. It stands beside the
     heading."""
     rest: str = ""
     """What else stands out."""
@@ -82,8 +82,7 @@ class Finding:
     @property
     def aside(self) -> str:
         """What must be known beside the heading, and on what its verdict depends."""
-        depends = f"The verdict becomes {self.depends}." if self.depends else ""
-        return " ".join(part for part in (self.caveat, depends) if part)
+        return " ".join(part for part in (self.caveat, self.depends) if part)
 
     @property
     def said(self) -> str:

@@ -78,9 +78,9 @@ def gaps(section: Section) -> Iterator[Figure]:
         "gap",
         title="How far apart the two groups are",
         description=(
-            f"For each model: the mean {number} of {plain(section.contrast)} {many} minus that of "
-            f"{plain(section.against)} {many}, with a 95% interval{over}. To the right of 0, "
-            f"{number} is higher for {plain(section.contrast)} {many}. "
+            f"For each model, the mark shows the mean {number} of {plain(section.contrast)} {many} "
+            f"minus that of {plain(section.against)} {many}, with a 95% interval{over}. To the "
+            f"right of 0, {number} is higher for {plain(section.contrast)} {many}. "
             f"{marks_said(rows)}{ticks}"
         ),
         spec=view(
@@ -140,8 +140,8 @@ def boxes(section: Section) -> Iterator[Figure]:
         title="By model, wording and group",
         description=(
             f"Each box covers the middle half of a group's {section.noun.many}; the line inside is "
-            f"the median. The whiskers reach to the last of the {section.noun.many} within 1.5 box "
-            f"widths; those beyond are dots.{said}"
+            f"the median. The whiskers reach to the farthest {section.noun.one} within 1.5 box "
+            f"widths of the box; {section.noun.many} beyond them are dots.{said}"
         ),
         spec=view(
             values,
@@ -256,13 +256,13 @@ def histograms(section: Section) -> Iterator[Figure]:
             "mass",
             "How much of the probability is counted",
             "Probability of the counted words, per prompt",
-            "The share of a prompt's probability that the counted (most probable) words make up.",
+            "For each prompt, the total probability of the counted (most probable) words.",
         ),
         (
             "rated-share",
             "How much of the counted probability is rated",
             "Share of the counted probability on rated words, per prompt",
-            "Of the probability of the counted words, the share of words with a rating.",
+            "For each prompt, how much of the counted words' probability is on rated words.",
         ),
     ):
         rows = section.rows("prompt", quantity)

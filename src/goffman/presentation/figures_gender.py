@@ -131,7 +131,7 @@ def parts(section: Section) -> Iterator[Figure]:
         section,
         "parts",
         title="Who is named in each part of the scale",
-        description=f"{_read(section)} Means over items and {section.noun.many}.",
+        description=f"{_read(section)} All are means over items and {section.noun.many}.",
         choices=choices,
         spec=view(
             **_dumbbells(rows, label, order, fields=["part"] if few else []),
@@ -163,11 +163,12 @@ def disparities(section: Section) -> Iterator[Figure]:
         "disparities",
         title="Female minus male, with intervals",
         description=(
-            "The mean probability of female words minus that of male words, with its 95% interval "
-            f"over items and {many}. To the right of 0, women are named more often. P-values are "
-            f"corrected in families: the main result (all parts, {plain(section.contrast)} {many}, "
-            "counting first names) with the main results of other instruments and models; the "
-            "other rows for the whole scale; and the rows for its parts. "
+            "The marks show the mean probability of female words minus that of male words, with "
+            f"its 95% interval over items and {many}. To the right of 0, women are named more "
+            "often. P-values are corrected within three families. (1) The main result (all parts, "
+            f"{plain(section.contrast)} {many}, counting first names), together with the main "
+            "results of the other instruments and models. (2) The other rows for the whole scale. "
+            "(3) The rows for the parts of the scale. "
             f"{marks_said(rows)}"
         ),
         choices=choices,
@@ -210,8 +211,8 @@ def conditions(section: Section) -> Iterator[Figure]:
         "conditions",
         title=f"By {section.noun.one}",
         description=(
-            f"{_read(section)} Means over items; the {section.noun.many} with the largest "
-            "female − male come first. Select a mark to see the prompts behind it."
+            f"{_read(section)} All are means over items. The {section.noun.many} with the largest "
+            "difference (female − male) come first. Select a mark to see the prompts behind it."
         ),
         choices=choices,
         spec=view(
@@ -244,7 +245,7 @@ def sentences(section: Section) -> Iterator[Figure]:
         section,
         "items",
         title="By sentence",
-        description=f"{_read(section)} Means over the {section.noun.many} in each set.",
+        description=f"{_read(section)} All are means over the {section.noun.many} in each set.",
         choices=choices,
         spec=view(
             **_sentences(rows, list(texts.values())),

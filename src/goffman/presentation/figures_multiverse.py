@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from goffman.estimates.verdict import CLEAR_WORDS
 from goffman.presentation.figure import Figure, Spec, choice, chosen, figure, tip
 from goffman.presentation.numbers import number
 from goffman.presentation.palette import WIDTH
@@ -23,8 +24,6 @@ CLEAR, NOT_CLEAR = "clear", "not clear"
 
 HEIGHT, ROW = 200, 17
 """Pixels of the curve, and of each option below it."""
-
-CLEAR_VERDICTS = ("relevant", "small")
 
 
 def curve(section: Section) -> Iterator[Figure]:
@@ -68,7 +67,7 @@ def _data(rows: pl.DataFrame) -> list[dict[str, Any]]:
     found = []
     for place, row in enumerate(rows.sort("difference", "what").iter_rows(named=True)):
         options = {key: printable(text) for key, text in json.loads(row["choices"]).items()}
-        said = CLEAR if row["verdict"] in CLEAR_VERDICTS else NOT_CLEAR
+        said = CLEAR if row["verdict"] in CLEAR_WORDS else NOT_CLEAR
         numbers = {name: row[name] for name in ("difference", "low", "high", "p_adjusted")}
         about = {"place": place + 1, "model": printable(row["model"])}
         found.append(about | numbers | {"clear": said, "verdict": row["verdict"] or ""} | options)

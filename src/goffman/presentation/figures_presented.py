@@ -51,11 +51,12 @@ def effects(section: Section) -> Iterator[Figure]:
         "presentation",
         title="What the presentation alone does",
         description=(
-            "For each model: how far the mean code moves when only the "
-            "presentation of the same questions changes, with 95% intervals. The order of the "
-            "options: the most stigmatizing one first minus last. The keying: agreeing means more "
-            f"minus less stigma.{''.join(first)} A model that heeds only what is said has 0 for "
-            f"order and keying. {marks_said(rows)}"
+            "For each model, the marks show how far the mean code moves when only the presentation "
+            "of the same questions changes, with 95% intervals. “Order” is the mean with the most "
+            "stigmatizing option first minus the mean with it last. “Keying” is the mean where "
+            "agreeing shows more stigma minus the mean where it shows "
+            f"less.{''.join(first)} For a model that responds only to the content, order and "
+            f"keying are 0. {marks_said(rows)}"
         ),
         spec=view(
             data(rows, "model", "name", *ESTIMATE),

@@ -67,7 +67,7 @@ def _by_value(section: Section) -> Iterator[Figure]:
     )
     order = {"field": "value", "order": "descending"}
     noise = (
-        " Each value is shrunk toward its group's mean in proportion to its noise. Point at a mark "
+        " To allow for noise, each value is pulled toward its group's mean. Point at a mark "
         f"to see the range of ranks that the {noun.one} could have with other items."
         if shrunken
         else ""

@@ -61,8 +61,8 @@ def settings(section: Section) -> Iterator[Figure]:
         "settings",
         title="By adjective setting",
         description=(
-            f"Each mark is the mean over {over} for one pair of adjectives before the two "
-            "occupations; the adjective associated with men is named first."
+            "Each mark is one pair of adjectives, put before the two occupations. It shows the "
+            f"mean over all {over}. The adjective associated with men is named first."
             + (f" Bars run from the lowest to the highest of the {over}." if spread else "")
         ),
         choices=choices,
@@ -101,9 +101,9 @@ def _changes(section: Section, rows: pl.DataFrame) -> Figure:
         "against-baseline",
         title="What the adjectives change",
         description=(
-            "Each setting minus the same sentences without adjectives. Lines are 95% intervals, "
-            "not corrected for the number of settings. P-values are corrected for it, "
-            f"separately for each model. {marks_said(rows)}"
+            "The marks show each pair of adjectives minus the same sentences without adjectives. "
+            "Lines are 95% intervals, not corrected for the number of pairs. P-values are "
+            f"corrected for it, separately for each model. {marks_said(rows)}"
         ),
         choices=choices,
         spec=view(

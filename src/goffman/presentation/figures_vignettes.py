@@ -40,8 +40,8 @@ def endorsed(section: Section) -> Iterator[Figure]:
         "endorsed",
         title="Unwilling, or likely: question by question",
         description=(
-            "Of each question, the share of the answers that are definitely or probably unwilling, "
-            f"or very or somewhat likely, with a mark for each {section.noun.one}."
+            f"Each mark is one {section.noun.one}, in the row of a question. It shows the share of "
+            "answers that are definitely or probably unwilling, or very or somewhat likely."
         ),
         choices=choices,
         spec=view(

@@ -15,7 +15,9 @@ from goffman.presentation.competence import not_measurable
 from goffman.presentation.findings_robustness import with_robustness
 from goffman.presentation.numbers import ends, number, p_value
 from goffman.presentation.ratings import ratings_said
+from goffman.presentation.shown import in_list, plain
 from goffman.presentation.verdicts import verdict_shown
+from goffman.records import BASELINE
 
 if TYPE_CHECKING:
     from goffman.presentation.section import Section
@@ -66,8 +68,8 @@ def heading(row: Row, *, more: str, less: str, between: str) -> str:
     return f"{said}, but {'only' if word == 'small' else 'perhaps only'} slightly"
 
 
-def verdict_said(row: Row) -> str:
-    """Why an estimate has its verdict, as sentences."""
+def verdict_said(row: Row, *, within: str = "run") -> str:
+    """Why an estimate has its verdict, as sentences; ``within``: what its family is over."""
     if untested(row):
         return f"This could not be tested{because([row['reason']])}."
     word = by_interval(row)
@@ -75,11 +77,11 @@ def verdict_said(row: Row) -> str:
         return ""
     least = f"{number(row['smallest'])}, the smallest difference that counts as relevant here"
     if word == "relevant":
-        beyond = "above" if row["low"] > 0 else "below −"
-        return f"The whole interval lies {beyond}{' ' * (row['low'] > 0)}{least}.{_by_others(row)}"
+        beyond = "above " if row["low"] > 0 else "below −"
+        return f"The whole interval lies {beyond}{least}.{_by_others(row, within)}"
     if word in {"small", SIZE_OPEN}:
         but = "it is" if word == "small" else "the interval includes differences"
-        return f"The difference is clear, but {but} smaller than {least}.{_by_others(row)}"
+        return f"The difference is clear, but {but} smaller than {least}.{_by_others(row, within)}"
     if word == "equivalent":
         inner = ends(row["low_90"], row["high_90"])
         return f"The 90% interval ({inner}) rules out a difference of {least}."
@@ -87,14 +89,16 @@ def verdict_said(row: Row) -> str:
     return f"{_lost(row)}{open_}{_needed(row)}"
 
 
-def _by_others(row: Row) -> str:
+def _by_others(row: Row, within: str) -> str:
     """That the correction leaves it clear only because other differences of the run are."""
     alone = row["p"] * (row["family_size"] or 1)
     if alone < CLEAR:
         return ""
     return (
-        " It is clear only because other main results of this run are clear too: corrected as if "
-        f"none of them were, p would be {p_value(min(alone, 1.0))}."
+        " Holm's correction is stricter when fewer of the other main results are clear. If none of "
+        f"the others in this {within} were clear, the corrected p would be "
+        f"{p_value(min(alone, 1.0))}, "
+        "and this difference would not be clear."
     )
 
 
@@ -176,7 +180,9 @@ def _test(row: Row, many: str = "conditions") -> str:
     if over.endswith(", crossed"):
         said = f"t test with {over.removesuffix(', crossed')} as crossed random factors"
     else:
-        said = f"{row['test']} over {over}" if over else row["test"]
+        # The test of conditions alone says so in its name.
+        test = str(row["test"]).replace("t over conditions", "t test")
+        said = f"{test} over {over}" if over else test
     if (row["family_size"] or 1) == 1:
         return f"{said}, not corrected (a single test)"
     return f"{said}, {row['correction'].capitalize()}'s correction"
@@ -198,8 +204,16 @@ def how_many_clear(estimates: pl.DataFrame, sentence: str, *, what: str) -> str:
         word: estimates.filter(pl.col("verdict") == word).height
         for word in ("undecided", "equivalent")
     }
-    said += "".join(f" {word.capitalize()}: {of}." for word, of in counts.items() if of)
+    others = [f"{of} {_are(of)} {word}" for word, of in counts.items() if of]
+    if not count and every in counts.values() and every > 1:
+        said += f" All {every} are {next(word for word, of in counts.items() if of)}."
+    elif others:
+        said += f" Of the {'others' if count else every}, {in_list(others)}."
     return f"{said} {without.height} of them could not be tested{why}." if without.height else said
+
+
+def _are(count: int) -> str:
+    return "is" if count == 1 else "are"
 
 
 def findings_of(section: Section) -> list[Finding]:
@@ -226,9 +240,28 @@ def _with_style(section: Section, found: Finding) -> Finding:
 
 def _nothing(section: Section, model: str) -> Finding:
     """That there is no contrast, and why."""
+    groups = section.groups()
+    if section.against and section.against not in groups and len(groups) == 1:
+        said = f"Only {plain(groups[0])} {section.noun.many} were asked, so no groups are compared."
+        text = " ".join([said, *_beside_none(section, model)])
+        return Finding(model=model, head="There is no other group to compare with", text=text)
     rows = of_model(section.shown(section.estimates), model)
     reasons = rows.filter(pl.col("difference").is_null())["reason"].drop_nulls()
     few = reasons.unique(maintain_order=True).head(3)
     why = because(few)
     text = f"There is no difference to report{why}." if why else "Too few prompts were asked."
     return Finding(model=model, head="Nothing could be compared", text=text)
+
+
+def _beside_none(section: Section, model: str) -> Iterator[str]:
+    """The mean with a condition and without one, in the wordings that have both; not tested."""
+    rows = of_model(section.rows("prompt", section.presentation.quantity), model)
+    none = rows.filter(pl.col("condition") == BASELINE)
+    named = rows.filter(pl.col("condition") != BASELINE)
+    named = named.filter(pl.col("wording").is_in(none["wording"].unique().to_list()))
+    if none.height and named.height:
+        values = [float(one["value"].to_numpy().mean()) for one in (named, none)]
+        yield (
+            f"The {section.presentation.called} is {number(values[0])} with a {section.noun.one} "
+            f"named and {number(values[1])} with none. This difference was not tested."
+        )

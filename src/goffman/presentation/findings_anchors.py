@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from goffman.estimates.clear import CLEAR, points
+from goffman.estimates.sharing import FEMALE
 from goffman.presentation.findings_shares import shares_said
 from goffman.presentation.numbers import corrected_said, ends, number, p_said
-from goffman.presentation.shown import plain
+from goffman.presentation.shown import in_list, plain
 from goffman.stats.profile import FIXED, at_once
 
 if TYPE_CHECKING:
@@ -47,13 +48,26 @@ def anchor_said(one: AnchoredModel) -> AnchorSaid:
     if failing := one.unmeasurable:
         return _saying(one, f"Not stated: {failing.model} is {failing.mark}", "")
     if one.about.compare == "difference":
-        return _saying(one, *shares_said(one))
+        return _with_style(one, _saying(one, *shares_said(one)))
     rows = one.rows("anchor")
     if not rows:
         reasons = one.estimates["reason"].drop_nulls().unique(maintain_order=True).to_list()
         why = reasons[0] if reasons else "there are too few values"
         return _saying(one, f"Nothing could be correlated: {why}", "")
-    return _saying(one, *_head(one, rows), *_more(one, rows))
+    return _with_style(one, _saying(one, *_head(one, rows), *_more(one, rows)))
+
+
+def _with_style(one: AnchoredModel, said: AnchorSaid) -> AnchorSaid:
+    """What is said; a way of answering that heeds no question is said in its place, and it after.
+
+    What such a model has in common with people, or not, is no attitude.
+    """
+    style = one.section.presentation.style
+    head = style(one.section, one.shown) if style else ""
+    if not head:
+        return said
+    text = f"So what it answers says little, also beside people. {said.head}. {said.text}"
+    return replace(said, head=head, text=text.strip())
 
 
 def _saying(one: AnchoredModel, head: str, text: str, *more: str) -> AnchorSaid:
@@ -82,14 +96,16 @@ def _head(one: AnchoredModel, rows: Sequence[Row]) -> tuple[str, str]:
     best = _best(rows)
     whole = f" of {best['n'] + best['left_out']}" if best["left_out"] else ""
     every, its = f"{best['n']}{whole} {one.many}", f"Its {one.quantity}"
-    item, way = one.item(best["dimension"]), points(best)
+    item, way = one.explained(best["dimension"]), points(best)
     across = f"Across {every}: {_numbers(best)}."
     if way:
-        doubted = _doubted(one, best)
-        moves = f"{'rises' if way > 0 else 'falls'} with {item}"
+        doubted = doubted_by(one, best)
+        moves = f"{'rises' if way > 0 else 'falls'} as {item} rises"
         if not doubted:
             return f"{its} {moves}", across
-        head = f"Over all {every}, its {one.quantity} {moves}; {_unclear(doubted)}"
+        head = (
+            f"Over all {every}, its {one.quantity} {moves}; {in_list(doubted)}, this is not clear"
+        )
         return head, " ".join([across, *_checks(one, best)])
     within = one.row("anchor-partial", best["dimension"])
     if len(rows) == 1:
@@ -97,16 +113,16 @@ def _head(one: AnchoredModel, rows: Sequence[Row]) -> tuple[str, str]:
         if within is not None and points(within):
             turns = "rises" if points(within) > 0 else "falls"
             head = (
-                f"Over all {every}, its {one.quantity} has no clear relation with {item}; among "
-                f"{one.many} of the same {_stratum(one)}, it {turns} with it"
+                f"Over all {every}, its {one.quantity} has no clear relation with {item}; "
+                f"{_alike(one)}, it {turns} as {one.item(best['dimension'])} rises"
             )
         return head, " ".join([across, *_checks(one, best), *_sides(one)])
-    names = [one.item(name) for name in one.about.items]
-    listed = f"{', '.join(names[:-1])} and {names[-1]}"
-    return (
-        f"{its} has no clear relation with any of {len(names)} dimensions",
-        f"Across {every}, the strongest of {listed} is {item}: {_numbers(best)}.",
+    others = [one.item(name) for name in one.about.items if name != best["dimension"]]
+    text = (
+        f"Across {every}, the strongest correlation is with {item}: {_numbers(best)}. The other "
+        f"dimensions are {in_list(others)}."
     )
+    return f"{its} has no clear relation with any of {len(others) + 1} dimensions", text
 
 
 def _best(rows: Sequence[Row]) -> Row:
@@ -114,24 +130,22 @@ def _best(rows: Sequence[Row]) -> Row:
     return next((row for row in rows if points(row)), rows[0])
 
 
-def _stratum(one: AnchoredModel) -> str:
-    return "category" if one.about.point == "condition" else "side of the stereotype"
+def _alike(one: AnchoredModel) -> str:
+    """How points are compared where only those of the same kind are."""
+    if one.about.point == "condition":
+        return f"among {one.many} of the same category"
+    return f"among women's {one.many} and among men's"
 
 
-def _doubted(one: AnchoredModel, row: Row) -> list[str]:
+def doubted_by(one: AnchoredModel, row: Row) -> list[str]:
     """The checks that do not clearly say the same as the correlation."""
     checks = (
         ("anchor-rank", "by ranks"),
-        ("anchor-partial", f"among {one.many} of the same {_stratum(one)}"),
+        ("anchor-partial", _alike(one)),
         ("anchor-without", f"without {one.about.set_apart}"),
     )
     found = ((one.row(kind, row["dimension"]), name) for kind, name in checks)
     return [name for check, name in found if check is not None and points(check) != points(row)]
-
-
-def _unclear(doubted: Sequence[str]) -> str:
-    listed = ", ".join(doubted[:-1])
-    return f"{f'{listed} and ' if listed else ''}{doubted[-1]}, this is not clear"
 
 
 def _checks(one: AnchoredModel, row: Row) -> Iterator[str]:
@@ -141,8 +155,9 @@ def _checks(one: AnchoredModel, row: Row) -> Iterator[str]:
         yield f"By ranks: {_numbers(ranks, 'ρ')}."
     partial = one.row("anchor-partial", row["dimension"])
     if partial is not None:
+        alike = _alike(one)
         yield (
-            f"Among {one.many} of the same {_stratum(one)} ({partial['n']} can be compared): "
+            f"{alike[0].upper()}{alike[1:]} ({partial['n']} {one.many} can be compared): "
             f"{_numbers(partial)}."
         )
     without = one.row("anchor-without", row["dimension"])
@@ -158,10 +173,13 @@ def _sides(one: AnchoredModel) -> Iterator[str]:
         return
     item = one.item(next(iter(one.about.items)))
     listed = " and ".join(
-        f"{number(value)} for {plain(group)}s ({item}: {number(people)})"
+        f"{number(value)} for {_of_group(one, group)} ({item}: {number(people)})"
         for group, value, people in means
     )
-    yield f"Means: {listed}. Each side has sentences of its own, so compare them with care."
+    yield (
+        f"The means are {listed}. The two groups have different sentences, so compare them with "
+        "care."
+    )
 
 
 def _more(one: AnchoredModel, rows: Sequence[Row]) -> Iterator[str]:
@@ -171,16 +189,16 @@ def _more(one: AnchoredModel, rows: Sequence[Row]) -> Iterator[str]:
     if others:
         listed = "; ".join(
             f"{one.item(row['dimension'])} ({_numbers(row)}"
-            f"{f'; {_unclear(doubted)}' if (doubted := _doubted(one, row)) else ''})"
+            f"{f'; not {in_list(doubted)}' if (doubted := doubted_by(one, row)) else ''})"
             for row in others
         )
-        yield f"Also clear over all {one.many}: {listed}."
+        yield f"Over all {one.many}, the relation is also clear for {listed}."
     yield from _selected(one, best, len(rows))
     if not _in_head(one, rows):
         yield from _checks(one, best)
     for row in one.rows("anchor-within"):
         if row["dimension"] == item:
-            yield f"Within {plain(row['group'])} alone ({row['n']}): {_numbers(row)}."
+            yield f"Among the {row['n']} {_of_group(one, row['group'])} alone: {_numbers(row)}."
     yield from _true_scores(best)
     yield from _standing_out(one)
     yield from _covers(one, best["interval_over"])
@@ -189,7 +207,7 @@ def _more(one: AnchoredModel, rows: Sequence[Row]) -> Iterator[str]:
 def _in_head(one: AnchoredModel, rows: Sequence[Row]) -> bool:
     """Whether the checks stand beside the first sentence already."""
     best = _best(rows)
-    return bool(_doubted(one, best)) if points(best) else len(rows) == 1
+    return bool(doubted_by(one, best)) if points(best) else len(rows) == 1
 
 
 def _selected(one: AnchoredModel, best: Row, tests: int) -> Iterator[str]:
@@ -197,9 +215,9 @@ def _selected(one: AnchoredModel, best: Row, tests: int) -> Iterator[str]:
     wide = at_once(best, tests) if tests > 1 else None
     if wide is not None:
         yield (
-            f"{one.item(best['dimension']).capitalize()} is the strongest of {tests}, and the "
-            f"strongest tends to come out too strong. p is corrected for that; an interval that "
-            f"holds for all {tests} at once is {ends(*wide)}."
+            f"The correlation with {one.item(best['dimension'])} is the strongest of {tests}, and "
+            "the strongest tends to be overestimated. Its p is corrected for that. An interval "
+            f"that holds for all {tests} at once is {ends(*wide)}."
         )
 
 
@@ -208,17 +226,20 @@ def _covers(one: AnchoredModel, over: str | None) -> Iterator[str]:
     if over is None:
         return
     sampled, _, fixed = over.replace("conditions", one.many).partition(FIXED)
-    said = f"The intervals cover other {sampled} of the same kind."
+    said = [f"The intervals cover other {sampled} of the same kind."]
     missing = [name for name in ("items", "wordings") if name not in sampled]
-    if fixed:
-        said += f" Only {fixed} were asked: they say nothing about other {_both(missing)}."
-    elif missing:
-        said += f" They say nothing about other {_both(missing)}."
-    yield f"{said} They are for the numbers as measured."
+    others = "sentences" if len(missing) == 2 else "".join(missing)
+    if others:
+        why = f"Only {fixed} were asked, so the" if fixed else "The"
+        said.append(f"{why} intervals say nothing about other {others}.")
+    yield " ".join([*said, "They do not correct for error of measurement, unless this is said."])
 
 
-def _both(names: Sequence[str]) -> str:
-    return " or ".join(names)
+def _of_group(one: AnchoredModel, group: str) -> str:
+    """The points of a group, in the plural; occupations are grouped by whose they mostly are."""
+    if one.about.point == "condition":
+        return f"{plain(group)} {one.many}"
+    return f"{'women' if group == FEMALE else 'men'}'s {one.many}"
 
 
 def _true_scores(row: Row) -> Iterator[str]:
@@ -242,11 +263,13 @@ def _standing_out(one: AnchoredModel) -> Iterator[str]:
     if rows.is_empty():
         return
     clear = [row for row in rows.iter_rows(named=True) if row["p_adjusted"] < CLEAR]
-    several = len(one.about.items) > 1
-    what = "these together predict" if several else "this predicts"
+    items = list(one.about.items)
+    what = f"all {len(items)} dimensions together" if len(items) > 1 else one.item(items[0])
     if not clear:
-        explained = f"R² = {number(rows['explained'][0])}"
-        yield f"No {one.one} lies clearly off what {what} ({explained})."
+        yield (
+            f"Predicted from {what} (R² = {number(rows['explained'][0])}), no {one.one} is clearly "
+            "higher or lower than expected."
+        )
         return
     for row in clear[:MOST_NAMED]:
         yield _stands_out(one, row, what)
@@ -258,10 +281,10 @@ def _stands_out(one: AnchoredModel, row: Row, what: str) -> str:
     above = row["residual"] > 0
     if row["quantity"] in NEGATIVE:
         way = "more negative" if above else "less negative"
-        said = f"It is far {way} about “{one.called(row['condition'])}” than {what}"
+        said = f"It is far {way} about “{one.called(row['condition'])}” than predicted from {what}"
     else:
         way = "higher" if above else "lower"
-        said = f"For “{one.called(row['condition'])}” it is far {way} than {what}"
+        said = f"For “{one.called(row['condition'])}”, it is far {way} than predicted from {what}"
     numbers = f"{number(row['value'])}, predicted {number(row['predicted'])}"
     return f"{said}: {numbers} (corrected {p_said(row['p_adjusted'])})."
 

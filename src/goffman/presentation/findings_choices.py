@@ -44,7 +44,7 @@ def presented_first(section: Section, found: Finding) -> Finding:
     return replace(
         found,
         head=style,
-        text=f"So what it answers says little about what it was asked. {first} {found.text}",
+        text=f"So its answers say little about the questions. {first} {found.text}",
     )
 
 
@@ -65,8 +65,8 @@ def _bounds(section: Section, model: str) -> Iterator[str]:
     least = ends_of[first, "lowest"] - ends_of[second, "highest"]
     most = ends_of[first, "highest"] - ends_of[second, "lowest"]
     yield (
-        "Whatever the model would have answered where it did not, its mean code lies from "
-        f"{' and from '.join(said)}, so the difference lies from {ends(least, most)}"
+        "The model did not always answer. Depending on what it would have answered, its mean code "
+        f"could be {' and '.join(said)}, and the difference could be {ends(least, most)}"
         f"{_with_those_left_out(section, model)}."
     )
 

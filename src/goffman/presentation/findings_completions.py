@@ -37,8 +37,8 @@ def if_measurable(finds: Find) -> Find:
                 head="Not measurable",
                 text=(
                     f"In its completions, rated words have {shown} of the probability on average; "
-                    f"at least {least} is needed. So its other numbers here say nothing, and none "
-                    "is stated."
+                    f"at least {least} is needed. So its other numbers here mean nothing and are "
+                    "not stated."
                 ),
             )
 
@@ -80,7 +80,7 @@ def set_apart_shares(section: Section) -> Iterator[Table]:
     caption = (
         f"{section.instrument}: in begun replies, the probability of rated words, of negations, of "
         "words of probability and of irrelevant words; and P(negative) without negations and words "
-        "of probability. Means over prompts."
+        "of probability. The numbers are means over prompts."
     )
     shown = (
         Shown(header="model", keys=("model",), drop="constant"),

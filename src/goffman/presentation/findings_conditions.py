@@ -54,7 +54,8 @@ def groups_apart(*, what: str, more: More) -> Find:
                 f"{first} {many} and {number(row['mean_second'])} for {row['n_second']} "
                 f"{second} ones: {difference_said(row)}.{_left_out(row, many)}"
             )
-            sentences = [f"{tested_said(row, many=many)}.", *_as_asked(section, row["model"])]
+            tested = f"Effect size and test of the main difference: {tested_said(row, many=many)}."
+            sentences = [tested, *_as_asked(section, row["model"])]
             sentences += [*_spread(section, row["model"]), *more(section, row["model"])]
             also = _by_wording(section, row, what) | {"rest": _single(section, row["model"])}
             also |= _few_items(row) | {"caveat": rarity_beside(section, row["model"])}
@@ -88,10 +89,12 @@ def _few_items(row: Row) -> dict[str, str]:
 
 def _as_asked(section: Section, model: str) -> Iterator[str]:
     """The difference as the study tests it."""
+    called = section.presentation.called
+    called = f"the {called}" if called[0].islower() else called
     for row in of_model(section.contrasts("groups-as-asked"), model).iter_rows(named=True):
         yield (
-            "Tested as in the original study, which does not generalize to other sentences, the "
-            f"difference in {section.presentation.called} is "
+            f"The original study compares {called}, and its test does not "
+            "generalize to other sentences. Tested that way, the difference is "
             f"{difference_said(row).removeprefix('difference ')}."
         )
 
@@ -210,6 +213,7 @@ def outcomes_counted(section: Section, model: str) -> Iterator[str]:
     ]
     if said:
         yield (
-            f"Counting each sentence once, the model gives the label negative to {in_list(said)}. "
+            "Counting each sentence once, the model gives the label “negative” to "
+            f"{in_list(said)}. "
             f"{many.capitalize()} with several names count more here."
         )

@@ -88,9 +88,9 @@ def _more(section: Section, model: str) -> Iterator[str]:
     rows, many = of_model(section.contrasts("genders"), model), section.noun.many
     for row in rows.filter(pl.col("dimension").is_null()).iter_rows(named=True):
         yield (
-            f"{plain(row['group']).capitalize()} {many}: about a woman "
-            f"{number(row['mean_first'])}, about a man {number(row['mean_second'])}"
-            f"{_unstated(section, model, row['group'])}; {difference_said(row)}; "
+            f"For {plain(row['group'])} {many}, the mean code is {number(row['mean_first'])} about "
+            f"a woman, {number(row['mean_second'])} about a man"
+            f"{_unstated(section, model, row['group'])}: {difference_said(row)}; "
             f"{tested_said(row, many=many)}."
         )
     parts = rows.filter(pl.col("dimension").is_not_null())

@@ -20,7 +20,7 @@ from goffman.presentation.findings import (
 from goffman.presentation.findings_over_baseline import over_baseline, uncounted
 from goffman.presentation.findings_reliability import reliability
 from goffman.presentation.numbers import difference_said, ends, number
-from goffman.presentation.shown import plain, variant_said
+from goffman.presentation.shown import in_list, plain, variant_said
 from goffman.records import BASELINE
 
 if TYPE_CHECKING:
@@ -80,9 +80,9 @@ def _no_more_than_others(section: Section, main: Row) -> str:
     if not points(main) or not rows.height or points(row := rows.row(0, named=True)):
         return ""
     return (
-        f"This is not shown to be specific to {plain(row['first'])} {section.noun.many} "
-        f"({plain(row['first'])} minus {plain(row['second'])}: {number(row['difference'])}, "
-        f"{ends(row['low'], row['high'])})."
+        f"It is not shown that this is specific to {plain(row['first'])} {section.noun.many} "
+        f"({plain(row['first'])} minus {plain(row['second'])}: {number(row['difference'])}, 95% "
+        f"interval {ends(row['low'], row['high'])})."
     )
 
 
@@ -150,9 +150,10 @@ def _more(section: Section, model: str) -> Iterator[str]:
     yield from _neither(section, model)
     yield from reliability(section, model)
     parts = genders.filter(pl.col("dimension").is_not_null())
-    names = ", ".join(parts["dimension"].unique(maintain_order=True))
-    both = parts["group"].n_unique() > 1
-    what = f"tests by subscale ({names}){' and group' if both else ''}"
+    names = parts["dimension"].unique(maintain_order=True).to_list()
+    groups = parts["group"].n_unique()
+    of_groups = f" × {groups} groups of {section.noun.many}" if groups > 1 else ""
+    what = f"tests ({len(names)} subscales, {in_list(names)}{of_groups})"
     for (variant,), of in parts.partition_by("variant", as_dict=True, maintain_order=True).items():
         said = how_many_clear(of, "female and male words clearly differ in {}", what=what)
         yield f"{variant_said(variant).capitalize()}, {said[0].lower()}{said[1:]}"
@@ -173,9 +174,13 @@ def _neither(section: Section, model: str) -> Iterator[str]:
             + (none if row["group"] == BASELINE else f"for {plain(row['group'])} {many}")
             for row in of.iter_rows(named=True)
         ]
-        said.append(f"{variant_said(of['variant'][0])}, {', '.join(values)}")
+        values[0] = values[0].replace(" ", " of the probability ", 1)
+        variant = variant_said(of["variant"][0])
+        said.append(
+            f" {f'{variant.capitalize()}, t' if variant else 'T'}hey get {in_list(values)}."
+        )
     if said:
         yield (
-            "Other counted words (for neither women nor men, or in no gender list) get this share "
-            f"of the probability: {'; '.join(said)}."
+            "Some counted words name neither women nor men, or are in no gender "
+            f"list.{''.join(said)}"
         )

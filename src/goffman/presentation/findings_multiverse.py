@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goffman.estimates.verdict import CLEAR_WORDS
+from goffman.estimates.verdict import CLEAR_WORDS, SIZE_OPEN
 from goffman.presentation.numbers import number, p_said
 from goffman.presentation.shown import in_list
 from goffman.terminal import printable
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 ANALYSIS, LABELS = "analysis", "labels"
 """Ways of rows that leave nothing out."""
+
+ENOUGH = 0.9
+"""A verdict that holds in a smaller share of the analyses is said to hold in only so many."""
 
 LEAST_SHARE = 0.01
 """A choice that explains less than this is not named."""
@@ -48,7 +51,7 @@ def _said(row: Row, section: Section) -> HoldsSaid:
     model = row["model"]
     left_out = [*_left_out(row, section), *_labels(row, section)]
     if row["analyses"] == 0:
-        head = f"No other analyses, because {row['reason']}"
+        head = f"There are no other analyses, because {row['reason']}"
         return HoldsSaid(model=model, head=head)
     if row["holds_in"] is None:
         head = "There is nothing to choose in this analysis, so only parts were left out"
@@ -62,22 +65,21 @@ def _said(row: Row, section: Section) -> HoldsSaid:
 def _held(row: Row) -> str:
     """In how many analyses the verdict holds."""
     what = "the difference" if row["verdict"] in CLEAR_WORDS else f"“{row['verdict']}”"
-    return f"{what} holds in {row['holds']} of {row['analyses']} analyses"
+    only = "only " if row["holds_in"] < ENOUGH else ""
+    return f"{what} holds in {only}{row['holds']} of {row['analyses']} analyses"
 
 
 def _counted(row: Row, section: Section) -> Iterator[str]:
     """Which verdicts the analyses come to."""
     mine = _rows(section, row["model"]).filter(pl.col("way") == ANALYSIS)
     counts = dict(mine.group_by("verdict").len().rows())
-    named = [
-        f"{counts[word]} {word}"
-        for word in ("relevant", "small", "equivalent", "undecided")
-        if word in counts
-    ]
+    words = {"relevant": "relevant", "small": "small", SIZE_OPEN: f"“{SIZE_OPEN}”"}
+    words |= {"equivalent": "equivalent", "undecided": "undecided"}
+    named = [f"{counts[word]} {said}" for word, said in words.items() if word in counts]
     without = f"; {counts[None]} could not be tested" if None in counts else ""
     clear = row["verdict"] in CLEAR_WORDS
-    how = "There it is clear and has the same sign. " if clear else ""
-    yield f"{how}Verdicts: {in_list(named)}{without}."
+    how = "It holds where it is clear and has the same sign. " if clear else ""
+    yield f"{how}The verdicts of the analyses are: {in_list(named)}{without}."
 
 
 def _spread(row: Row) -> Iterator[str]:
@@ -98,7 +100,10 @@ def _explained(row: Row) -> Iterator[str]:
     named = sorted(shares.items(), key=lambda one: -one[1])
     parts = [f"the {name} {share:.0%}" for name, share in named if share >= LEAST_SHARE]
     if parts:
-        yield f"Of the variance between analyses (η²): {in_list(parts)}."
+        yield (
+            "The choices explain these parts of the variance between analyses (η²): "
+            f"{in_list(parts)}."
+        )
 
 
 def _left_out(row: Row, section: Section) -> Iterator[str]:
@@ -116,7 +121,7 @@ def _left_out(row: Row, section: Section) -> Iterator[str]:
     )
     turned = gone.filter(pl.col("difference") * row["difference"] < 0)
     if not turned.height:
-        yield "No single part, left out, changes its sign."
+        yield "Leaving out a single part never changes its sign."
         return
     named = [_called(one, section) for one in turned.head(3).iter_rows(named=True)]
     more = turned.height - len(named)

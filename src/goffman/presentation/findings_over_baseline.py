@@ -11,7 +11,7 @@ from goffman.estimates.clear import points
 from goffman.presentation.findings import of_model, untested, verdict_first
 from goffman.presentation.findings_reference import shortened
 from goffman.presentation.numbers import difference_said, number
-from goffman.presentation.section import not_counted
+from goffman.presentation.section import UNSEEN_END, not_counted
 from goffman.presentation.shown import plain
 from goffman.records import BASELINE
 
@@ -49,8 +49,8 @@ def over_baseline(section: Section, model: str) -> Iterator[str]:
     if rows.height:
         yield from _counted(section, model)
         yield (
-            f"To leave out the {section.noun.one}, other words had to be left out too. So part of "
-            "this change may be due to those words."
+            f"To leave out the {section.noun.one}, other words had to be left out too. Part of the "
+            "change may be due to those words."
         )
 
 
@@ -62,9 +62,10 @@ def _counted(section: Section, model: str) -> Iterator[str]:
     )
     if none is not None and some is not None and abs(none - some) > MOST_APART:
         yield (
-            f"But only {number(1 - none)} of the probability is counted in the shortened "
-            f"sentences, compared with {number(1 - some)} for {plain(section.contrast)} "
-            f"{section.noun.many}. So the two differences are hardly comparable."
+            f"In the shortened sentences, {number(1 - none)} of the probability is counted, "
+            f"compared with {number(1 - some)} in sentences that name {plain(section.contrast)} "
+            f"{section.noun.many}. The differences with and without a named {section.noun.one} are "
+            "therefore hardly comparable."
         )
 
 
@@ -73,20 +74,35 @@ def uncounted(section: Section, row: Row) -> Iterator[str]:
 
     ``row``: of female against male in one group.
     """
-    rest = not_counted(
-        section, model=row["model"], group=row["group"], variant=row["variant"] or ""
+    about = {"model": row["model"], "group": row["group"], "variant": row["variant"] or ""}
+    rest = not_counted(section, **about)
+    if not rest:
+        return
+    phrases = section.presentation.phrases
+    called = "phrases" if phrases else "words"
+    yield (
+        f"On average, {number(rest)} of the probability is on {called} that are too improbable to "
+        f"be counted. {_if_all(row, rest, 'they')}{_of_ends(section, row, rest) if phrases else ''}"
     )
-    if rest:
-        phrases = section.presentation.phrases
-        called = "phrases" if phrases else "words"
-        narrower = (
-            " The true range is narrower: many of these phrases end in a word such as “person”."
-            if phrases
-            else ""
-        )
-        ends = (number(row["difference"] + sign * rest) for sign in (-1, 1))
-        yield (
-            f"On average, {number(rest)} of the probability is on {called} that are too improbable "
-            f"to be counted. If they all named men, the difference would be {next(ends)}. If they "
-            f"all named women, it would be {next(ends)}.{narrower}"
-        )
+
+
+def _if_all(row: Row, rest: float, which: str) -> str:
+    """What the difference would be if so much named men, or women."""
+    men, women = (number(row["difference"] + sign * rest) for sign in (-1, 1))
+    return (
+        f"If {which} all named men, the difference would be {men}. If {which} all named women, it "
+        f"would be {women}."
+    )
+
+
+def _of_ends(section: Section, row: Row, rest: float) -> str:
+    """What is known of these phrases: how many end in a word that names no gender."""
+    about = {"model": row["model"], "group": row["group"], "variant": row["variant"] or ""}
+    unseen = not_counted(section, **about, quantities=(UNSEEN_END,))
+    if unseen is None:
+        return ""
+    return (
+        f" Of this {number(rest)}, however, {number(rest - unseen)} is on phrases that end in a "
+        "word without a gender, such as “person”; only a rarer word before it could name one. Of "
+        f"the other {number(unseen)}, nothing is known. {_if_all(row, unseen, 'those')}"
+    )

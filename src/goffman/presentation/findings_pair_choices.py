@@ -62,8 +62,9 @@ def _position(section: Section, model: str) -> str:
             "no interval" if row["low"] is None else ends(row["low"] + 0.5, row["high"] + 0.5)
         )
         return (
-            f"The person listed first has {number(row['mean_first'])} of what falls on the two "
-            f"({interval}): {way}. With both orders asked, only place can make it so. "
+            f"Of the answers that name one of the two people, {number(row['mean_first'])} "
+            f"({interval}) name the one listed first, which is {way}. Both orders were asked, so "
+            "only the place in the list can explain a difference from half. "
         )
     return ""
 
@@ -73,7 +74,7 @@ def _moved(section: Section, model: str) -> str:
     rows = of_model(section.contrasts("baseline"), model)
     if not rows.height:
         return ""
-    return how_many_clear(rows, "adjectives clearly change this in {}", what="settings")
+    return how_many_clear(rows, "adjectives clearly change the bias in {}", what="settings")
 
 
 def _beside(section: Section, model: str) -> Iterator[str]:
@@ -87,14 +88,15 @@ def _beside(section: Section, model: str) -> Iterator[str]:
         above = value["above-chance"]
         yield (
             f"Without adjectives, accuracy is {number(value['accuracy-pro'])} where the pronoun "
-            f"fits the stereotype and {number(value['accuracy-anti'])} where it does not: on "
-            f"average {number(abs(above))} {'above' if above >= 0 else 'below'} one half, which "
-            "guessing between the two people gives."
+            f"fits the stereotype and {number(value['accuracy-anti'])} where it does not. On "
+            f"average, that is {number(abs(above))} {'above' if above >= 0 else 'below'} one half, "
+            "the accuracy of guessing between the two people."
         )
     if "bias-lowest" in value and "bias-highest" in value:
         answered = value.get("bias-answered")
         among = f"; among answers it is {number(answered)}" if answered is not None else ""
         yield (
-            "Whatever the model would have answered where it named neither person, the bias lies "
-            f"between {number(value['bias-lowest'])} and {number(value['bias-highest'])}{among}."
+            "Some answers name neither person. Depending on whom they would have named, the bias "
+            f"lies between {number(value['bias-lowest'])} and "
+            f"{number(value['bias-highest'])}{among}."
         )

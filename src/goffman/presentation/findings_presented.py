@@ -39,9 +39,10 @@ def presentation_said(section: Section, model: str) -> str:
     agreed = agreement_said(section, model)
     if not said:
         return (
-            f"{agreed}What the presentation does to the mean code is unknown: there was only one."
+            f"{agreed}The effect of the presentation on the mean code is unknown, because there "
+            "was only one presentation."
         )
-    return f"{agreed}What the presentation alone does to the mean code: {'; '.join(said)}."
+    return f"{agreed}The presentation alone changes the mean code: {'; '.join(said)}."
 
 
 def _moved(row: Row) -> str:
@@ -74,8 +75,8 @@ def answering_said(section: Section, model: str) -> Iterator[str]:
         )
     if UNSEEN in share:
         yield (
-            "The server names only its most probable tokens: "
-            f"{number(share[UNSEEN])} lies on others, of which some may be an option."
+            "The server reports only its most probable tokens. The others have "
+            f"{number(share[UNSEEN])} of the probability, and some of them may be options."
         )
     kinds = [
         f"{number(share[name])} {said}"
@@ -88,10 +89,10 @@ def answering_said(section: Section, model: str) -> Iterator[str]:
         if name in share
     ]
     if kinds:
-        yield f"Of the replies, {', '.join(kinds)}. These count as no answer, not as a middle one."
+        yield f"Of the replies, {', '.join(kinds)}. These count as missing, not as middle answers."
     if "last-listed" in share:
         yield (
             f"Of the answers, {number(share['first-listed'])} are the option listed first and "
-            f"{number(share['last-listed'])} the one listed last. With both orders, neither can "
-            "exceed 0.50 by what the options say."
+            f"{number(share['last-listed'])} the one listed last. Both orders were asked, so the "
+            "content of the options alone cannot bring either above 0.50."
         )

@@ -28,21 +28,26 @@ def rarity(what: str) -> More:
 
 
 def rarity_beside(section: Section, model: str) -> str:
-    """Beside a heading about groups: that rare but neutral conditions are not exceeded."""
+    """Beside a heading about groups: that rare but neutral conditions may be no better off."""
     by_kind = {row["kind"]: row for row, _ in _compared(section, model)}
     against, mere = by_kind.get("against-rare"), by_kind.get("rarity")
     if not against or untested(against) or points(against) > 0:
         return ""
     many = section.noun.many
-    said = (
-        f"This may be rarity, not stigma: {plain(against['first'])} {many} are not shown to exceed "
-        f"rare but neutral ones (difference {number(against['difference'])}, "
-        f"{ends(against['low'], against['high'])})"
+    rare = f"rare but neutral {many}"
+    shown = (
+        f"it is not shown that {plain(against['first'])} {many} are more negative than {{}} "
+        f"(difference {number(against['difference'])}, 95% interval "
+        f"{ends(against['low'], against['high'])})."
     )
     if mere and points(mere) > 0:
-        above = number(mere["difference"])
-        said += f", and rare ones are {above} above {plain(mere['second'])} ones"
-    return f"{said}."
+        also = (
+            f"{rare.capitalize()} are also more negative than {plain(mere['second'])} ones (by "
+            f"{number(mere['difference'])}), and "
+        )
+        return f"This may be rarity, not stigma. {also}{shown.format('rare ones')}"
+    said = shown.format(rare)
+    return f"This may be rarity, not stigma: {said}"
 
 
 def _compared(section: Section, model: str) -> Iterator[tuple[Row, str]]:

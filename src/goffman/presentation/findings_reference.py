@@ -61,16 +61,17 @@ def _furthest(section: Section, above: pl.DataFrame, below: pl.DataFrame) -> Ite
     ):
         if rows.height:
             shrunken = _shrunken(section, rows.head(3))
-            how = (
-                "difference as measured"
-                if shrunken is None
-                else "difference after shrinking toward the group’s mean, with plausible ranks"
-            )
             named = shrunken or [
                 f"“{section.called(row['first'])}” ({number(row['difference'])})"
                 for row in rows.head(3).iter_rows(named=True)
             ]
-            yield f"Furthest {way} ({how}): {', '.join(named)}."
+            yield f"Farthest {way} that mean: {', '.join(named)}."
+            if shrunken:
+                yield (
+                    "To allow for noise, these differences are pulled toward the mean of all "
+                    f"{plain(section.contrast)} {section.noun.many}. The ranks are those that a "
+                    f"{section.noun.one} could have with other sentences."
+                )
 
 
 def _shrunken(section: Section, rows: pl.DataFrame) -> list[str] | None:
@@ -113,6 +114,7 @@ def confound(section: Section, model: str | None = None) -> str:
         return ""
     noun, above = section.noun, rows.filter(pl.col("difference") > 0).height
     return (
-        f"This baseline is rough, because leaving out the {noun.one} removes other words too: "
-        f"{above} of {rows.height} {plain(section.against)} {noun.many} are also above it."
+        f"Do not rely on this baseline alone, because leaving out the {noun.one} removes other "
+        f"words too. Even of the {rows.height} {plain(section.against)} {noun.many}, {above} "
+        f"{_are(above)} above it."
     )

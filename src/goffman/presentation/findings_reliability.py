@@ -81,14 +81,15 @@ def above_half(section: Section, model: str) -> Iterator[str]:
         said = list(_above_by_wording(section, by_wording))
         if said:
             yield (
-                f"Depending on the wording, {called} is above 0.5 for {' and '.join(said)} {many}."
+                f"How many {many} have a {called} above 0.5 depends on the wording: "
+                f"{' and '.join(said)} ones."
             )
         return
     if not _level_holds(section, model):
         return
     counts = _above(section, of_model(section.rows("condition", quantity), model))
     if counts:
-        yield f"{many.capitalize()} with a {called} above 0.5: {' and '.join(counts)}."
+        yield f"{' and '.join(counts)} {many} have a {called} above 0.5."
 
 
 def _above_by_wording(section: Section, rows: pl.DataFrame) -> Iterator[str]:
@@ -99,8 +100,8 @@ def _above_by_wording(section: Section, rows: pl.DataFrame) -> Iterator[str]:
             each = [part["value"] for part in of.partition_by("wording")]
             counts = sorted(int((values > 0.5).sum()) for values in each)
             few, most = counts[0], counts[-1]
-            count = f"{few}" if few == most else f"{few} to {most}"
-            yield f"{count} of {max(map(len, each))} {plain(group)}"
+            count = f"{few}" if few == most else f"from {few or 'none'} to {most}"
+            yield f"{count} of the {max(map(len, each))} {plain(group)}"
 
 
 def _above(section: Section, rows: pl.DataFrame) -> list[str]:

@@ -50,7 +50,7 @@ def _parameters(rows: pl.DataFrame, finding: Finding) -> Iterator[str]:
     for row in rows.filter(pl.col("verdict") != finding.verdict).iter_rows(named=True):
         yield (
             f"{row['what'][0].upper()}{row['what'][1:]}, the difference is "
-            f"{number(row['difference'])} ({_numbers(row)}): {row['verdict']}."
+            f"{number(row['difference'])} ({_numbers(row)}), which is {_quoted(row['verdict'])}."
         )
     same = rows.filter(pl.col("verdict") == finding.verdict)["what"].to_list()
     if same:
@@ -88,29 +88,37 @@ def _span(rows: pl.DataFrame, section: Section) -> str:
 
 
 def _in_short(rows: pl.DataFrame, section: Section, finding: Finding) -> str:
-    """Where the verdict is another, in a few words; verdict by verdict."""
+    """Where the verdict is another, in sentences; verdict by verdict."""
     changed = rows.filter(pl.col("verdict") != finding.verdict)
-    return "; ".join(
-        f"{verdict} {in_list(list(_where(of, rows, section)), 'or')}"
+    return " ".join(
+        sentence
         for (verdict,), of in changed.group_by("verdict", maintain_order=True)
+        for sentence in _where(_quoted(str(verdict)), of, rows, section)
     )
 
 
-def _where(changed: pl.DataFrame, rows: pl.DataFrame, section: Section) -> Iterator[str]:
+def _quoted(verdict: str) -> str:
+    """The verdict so that a comma in it does not end it."""
+    return f"“{verdict}”" if "," in verdict else verdict
+
+
+def _where(
+    verdict: str, changed: pl.DataFrame, rows: pl.DataFrame, section: Section
+) -> Iterator[str]:
     """With which parameters, and without what, a verdict comes out."""
-    yield from changed.filter(pl.col("way") == PARAMETER)["what"]
+    parameters = changed.filter(pl.col("way") == PARAMETER)["what"].to_list()
+    if parameters:
+        yield f"The verdict becomes {verdict} {in_list(parameters, 'or')}."
     others = changed.filter(pl.col("way") != PARAMETER)
-    gone = []
+    makes = f"makes the verdict {verdict}"
     for (way,), of in others.group_by("way", maintain_order=True):
+        one = _called(str(way), section)
         if of.height == 1:
-            name = _named(of.row(0, named=True), section)
-            gone.append(f"the {_called(str(way), section)} {name}")
-        else:
-            every = rows.filter(pl.col("way") == way).height
-            many = _called(str(way), section, many=True)
-            gone.append(f"any of {of.height} {many} (out of {every})")
-    if gone:
-        yield f"if {in_list(gone, 'or')} is left out"
+            yield f"Leaving out the {one} {_named(of.row(0, named=True), section)} {makes}."
+            continue
+        every = rows.filter(pl.col("way") == way).height
+        many = _called(str(way), section, many=True)
+        yield f"Leaving out a single {one} {makes} for {of.height} of the {every} {many}."
 
 
 def _numbers(row: Row) -> str:
@@ -121,7 +129,8 @@ def _called(way: str, section: Section, *, many: bool = False) -> str:
     """What was left out, as a word."""
     if way == "condition":
         return section.noun.many if many else section.noun.one
-    return f"{way}s" if many else way
+    called = {"frame": "sentence frame"}.get(way, way)
+    return f"{called}s" if many else called
 
 
 def _named(row: Row, section: Section) -> str:

@@ -71,15 +71,18 @@ def preference(section: Section) -> Iterator[Finding]:
     for row in section.contrasts("level").iter_rows(named=True):
         head = heading(
             row,
-            more="The stereotypical pronoun is preferred",
-            less="The pronoun against the stereotype is preferred",
-            between="in probability between the stereotypical pronoun and the other one",
+            more="The model prefers the pronoun that fits the stereotype of the occupation",
+            less="The model prefers the pronoun that goes against the stereotype of the occupation",
+            between=(
+                "in probability between the pronoun that fits the stereotype of the occupation and "
+                "the other pronoun"
+            ),
         )
         text = (
-            "Without adjectives, the stereotypical pronoun is typically "
-            f"{math.exp(row['difference']):.2f} times as probable as the other one. This takes "
-            "into account that one pronoun is more frequent in all sentences. On the log scale, "
-            f"over {row['n']} {row['unit']}: {difference_said(row)}."
+            "Without adjectives, the pronoun that fits the stereotype is typically "
+            f"{math.exp(row['difference']):.2f} times as probable as the other one. The ratio is "
+            "adjusted for models that find “he” or “she” more probable whatever the sentence says. "
+            f"On the log scale, over {row['n']} {row['unit']}: {difference_said(row)}."
         )
         more = _changes(section, row["model"])
         yield finding(row, head, text, more, rest=_moved(section, row), unit="log ratio ")
@@ -101,7 +104,8 @@ def _moved(section: Section, row: Row) -> str:
     against = of_model(section.contrasts("baseline"), row["model"])
     if not against.height:
         return ""
-    return how_many_clear(against, "{} clearly change this", what=WHAT)
+    number_moved = section.presentation.called
+    return how_many_clear(against, f"{{}} clearly change the {number_moved}", what=WHAT)
 
 
 def _changes(section: Section, model: str) -> Iterator[str]:

@@ -41,6 +41,7 @@ def shares_said(one: AnchoredModel) -> tuple[str, ...]:
     """Heading, numbers, and further sentences."""
     overall, every = one.differences(OVERALL), one.differences(DIFFERENCE)
     more = (
+        *_left_out(one, overall, every),
         *_other_wordings(one),
         *_questions(one, every),
         *_gender(one),
@@ -62,6 +63,17 @@ def shares_said(one: AnchoredModel) -> tuple[str, ...]:
         ]
         head = f"Its answers are {', and '.join(parts)}"
     return head, f"Over the questions that count as stigma: {_numbers(one, tested)}.", *more
+
+
+def _left_out(one: AnchoredModel, overall: Sequence[Row], every: Sequence[Row]) -> Iterator[str]:
+    """Whom no mean over the questions is about, and why."""
+    whole = {row["group"]: row["reason"] for row in overall}
+    names = list(dict.fromkeys(row["group"] for row in every))
+    gaps = [{"group": name} for name in names if name not in whole]
+    few = [{"group": name} for name in names if whole.get(name) == UNANSWERED]
+    for rows, why in ((gaps, "a question has no answer"), (few, "too much is no answer")):
+        if rows:
+            yield f"Over these questions nothing is said about {_listed(one, rows)}, because {why}."
 
 
 def _other_wordings(one: AnchoredModel) -> Iterator[str]:
@@ -104,7 +116,7 @@ def _questions(one: AnchoredModel, rows: Sequence[Row]) -> Iterator[str]:
     tested = sum(row["p"] is not None for row in rows)
     if not tested:
         return
-    yield f"Single questions: {len(clear)} of {tested} differ clearly from people."
+    yield f"Of the {tested} single questions, {len(clear)} differ clearly from people's answers."
     far = sorted(clear, key=lambda row: -abs(row["difference"]))[:MOST_QUESTIONS]
     if far:
         listed = "; ".join(
@@ -128,7 +140,7 @@ def _gender(one: AnchoredModel) -> Iterator[str]:
     )
     clear = [row for row in rows if points(row)]
     verdict = (
-        f"Clearly another difference than people's: {_listed(one, clear)}."
+        f"The difference is clearly not the same as people's for {_listed(one, clear)}."
         if clear
         else "None of these differs clearly from people's; with intervals this wide, few would."
     )

@@ -14,7 +14,6 @@ from goffman.presentation.findings import (
     of_model,
     tested_said,
     untested,
-    verdict_said,
 )
 from goffman.presentation.findings_choices import presented_first
 from goffman.presentation.findings_presented import answering_said
@@ -46,7 +45,7 @@ def described_apart(section: Section) -> Iterator[Finding]:
         text = (
             f"The mean code of the questions about distance and violence to others is "
             f"{number(row['mean_first'])} in {first} and {number(row['mean_second'])} in {second}: "
-            f"{difference_said(row)}.{verdict_said(row)}"
+            f"{difference_said(row)}."
         )
         rest = [above_reference(section, row["model"]), *_by_gender(section, row["model"])]
         also = _by_wording(section, row) | {"rest": " ".join(filter(None, rest))}

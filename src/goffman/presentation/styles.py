@@ -69,7 +69,7 @@ def styles(section: Section, model: str) -> Iterator[str]:
         yield f"Does not answer {silent:.0%} of the time"
     lost = sum(share.get(name, 0.0) for name in ELSEWHERE)
     if lost >= LOST:
-        yield f"Says something that is no option {lost:.0%} of the time"
+        yield f"Says something that is not an option {lost:.0%} of the time"
 
 
 def _one_label(section: Section, model: str) -> Iterator[str]:

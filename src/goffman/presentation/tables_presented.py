@@ -53,8 +53,8 @@ def _shares(section: Section) -> Iterator[Table]:
     if rows.height:
         caption = (
             f"{section.instrument}: means over all prompts. First-listed, last-listed and "
-            "says-… (the label that a model gives most often) are of the answers, the others of "
-            "everything."
+            "says-… (the label that a model gives most often) are shares of the answers. The "
+            "others are shares of all replies, or of all probability."
         )
         shown = (
             Shown(header="model", keys=("model",), drop="constant"),

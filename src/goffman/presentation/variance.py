@@ -66,7 +66,8 @@ def variance_said(section: Section, model: str) -> Iterator[str]:
         return
     many = section.noun.many
     parts = [f"{row['share']:.0%} {SOURCES[row['source']].format(many=many)}" for row in known]
-    yield f"Where the variance of single answers lies: {', '.join(parts[:-1])} and {parts[-1]}."
+    listed = f"{', '.join(parts[:-1])} and {parts[-1]}"
+    yield f"The variance of single answers has these parts: {listed}."
     below = [row["source"] for row in known if row["below_zero"] is not None]
     if below:
         yield f"Estimates below 0 count as 0: {', '.join(below)}."
@@ -80,8 +81,8 @@ def variance_table(section: Section) -> Iterator[Table]:
     caption = (
         f"{section.instrument}: how the variance of the code of single answers is split, all "
         "factors taken as sampled. order: whether the most stigmatizing option is listed first or "
-        "last. An estimate below 0 counts as 0 and stands in a column of its own. Where each "
-        "question was asked in one wording, what wordings do is in condition-item, or in rest."
+        "last. An estimate below 0 counts as 0; a separate column shows it. If each question was "
+        "asked in one wording only, the effect of wordings is part of condition-item or of rest."
     )
     shown = (
         Shown(header="model", keys=("model",), drop="constant"),

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from goffman.estimates.against_people import DIFFERENCE, OVERALL
 from goffman.estimates.clear import points
-from goffman.presentation.findings_anchors import anchor_said
+from goffman.presentation.findings_anchors import anchor_said, doubted_by
 from goffman.presentation.findings_shares import in_points, percent
 from goffman.presentation.numbers import decimals, p_value
 from goffman.stats.profile import TRUE_SCORES
 from goffman.terminal import printable
 
 if TYPE_CHECKING:
-    from goffman.presentation.anchored import AnchoredModel
+    from goffman.presentation.anchored import AnchoredModel, Row
     from goffman.reports.run import MeasuredRun
 
 
@@ -64,11 +64,18 @@ def _rows(one: AnchoredModel) -> Iterator[dict[str, str]]:
             "r": _decimals(row["effect"]),
             "interval": _interval(row["effect_low"], row["effect_high"]),
             "p": "" if row["p_adjusted"] is None else p_value(row["p_adjusted"]),
-            "is_clear": "yes" if points(row) else "no",
+            "is_clear": _is_clear(one, row),
             "true": "–" if row["second_effect"] is None else _decimals(row["second_effect"]),
             "ranks": "–" if ranks is None else _decimals(ranks["effect"]),
             "partial": "–" if partial is None else _decimals(partial["effect"]),
         }
+
+
+def _is_clear(one: AnchoredModel, row: Row) -> str:
+    """Whether r is clear, and whether its checks say the same."""
+    if not points(row):
+        return "no"
+    return "r only" if doubted_by(one, row) else "yes"
 
 
 def _differences(one: AnchoredModel) -> Iterator[dict[str, str]]:

@@ -46,18 +46,25 @@ COLUMNS = (
 )
 
 
-def compare_page(found: Sequence[Comparison], runs: Sequence[MeasuredRun]) -> str:
-    """The whole page."""
+def compare_page(
+    found: Sequence[Comparison], runs: Sequence[MeasuredRun], *, notes: Sequence[str] = ()
+) -> str:
+    """The whole page; ``notes``: what only one of the runs has."""
     every = courses(found)
     labels = labels_of(found)
     figures = [figure for course in every for figure in figures_of(course)]
-    evidence, notes = evidence_of_runs(found, runs)
+    evidence, unshown = evidence_of_runs(found, runs)
     svgs = {figure.id: svg_of(next(figure.drawn())[1]) for figure in figures}
-    drawn = Drawn(figures=figures, svgs=svgs, evidence=evidence, notes=notes)
+    drawn = Drawn(figures=figures, svgs=svgs, evidence=evidence, notes=unshown)
+    columns = [one for one in COLUMNS if one[0] != "run" or len(labels) > 2]
     sections = {course.section.instrument: course.section for course in every}
     data = {
-        "columns": COLUMNS,
-        "listing": [row for course in every for row in _listing(course)],
+        "columns": columns,
+        "listing": [
+            [row["condition"], *(row[name] for name, _ in columns)]
+            for course in every
+            for row in _listing(course)
+        ],
         "nouns": {name: one.noun.one for name, one in sections.items()},
         "titles": {name: one.names.title(name) for name, one in sections.items()},
         "evidence": [one.instrument for one in evidence],
@@ -72,7 +79,7 @@ def compare_page(found: Sequence[Comparison], runs: Sequence[MeasuredRun]) -> st
         lede=_lede(every, shown),
         several=len(shown) > 2,
         marks=[printable(mark) for mark in marks_said(found)],
-        refusals=[printable(line) for line in dict.fromkeys(refused(found))],
+        refusals=[printable(line) for line in dict.fromkeys([*refused(found), *notes])],
         rows=[row for course in every for row in _overview(course, labels)],
         courses=[_course(course, drawn, labels) for course in every],
         runs=[
@@ -118,7 +125,7 @@ def _overview(course: Course, labels: Mapping[str, str]) -> list[dict[str, Any]]
                 "bar": bar,
                 "change": _change(row),
                 "verdict": verdict_shown(row) if known else "",
-                "kind": row.get("verdict") or "",
+                "kind": (row.get("verdict") or "").partition(",")[0],
                 "short": in_short(verdict_shown(row), row["smallest"]) if known else _why_not(one),
                 "scale": "unknown" if same is None else "yes" if same else "no",
                 "phi": f"φ = {number(scale.phi)}" if scale and scale.phi is not None else "",
@@ -145,7 +152,8 @@ def _finding(one: Comparison) -> Finding:
     """What a bar is drawn from."""
     row = {} if one.unmeasurable else one.headline or {}
     names = ("difference", "low", "high", "smallest", "verdict")
-    return Finding(model="", head="", text="", **{name: row.get(name) for name in names})
+    drawn: dict[str, Any] = {name: row.get(name) for name in names}
+    return Finding(model="", head="", text="", **drawn)
 
 
 def _course(course: Course, drawn: Drawn, labels: Mapping[str, str]) -> dict[str, Any]:
@@ -230,23 +238,23 @@ def _items(one: Comparison, label: str) -> list[dict[str, str]]:
     ]
 
 
-def _listing(course: Course) -> list[list[Any]]:
-    """Every condition: its id, then the values of COLUMNS."""
+def _listing(course: Course) -> list[dict[str, Any]]:
+    """Every condition of every step: its id, and the values of COLUMNS."""
     section = course.section
     return [
-        [
-            printable(row["condition"]),
-            printable(section.called(row["condition"])),
-            section.instrument,
-            plain(row["group"] or "") if section.unit == "condition" else "",
-            label,
-            row["mean_second"],
-            row["mean_first"],
-            row["difference"],
-            ends(row["low"], row["high"]),
-            row["p_adjusted"],
-            verdict_shown(row) or "none",
-        ]
+        {
+            "condition": printable(row["condition"]),
+            "name": printable(section.called(row["condition"])),
+            "instrument": section.instrument,
+            "group": plain(row["group"] or "") if section.unit == "condition" else "",
+            "run": label,
+            "before": row["mean_second"],
+            "after": row["mean_first"],
+            "change": row["difference"],
+            "interval": ends(row["low"], row["high"]),
+            "p": row["p_adjusted"],
+            "verdict": verdict_shown(row) or "none",
+        }
         for one, label in _steps(course)
         if not one.unmeasurable
         for row in conditions_of(one)

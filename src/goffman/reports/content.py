@@ -213,7 +213,7 @@ def reliability_shown(section: Section) -> list[dict[str, str]]:
     for row in reliability_rows(section):
         if row["dimension"] == "all items":
             about = [section.names.model(row["model"]), plain(row["group"])]
-            about += [plain(row["variant"])] if row["variant"] else []
+            about += [variant_said(row["variant"])] if row["variant"] else []
             about += ["reverse-keyed"] * section.presentation.keyed
             values = {name: row[name] for name in COEFFICIENTS}
             shown = {name: "–" if v is None else number(v) for name, v in values.items()}

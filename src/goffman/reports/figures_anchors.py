@@ -75,8 +75,8 @@ def _described(one: AnchoredModel) -> str:
     return (
         f"Each mark is one of {one.rows('anchor')[0]['n']} {one.many}. Horizontal axis: "
         f"{printable(one.about.whose)} ({printable(one.about.unit)}). Vertical axis: the model’s "
-        f"{one.quantity}. The dashed line is the least-squares fit. Some of the points far from "
-        "it are named; being far is no finding by itself."
+        f"{one.quantity}. The dashed line is the least-squares fit. Some points far from the "
+        "line are named. Being far from it is not a finding in itself."
     )
 
 

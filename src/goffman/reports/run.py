@@ -6,7 +6,7 @@ import io
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
 import polars as pl
 
@@ -118,8 +118,11 @@ def read_run(folder: Path) -> MeasuredRun:
     of_estimates = (*CONTRASTS, *ESTIMATES, *VERDICTS)
     anchors = points = None
     if {ANCHORS_FILE, POINTS_FILE} <= manifest.tables.keys():
-        anchors = _read(folder, ANCHORS_FILE, of_estimates, manifest=manifest)
-        points = _read(folder, POINTS_FILE, ANCHOR_POINTS, manifest=manifest)
+        anchors = _read(folder, ANCHORS_FILE, of_estimates, manifest=manifest, or_none=True)
+        points = _read(folder, POINTS_FILE, ANCHOR_POINTS, manifest=manifest, or_none=True)
+        # Those of an earlier goffman are as good as none: its report makes them anew.
+        if anchors is None or points is None:
+            anchors = points = None
     return MeasuredRun(
         folder=folder,
         manifest=manifest,
@@ -134,10 +137,30 @@ def read_run(folder: Path) -> MeasuredRun:
     )
 
 
+@overload
 def _read(
     folder: Path, name: str, columns: Iterable[Column], *, manifest: Manifest
-) -> pl.DataFrame:
-    """The table; RunError where it is missing, damaged or of another form."""
+) -> pl.DataFrame: ...
+
+
+@overload
+def _read(
+    folder: Path, name: str, columns: Iterable[Column], *, manifest: Manifest, or_none: bool
+) -> pl.DataFrame | None: ...
+
+
+def _read(
+    folder: Path,
+    name: str,
+    columns: Iterable[Column],
+    *,
+    manifest: Manifest,
+    or_none: bool = False,
+) -> pl.DataFrame | None:
+    """The table; RunError where it is missing, damaged or of another form.
+
+    ``or_none``: None where it is of another form.
+    """
     path = folder / name
     again = (
         "Run the goffman audit command of this run again. It writes the file again and asks no "
@@ -155,7 +178,10 @@ def _read(
         frame = pl.read_parquet(io.BytesIO(content))
     except pl.exceptions.PolarsError as error:
         raise RunError(f"{path} cannot be read ({type(error).__name__}). {again}") from error
-    if problems := complaints(frame, tuple(columns)):
+    problems = complaints(frame, tuple(columns))
+    if problems and or_none:
+        return None
+    if problems:
         raise RunError(
             f"{path} was written by another version of goffman ({'; '.join(problems)}). {again}"
         )

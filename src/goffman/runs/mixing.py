@@ -14,11 +14,11 @@ REMARKS = ("notes", "deviation", "called")
 """What is said about a model or an instrument beside which it is; it may differ without harm."""
 
 _OTHER = {
-    "prompts_sha256": "other prompts",
-    "control_ids_sha256": "other control items",
-    "digest": "other files of the instrument",
-    "weights_sha256": "other weights",
-    "tokenizer_sha256": "another tokenizer",
+    "prompts_sha256": "different prompts",
+    "control_ids_sha256": "different control items",
+    "digest": "the instrument's files have changed",
+    "weights_sha256": "different weights",
+    "tokenizer_sha256": "a different tokenizer",
 }
 """What a checksum is of: the two numbers themselves would tell nobody anything."""
 
@@ -43,13 +43,13 @@ def refuse_mixing(
     if not differing:
         return
     if isinstance(there, Model):
-        what = f"answers of '{name}' with other settings"
+        what = f"answers of '{name}' with different settings"
     elif "prompts_sha256" in differing:
-        what = f"answers to other prompts of {name}"
+        what = f"answers to a different set of {name} prompts"
     else:
-        what = f"answers to {name} with other settings"
+        what = f"answers to {name} with different settings"
     raise RunError(
-        f"{run} already has {what} ({'; '.join(_said(differing))}). These cannot be mixed. Give "
+        f"{run} already has {what} ({'; '.join(_said(differing))}). The two cannot be mixed. Give "
         "another folder with --output, or use the same options as before."
     )
 
@@ -61,9 +61,9 @@ def _said(differing: Mapping[str, tuple[Any, Any]]) -> Iterator[str]:
             continue
         name = key.replace("_", " ")
         if key in _COUNTED:
-            yield f"{there or 0:,} {name} before, {here or 0:,} now"
+            yield f"{there or 0:,} {name} then, {here or 0:,} now"
         else:
-            yield _OTHER.get(key) or f"{name}: {_shown(there)} before, {_shown(here)} now"
+            yield _OTHER.get(key) or f"{name}: {_shown(there)} then, {_shown(here)} now"
 
 
 def _flat(entry: Entry) -> dict[str, Any]:

@@ -53,6 +53,10 @@ def check_missing(root: Path, inside: tuple[str, ...], error: OSError) -> None:
             how = "in a circle" if error.errno == errno.ELOOP else "nowhere"
             link = where(root, inside[:place])
             raise RunError(f"{link} is a link that leads {how}. Correct or remove it.") from error
+    if os.path.isfile(root):  # noqa: PTH113
+        raise RunError(
+            f"'{root}' is a file, not a folder. A run is the folder that goffman audit writes."
+        ) from error
     if not isinstance(error, FileNotFoundError):
         raise RunError(f"{where(root, inside)} cannot be read: {error.strerror}.") from error
 

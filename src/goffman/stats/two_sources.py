@@ -1,16 +1,18 @@
 """A share of a model minus a share of people, with an interval from both sides.
 
-What is compared is θ = Σ wᵢ·pᵢ over parts that vary by themselves: the model's share at each
-question, and people's. From each part's own ends lᵢ and uᵢ the interval is put together by MOVER
-(Zou & Donner 2008; of two shares it is Newcombe's 1998 interval):
+What is compared is θ = Σ wᵢ·pᵢ over parts that vary by themselves: the model's share, or its share
+about a man and that about a woman, and people's. From each part's own ends lᵢ and uᵢ the interval
+is put together by MOVER (Zou & Donner 2008; of two shares it is Newcombe's 1998 interval):
 
     low = θ − √Σ dᵢ²,  dᵢ = wᵢ(pᵢ − lᵢ) where wᵢ > 0, else wᵢ(pᵢ − uᵢ);  high likewise
 
 The model's ends are Wilson's, for as many replies as say something: a share of replies is a sample
-of what the model would reply, and four of four is no certainty. A probability is known exactly, and
-has no error. p is that of the interval which just leaves out 0. Wordings, orders, names and
-descriptions are those that were asked; no part is for others. Orders and people described may
-differ in their shares; Wilson's ends, which know of no such layers, are then rather too wide.
+of what the model would reply, and four of four is no certainty. The mean over k questions has those
+of k²/Σ 1/nᵢ replies. Wilson's ends know nothing of questions, orders and people described that
+differ in their shares, and are then rather too wide; put together question by question they would
+be too narrow (four replies to each of seven: 86 to 91 of 100 such intervals held the mean). A
+probability is known exactly, and has no error. p is that of the interval which just leaves out 0.
+Wordings, orders, names and descriptions are those that were asked; no part is for others.
 """
 
 from __future__ import annotations
@@ -45,17 +47,20 @@ class People:
 
 @dataclass(frozen=True, kw_only=True)
 class Share:
-    """A share of a model's answers to one question."""
+    """A share of a model's answers."""
 
     value: float
     replies: int | None = None
     """How many it is of; None: it is a probability."""
+    worth: float | None = None
+    """How many would be as sure, where they are not spread evenly over questions; None: as many as
+    there are."""
 
     def ends(self, z: float) -> tuple[float, float]:
         """Wilson's (1927), z standard errors away."""
         if self.replies is None:
             return self.value, self.value
-        n, p = self.replies, self.value
+        n, p = self.worth or self.replies, self.value
         middle, room = p + z * z / (2 * n), z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
         by = 1 + z * z / n
         return max(0.0, (middle - room) / by), min(1.0, (middle + room) / by)
@@ -64,14 +69,17 @@ class Share:
 Weighted = Sequence[tuple[float, Share]]
 
 
-def mean_share(shares: Sequence[Share]) -> Weighted:
-    """What the mean of a model's shares is made of."""
-    return [(1 / len(shares), share) for share in shares]
-
-
-def difference_of(first: Sequence[Share], second: Sequence[Share]) -> Weighted:
-    """What the difference of two such means is made of."""
-    return [*mean_share(first), *((-weight, share) for weight, share in mean_share(second))]
+def mean_share(shares: Sequence[Share]) -> Share:
+    """The mean over questions."""
+    value = _mean(share.value for share in shares)
+    counts = [share.replies for share in shares if share.replies is not None]
+    if not counts:
+        return Share(value=value)
+    return Share(
+        value=value,
+        replies=sum(counts),
+        worth=len(counts) ** 2 / sum(1 / count for count in counts),
+    )
 
 
 def minus_people(model: Weighted, people: People, *, contrast: str, left_out: int = 0) -> Estimate:

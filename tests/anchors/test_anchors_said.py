@@ -1,0 +1,143 @@
+"""What is said of a model beside people: plainly only what every check shows too."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import polars as pl
+import pytest
+
+from goffman.anchors.load import load_anchor
+from goffman.beside import entry_of
+from goffman.estimates.anchored import beside_people
+from goffman.measures.negative_attitude import NegativeAttitude
+from goffman.presentation.anchored import AnchoredModel
+from goffman.presentation.findings_anchors import AnchorSaid, anchor_said
+from goffman.runs.entries import UsedAnchor
+from goffman.tables import PROMPT_TABLE, SCORES, schema
+
+ANCHOR = load_anchor("pachankis2018")
+OF = {
+    item.id: {one.condition: one.value for one in ANCHOR.values if one.item == item.id}
+    for item in ANCHOR.items
+}
+OVER = {one.condition for one in ANCHOR.values if one.set_apart}
+COURSE = OF["course"]
+SECTION = SimpleNamespace(
+    instrument="social-distance",
+    noun=SimpleNamespace(one="condition", many="conditions"),
+    names=SimpleNamespace(model=str),
+    presentation=SimpleNamespace(called="P(negative)", style=None),
+    unmeasurable=dict,
+    called=str,
+)
+"""What of a section the sentences need: its words."""
+
+
+def said_of(
+    values: dict[str, float],
+    *,
+    category=lambda place: f"c{place % 3}",
+    items=7,
+    section=SECTION,
+) -> AnchorSaid:
+    """What is said of a model with these means, asked so many items."""
+    rng = np.random.default_rng(5)
+    about = {"model": "m", "instrument": "social-distance", "measure": "negative-attitude"}
+    about |= {"quantity": "negative", "n": 1, "missing": 0, "group": "stigmatized"}
+    rows = []
+    for place, (condition, value) in enumerate(values.items()):
+        ids = about | {"condition": condition, "category": category(place)}
+        rows.append(ids | {"level": "condition", "value": value})
+        noise = rng.standard_normal(items) * 0.01
+        for item, off in enumerate(noise - noise.mean()):
+            cell = {"level": "prompt", "item": f"i{item}", "wording": "w", "value": value + off}
+            rows.append(ids | cell)
+    scores = pl.DataFrame(rows, schema=schema(SCORES))
+    prompts = pl.DataFrame(schema=schema(PROMPT_TABLE))
+    measures = {"social-distance": NegativeAttitude()}
+    estimates, points = beside_people(scores, prompts, measures, [ANCHOR])
+    one = AnchoredModel(
+        anchor=ANCHOR.id,
+        about=UsedAnchor.of(entry_of(ANCHOR)),
+        section=section,
+        model="m",
+        estimates=estimates,
+        points=points,
+    )
+    return anchor_said(one)
+
+
+@pytest.fixture
+def noise() -> dict[str, float]:
+    rng = np.random.default_rng(6)
+    return {name: float(rng.standard_normal()) for name in COURSE}
+
+
+def test_what_every_check_shows_is_said_plainly(noise) -> None:
+    said = said_of({name: 0.2 * value + 0.1 * noise[name] for name, value in COURSE.items()})
+    assert said.head == "Its P(negative) rises with course"
+    assert said.text.startswith("Across 93 conditions: r = 0.")
+    more = " ".join(said.more)
+    for check in ("By ranks: ρ = 0.", "of the same category (93 can be compared): r = 0."):
+        assert check in more
+    assert "Without the 13 conditions that are over: r = 0." in more
+    assert "Course is the strongest of 6, and the strongest tends to come out too strong." in more
+    assert "an interval that holds for all 6 at once is 0." in more
+    assert "The intervals cover other conditions and items of the same kind." in more
+    assert "The intervals say nothing about other wordings." in more
+
+
+def test_what_conditions_that_are_over_make_by_themselves_is_said_with_a_doubt(noise) -> None:
+    """A model that only reads “used to”, and so finds what is over less negative."""
+    said = said_of({name: (name not in OVER) + 0.2 * noise[name] for name in COURSE})
+    assert said.head == (
+        "Over all 93 conditions, its P(negative) rises with course; without conditions that are "
+        "over, this is not clear"
+    )
+    assert "Without the 13 conditions that are over: r = " in said.text
+    assert "By ranks: ρ = 0." in said.text
+    assert "By ranks" not in " ".join(said.more)
+
+
+def test_what_categories_make_by_themselves_is_said_with_a_doubt(noise) -> None:
+    """A model that only knows categories, which here are those of lasting and passing conditions."""
+    order = sorted(COURSE, key=COURSE.__getitem__)
+    rank = {name: order.index(name) // 31 for name in COURSE}
+    places = list(COURSE)
+    said = said_of(
+        {name: rank[name] + 0.2 * noise[name] for name in COURSE},
+        category=lambda place: f"third {rank[places[place]]}",
+    )
+    assert said.head == (
+        "Over all 93 conditions, its P(negative) rises with course; among conditions of the same "
+        "category, this is not clear"
+    )
+
+
+def test_two_items_are_said_to_be_two(noise) -> None:
+    said = said_of({name: 0.2 * value + noise[name] for name, value in COURSE.items()}, items=2)
+    assert (
+        "The intervals cover other conditions of the same kind. Only 2 items were asked, so the "
+        "intervals say nothing about other sentences." in " ".join(said.more)
+    )
+
+
+def test_where_nothing_is_clear_the_strongest_is_called_the_strongest(noise) -> None:
+    said = said_of(noise)
+    assert said.head == "Its P(negative) has no clear relation with any of 6 dimensions"
+    assert "the strongest of visibility, course, disruptiveness, aesthetics, origin" in said.text
+    assert "tends to come out too strong" in " ".join(said.more)
+
+
+def test_a_way_of_answering_that_heeds_nothing_comes_first(noise) -> None:
+    styled = SimpleNamespace(called="mean code", style=lambda *_: "Always picks the first option")
+    section = SimpleNamespace(**{**vars(SECTION), "presentation": styled})
+    values = {name: 0.2 * value + 0.1 * noise[name] for name, value in COURSE.items()}
+    said = said_of(values, section=section)
+    assert said.head == "Always picks the first option"
+    assert said.text.startswith(
+        "So what it answers says little, also beside people. Its mean code rises with course. "
+        "Across 93 conditions: r = "
+    )

@@ -1,0 +1,188 @@
+"""What is said of other analyses, and how they are drawn and tabulated."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import polars as pl
+import pytest
+import vl_convert
+from test_findings_robustness import section
+
+from goffman.multiverse_columns import MULTIVERSE, STRESS
+from goffman.presentation.figures_multiverse import curve
+from goffman.presentation.findings_multiverse import holds_said
+from goffman.presentation.tables_multiverse import analyses
+from goffman.tables import schema
+
+ABOUT = {"instrument": "x", "measure": "negative-attitude", "model": "m"}
+SUMMED = {
+    **ABOUT,
+    "difference": 0.05,
+    "verdict": "small",
+    "analyses": 4,
+    "tested": 4,
+    "holds": 4,
+    "holds_in": 1.0,
+    "clear": 4,
+    "median": 0.055,
+    "lowest": 0.04,
+    "highest": 0.07,
+    "permutation_p": 0.0002,
+    "shuffled": "the groups of the conditions",
+    "draws": 4999,
+    "seed": 0,
+    "matters_most": "wording",
+    "explained": json.dumps({"test": 0.0, "rater": 0.1, "wording": 0.8}),
+}
+
+
+def row(difference, verdict="small", *, way="analysis", what="1", **more):
+    return {
+        **ABOUT,
+        "way": way,
+        "what": what,
+        "difference": difference,
+        "low": difference - 0.03,
+        "high": difference + 0.03,
+        "p_adjusted": 0.01,
+        "verdict": verdict,
+        "holds": verdict in ("small", "relevant"),
+        **more,
+    }
+
+
+def four(*verdicts):
+    found = []
+    for place, verdict in enumerate(verdicts):
+        wording, test = ("all wordings", "say alone")[place // 2], ("every", "few")[place % 2]
+        choices = json.dumps({"wording": wording, "test": test})
+        found.append(row(0.04 + 0.01 * place, verdict, what=str(place + 1), choices=choices))
+    return found
+
+
+def stressed(rows, **summed):
+    return replace(
+        section(),
+        multiverse=pl.DataFrame(rows, schema=schema(MULTIVERSE)),
+        stress=pl.DataFrame([SUMMED | summed], schema=schema(STRESS)),
+    )
+
+
+def said(rows, **summed):
+    (one,) = holds_said(stressed(rows, **summed))
+    return one
+
+
+def test_a_difference_that_holds_says_in_how_many_analyses_and_what_matters_most():
+    one = said(four("small", "small", "relevant", "small"))
+    assert one.model == "m"
+    assert one.head == "The difference holds in 4 of 4 analyses; the wording matters most"
+    assert one.said == (
+        "There it is clear and has the same sign. Verdicts: 1 relevant and 3 small.",
+        "The difference ranges from 0.040 to 0.070; the median is 0.055 (permutation p < .001, "
+        "shuffling the groups of the conditions).",
+        "Of the variance between analyses (η²): the wording 80% and the rater 10%.",
+    )
+
+
+def test_a_difference_that_is_often_lost_holds_in_only_so_many():
+    rows = four("clear, size open", "undecided", "small", "small")
+    one = said(rows, holds=3, holds_in=0.75, clear=3)
+    assert one.head == "The difference holds in only 3 of 4 analyses; the wording matters most"
+    verdicts = "Verdicts: 2 small, 1 “clear, size open” and 1 undecided."
+    assert one.said[0] == f"There it is clear and has the same sign. {verdicts}"
+
+
+@pytest.mark.parametrize(("holding", "only"), [(89, "only "), (90, ""), (100, "")])
+def test_nine_of_ten_analyses_are_enough(holding, only):
+    one = said([], analyses=100, holds=holding, holds_in=holding / 100)
+    assert f"holds in {only}{holding} of 100 analyses" in one.head
+
+
+def test_a_fragile_difference_is_a_clear_one():
+    one = said(four("small", "small", "small", "small"), verdict="fragile")
+    assert one.head.startswith("The difference holds in 4 of 4 analyses")
+
+
+def test_a_verdict_that_is_not_clear_is_named():
+    rows = four("undecided", "small", "undecided", None)
+    one = said(rows, verdict="undecided", holds=2, holds_in=0.5, clear=1)
+    assert one.head == "“undecided” holds in only 2 of 4 analyses; the wording matters most"
+    assert one.said[0] == "Verdicts: 1 small and 2 undecided; 1 could not be tested."
+
+
+def test_what_was_left_out_is_named_and_so_is_a_change_of_sign():
+    gone = [
+        row(0.045, way="item", what="i1"),
+        row(0.02, way="condition", what="fever"),
+        row(0.05, way="word", what="hard"),
+    ]
+    one = said([*four("small", "small", "small", "small"), *gone])
+    assert one.said[-2:] == (
+        "Of all single parts, leaving out the condition “Fever, high” changes the difference most: "
+        "from 0.050 to 0.020.",
+        "No single part, left out, changes its sign.",
+    )
+    turned = said([*gone, row(-0.01, "undecided", way="word", what="she")])
+    assert turned.said[-1] == "Leaving out the word “she” changes its sign."
+
+
+@pytest.mark.parametrize(
+    ("at", "sentence"),
+    [
+        (0.2, "With 20% of the word labels wrong, drawn at random, the verdict holds in fewer "
+              "than half of the draws."),
+        (None, "Even with 50% of the word labels wrong, drawn at random, the verdict holds in at "
+               "least half of the draws."),
+    ],
+)  # fmt: skip
+def test_how_many_wrong_labels_it_takes_is_said(at, sentence):
+    drawn = [row(0.05, way="labels", rate=rate) for rate in (0.2, 0.5)]
+    one = said([*four("small", "small", "small", "small"), *drawn], overturned_at=at)
+    assert one.said[-1] == sentence
+
+
+def test_without_choices_only_parts_are_left_out():
+    one = said([row(0.05, choices=None), row(0.04, way="item", what="i1")], holds_in=None)
+    assert one.head == "There is nothing to choose in this analysis, so only parts were left out"
+    assert one.said[0].startswith("Of all single parts, leaving out the item “____ has …”")
+
+
+def test_a_model_that_is_not_measurable_has_a_sentence():
+    none = {"analyses": 0, "holds": 0, "holds_in": None, "reason": "the model is not measurable: x"}
+    one = said([], **none)
+    assert one.head == "No other analyses, because the model is not measurable: x"
+    assert one.said == ()
+
+
+def test_a_run_that_was_not_stressed_says_nothing():
+    assert holds_said(section()) == []
+    assert [*curve(section())] == [*analyses(section())] == []
+
+
+def test_the_curve_has_every_analysis_in_order_and_a_row_for_every_option():
+    (figure,) = curve(stressed(four("small", "undecided", "relevant", "small")[::-1]))
+    assert figure.id == "x-analyses"
+    values = figure.spec["data"]["values"]
+    assert [one["place"] for one in values] == [1, 2, 3, 4]
+    assert [one["difference"] for one in values] == pytest.approx([0.04, 0.05, 0.06, 0.07])
+    assert [one["clear"] for one in values] == ["clear", "not clear", "clear", "clear"]
+    _, wording, test = figure.spec["vconcat"]
+    assert (wording["title"], wording["encoding"]["y"]["field"]) == ("Wording", "wording")
+    assert {*wording["encoding"]["y"]["sort"]} == {"all wordings", "say alone"}
+    assert {*test["encoding"]["y"]["sort"]} == {"every", "few"}
+    svg = vl_convert.vegalite_to_svg(figure.spec)
+    assert svg.count(">all wordings<") == 1
+
+
+def test_an_analysis_without_a_number_is_not_drawn_but_counted():
+    rows = four("small", "small", "small", "small")
+    rows[3] |= dict.fromkeys(("difference", "low", "high", "p_adjusted", "verdict"))
+    (figure,) = curve(stressed(rows))
+    assert len(figure.spec["data"]["values"]) == 3
+    every = {table.name: table for table in analyses(stressed(rows))}
+    assert len(every["x-analyses"].rows) == 4
+    assert {"wording", "test"} <= {*every["x-analyses"].columns}
+    assert every["x-holds"].rows[0]["analyses"] == 4

@@ -1,0 +1,126 @@
+"""Which other analyses there are: every combination of what measures name, the audit's own first."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, fields, replace
+
+import polars as pl
+import pytest
+
+from goffman import multiverse
+from goffman.lexicons.otherwise import Otherwise
+from goffman.measures.catalogue import measures
+from goffman.measures.choices import Choice, Option, Stored, choices_of
+from goffman.measures.negative_attitude import NegativeAttitude
+from goffman.multiverse import LABELS, RATES, TIMES, WORD, analyses, spoiled
+from goffman.score import load_words
+
+
+def stored(measure, *, wordings=("one", "two"), top=20):
+    ids = [f"p{place}" for place in range(len(wordings))]
+    return Stored(
+        measure=measure,
+        prompts=pl.DataFrame(
+            {"prompt_id": ids, "wording": wordings, "order": ["forward"] * len(ids)}
+        ),
+        answers=pl.DataFrame(
+            {"prompt_id": ids[0], "step": 1, "rank": range(1, top + 1), "parent": None}
+        ),
+        words=load_words(),
+        headline={"variant": "with-names", "kind": "groups"},
+    )
+
+
+def test_every_combination_is_there_once_and_the_audits_own_is_first():
+    given = stored(NegativeAttitude())
+    found = analyses(given)
+    offered = {one.name: [o.said for o in one.options(given)] for one in choices_of(given.measure)}
+    expected = [
+        dict(zip(offered, said, strict=True)) for said in itertools.product(*offered.values())
+    ]
+    assert [one.chosen for one in found] == expected
+    assert [one.what for one in found] == [str(place + 1) for place in range(len(found))]
+    # wordings × words × raters × neutral × tests
+    assert len(found) == 3 * 2 * 3 * 2 * 2
+    own = found[0]
+    assert own.measure(given.measure) == given.measure
+    assert (own.words, own.only, own.last("make"), own.last("quantity")) == (
+        Otherwise(),
+        {},
+        None,
+        None,
+    )
+
+
+def test_what_options_say_is_put_together():
+    given = stored(NegativeAttitude())
+    last = analyses(given)[-1]
+    assert last.measure(given.measure) == replace(NegativeAttitude(), top_k=10)
+    assert last.words == Otherwise(rater="rating_2", neutral=False)
+    assert last.only == {"wording": "two"}
+    assert last.last("make") is not None
+
+
+def test_analyses_that_need_the_same_scores_share_a_reading():
+    found = analyses(stored(NegativeAttitude()))
+    assert len({one.reading for one in found}) == 2 * 3 * 2
+
+
+def test_a_measure_without_choices_has_one_analysis():
+    @dataclass(frozen=True)
+    class Toy:
+        name: str = "toy"
+
+    (only,) = analyses(stored(Toy()))
+    assert only.chosen == {}
+
+
+def test_a_choice_of_one_option_is_none():
+    found = analyses(stored(NegativeAttitude(), wordings=["one"]))
+    assert "wording" not in found[0].chosen
+
+
+def test_too_many_analyses_are_drawn_from_and_the_audits_own_stays(monkeypatch):
+    monkeypatch.setattr(multiverse, "MOST", 20)
+    given = stored(NegativeAttitude())
+    first, again, other = (analyses(given, seed=seed) for seed in (1, 1, 2))
+    assert len(first) == 20
+    assert first[0].what == "1"
+    assert [one.what for one in first] == [one.what for one in again]
+    assert [one.what for one in first] != [one.what for one in other]
+    assert len({one.what for one in first}) == 20
+
+
+def test_words_are_left_out_and_labels_spoiled_with_seeds_of_their_own():
+    found = spoiled(["hard", "nice"], seed=7)
+    assert [(one.way, one.what) for one in found[:2]] == [(WORD, "hard"), (WORD, "nice")]
+    assert [one.words.without for one in found[:2]] == ["hard", "nice"]
+    wrong = found[2:]
+    assert [one.rate for one in wrong] == [rate for rate in RATES for _ in range(TIMES)]
+    assert all(one.way == LABELS and one.words.wrong == one.rate for one in wrong)
+    assert len({one.words.seed for one in wrong}) == len(wrong)
+    assert wrong[0].words.seed == 7
+
+
+@pytest.mark.parametrize("name", measures())
+def test_what_measures_name_are_choices_that_can_be_made(name):
+    """Parameters and fields are there, and what the audit did is said first."""
+    measure = measures()[name]()
+    mine = choices_of(measure)
+    assert all(isinstance(one, Choice) for one in mine)
+    assert len({one.name for one in mine}) == len(mine)
+    parameters = {one.name for one in fields(measure)}
+    ways = {one.name for one in fields(Otherwise)}
+    given = stored(measure)
+    given = replace(
+        given, answers=given.answers.with_columns(neutral=pl.lit(0.2, dtype=pl.Float32))
+    )
+    for one in mine:
+        options = one.options(given)
+        assert len({option.said for option in options}) == len(options)
+        for option in options:
+            assert {*option.parameters} <= parameters
+            assert {*option.words} <= ways
+        if options:
+            assert options[0] == Option(said=options[0].said)

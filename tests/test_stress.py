@@ -1,0 +1,400 @@
+"""The multiverse of a run is what measuring it again, analysis by analysis, gives."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import stats
+
+from few_conditions import with_few_conditions
+from goffman.estimate import PRIMARY, estimates, in_place
+from goffman.estimates.conditions import groups_as_asked, groups_of_conditions
+from goffman.estimates.contrast import Comparing
+from goffman.estimates.verdict import by_interval
+from goffman.lexicons.attitudes import SHIPPED
+from goffman.measures.catalogue import measures
+from goffman.measures.negative_attitude import NegativeAttitude
+from goffman.multiverse import HEAVIEST, RATES, TIMES
+from goffman.multiverse_columns import MULTIVERSE, STRESS
+from goffman.records import Estimate
+from goffman.reports.run import read_run
+from goffman.runs.manifest import read_manifest
+from goffman.score import load_words, score, without_controls, wordings_of
+from goffman.tables import complaints
+from in_process import goffman
+
+pytestmark = pytest.mark.slow
+"""Whole runs, and every analysis of them twice."""
+
+NUMBERS = ("difference", "low", "high", "p")
+
+
+def made(folder, model, instrument, *options):
+    done = goffman(
+        "audit", model, "--instrument", instrument, "--no-controls", "--output", folder, *options
+    )
+    assert done.returncode == 0, done.stderr
+    done = goffman("stress", folder, "--workers", "1", "--no-report")
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def distance(tmp_path_factory):
+    """A run of social-distance with a user's ratings; its folder, their file, what was said."""
+    base = tmp_path_factory.mktemp("stress")
+    people = base / "people.csv"
+    people.write_text("word,label\nhard,neutral\nnice,negative\nimpossible,positive\n")
+    instrument = with_few_conditions("social-distance", base / "social-distance", each=6)
+    said = made(base / "run", "bundled:mini", instrument, "--ratings", people)
+    return base / "run", people, said
+
+
+@pytest.fixture(scope="module")
+def care(tmp_path_factory):
+    base = tmp_path_factory.mktemp("care")
+    instrument = with_few_conditions("care-seeking", base / "care-seeking", each=5)
+    said = made(base / "run", "bundled:mini", instrument)
+    return base / "run", said
+
+
+def analyses_of(folder):
+    run = read_run(folder)
+    rows, summed = run.stressed
+    assert complaints(rows, MULTIVERSE) == []
+    assert complaints(summed, STRESS) == []
+    (row,) = run.estimates.filter(pl.col("family") == PRIMARY).iter_rows(named=True)
+    mine = [
+        (json.loads(one["choices"]), one)
+        for one in rows.filter(pl.col("way") == "analysis").iter_rows(named=True)
+    ]
+    return run, row, mine, summed.row(0, named=True)
+
+
+class Groups(NegativeAttitude):
+    """The measure with the two contrasts that are looked at: all others would take minutes."""
+
+    contrasts = (("negative", (groups_of_conditions, groups_as_asked)),)
+
+
+def rated_by(column, *, neutral, people, to):
+    """A file of ratings as a user would write it, from the shipped ones and the user's."""
+    with SHIPPED.open(newline="", encoding="utf-8") as file:
+        rows = {row["word"]: row[column] or row["label"] for row in csv.DictReader(file)}
+    if people:
+        rows |= dict(line.split(",") for line in people.read_text().split()[1:])
+    with to.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["word", "label"])
+        for word, label in rows.items():
+            gone = label == "neutral" and not neutral
+            writer.writerow([word, "irrelevant" if gone else label])
+    return to
+
+
+def test_every_analysis_of_social_distance_is_the_run_measured_again(distance, tmp_path):
+    folder, people, _ = distance
+    run, row, mine, _ = analyses_of(folder)
+    # wordings × numbers of words × raters × neutral words × tests
+    assert len(mine) == 5 * 3 * 4 * 2 * 2
+    manifest = read_manifest(folder)
+    (name,) = manifest.instruments
+    files = {
+        "your ratings over goffman's": ("label", people),
+        "goffman's ratings alone": ("label", None),
+        "rater 1 alone": ("rating_1", people),
+        "rater 2 alone": ("rating_2", people),
+    }
+    again = {}
+    for chosen, found in mine:
+        key = chosen["rater"], chosen["counting of neutral words"], chosen["number of words"]
+        if key not in again:
+            column, given = files[key[0]]
+            path = tmp_path / f"{len(again)}.csv"
+            rated_by(column, neutral=key[1] == "counted", people=given, to=path)
+            entry = manifest.instruments[name]
+            measured = entry.measured | {"top_k": int(key[2].split()[0])}
+            changed = replace(manifest, instruments={name: replace(entry, measured=measured)})
+            scores = score(folder, changed, load_words([path], shipped=False))
+            again[key] = {"scores": scores.filter(pl.col("level") == "prompt")}
+        of = again[key]
+        wording = chosen["wording"]
+        if wording not in of:
+            prompts, wordings = of["scores"], wordings_of(folder)
+            if wording != "all wordings":
+                alone = wording.removesuffix(" alone")
+                prompts, wordings = prompts.filter(pl.col("wording") == alone), {name: [alone]}
+            every = pl.concat([prompts, Groups().means(prompts)])
+            of[wording] = estimates(every, {name: Groups()}, wordings=wordings)
+        kind = {"everything sampled": "groups", "conditions sampled": "groups-as-asked"}
+        (expected,) = (
+            of[wording].filter(pl.col("kind") == kind[chosen["test"]]).iter_rows(named=True)
+        )
+        for number in NUMBERS:
+            assert found[number] == pytest.approx(expected[number], rel=1e-9), (chosen, number)
+    own = mine[0][1]
+    assert [own[one] for one in (*NUMBERS, "p_adjusted")] == [
+        row[one] for one in (*NUMBERS, "p_adjusted")
+    ]
+    assert own["verdict"] == by_interval(row)
+    assert run.stressed[0].filter(pl.col("way") == "word").height == HEAVIEST
+    assert run.stressed[0].filter(pl.col("way") == "labels").height == len(RATES) * TIMES
+
+
+def test_every_analysis_of_care_seeking_is_the_run_measured_again(care):
+    folder, _ = care
+    _, row, mine, _ = analyses_of(folder)
+    # numbers of words × thresholds × first names × tests
+    assert len(mine) == 3 * 4 * 2 * 2
+    manifest = read_manifest(folder)
+    (name,) = manifest.instruments
+    again = {}
+    for chosen, found in mine:
+        words, threshold = chosen["number of words"], chosen["threshold"]
+        if (words, threshold) not in again:
+            entry = manifest.instruments[name]
+            other = {
+                "top_k": int(words.split()[0]),
+                "threshold": 0.0 if threshold == "none" else float(threshold),
+            }
+            changed = replace(
+                manifest, instruments={name: replace(entry, measured=entry.measured | other)}
+            )
+            scores = without_controls(score(folder, changed, load_words()))
+            measure = measures()["gender-of-subject"]()
+            found_now = estimates(
+                scores, {name: measure}, wordings=wordings_of(folder), compare=Comparing(draws=99)
+            )
+            again[words, threshold] = scores, found_now
+        scores, found_now = again[words, threshold]
+        names = chosen["counting of first names"]
+        variant = {"counted": "with-names", "not counted": "without-names"}[names]
+        if chosen["test"] == "everything sampled":
+            (expected,) = found_now.filter(
+                pl.col("kind") == "genders",
+                pl.col("variant") == variant,
+                pl.col("group") == row["group"],
+                pl.col("dimension").is_null(),
+            ).iter_rows(named=True)
+            for number in NUMBERS:
+                assert found[number] == pytest.approx(expected[number], rel=1e-9), chosen
+            continue
+        means = (
+            scores.filter(
+                pl.col("level") == "prompt",
+                pl.col("variant") == variant,
+                pl.col("group") == row["group"],
+                pl.col("quantity").is_in(["female", "male"]),
+            )
+            .group_by("condition", "quantity")
+            .agg(pl.col("value").mean())
+            .pivot("quantity", index="condition", values="value")
+        )
+        tested = stats.ttest_rel(means["female"], means["male"])
+        assert found["difference"] == pytest.approx((means["female"] - means["male"]).mean())
+        assert found["p"] == pytest.approx(tested.pvalue)
+
+
+def test_the_summary_is_what_the_rows_come_to(distance):
+    _, row, mine, summed = analyses_of(distance[0])
+    rows = [one for _, one in mine]
+    differences = [one["difference"] for one in rows]
+    assert summed["median"] == pytest.approx(np.median(differences))
+    assert (summed["lowest"], summed["highest"]) == (min(differences), max(differences))
+    assert summed["analyses"] == summed["tested"] == len(rows)
+    words = ("relevant", "small", "clear, size open", "fragile")
+    clear = [one["verdict"] in words for one in rows]
+    assert summed["clear"] == sum(clear)
+    if row["verdict"] in words:
+        same = [one["difference"] * row["difference"] > 0 for one in rows]
+        held = [a and b for a, b in zip(clear, same, strict=True)]
+    else:
+        held = [one["verdict"] == row["verdict"] for one in rows]
+    assert summed["holds"] == sum(held)
+    assert summed["holds_in"] == pytest.approx(np.mean(held))
+    assert [one["holds"] for one in rows] == held
+    shares = json.loads(summed["explained"])
+    for choice, share in shares.items():
+        options = {one[choice] for one, _ in mine}
+        means = {o: np.mean([r["difference"] for c, r in mine if c[choice] == o]) for o in options}
+        between = sum((means[c[choice]] - np.mean(differences)) ** 2 for c, _ in mine)
+        assert share == pytest.approx(between / (np.var(differences) * len(differences)))
+    assert summed["matters_most"] == max(shares, key=shares.get)
+    assert 0 < summed["permutation_p"] <= 1
+
+
+def test_each_analysis_is_corrected_in_the_headlines_place(distance):
+    run, row, mine, _ = analyses_of(distance[0])
+    primary = run.estimates.filter(pl.col("family") == PRIMARY)
+    for _, one in mine[:10]:
+        bare = Estimate(
+            contrast="", n=1, n_first=1, n_second=1, method="", p=one["p"],
+            difference=one["difference"], low=one["low"], high=one["high"],
+        )  # fmt: skip
+        assert one["p_adjusted"] == in_place(bare, row, primary)[0].p_adjusted
+
+
+def test_a_word_left_out_is_a_word_that_is_irrelevant(distance, tmp_path):
+    folder, people, _ = distance
+    rows, _ = read_run(folder).stressed
+    one = rows.filter(pl.col("way") == "word").row(0, named=True)
+    path = rated_by("label", neutral=True, people=people, to=tmp_path / "all.csv")
+    text = path.read_text().splitlines()
+    kept = [line for line in text if line.split(",")[0] != one["what"]]
+    path.write_text("\n".join([*kept, f"{one['what']},irrelevant"]) + "\n")
+    prompts = score(folder, read_manifest(folder), load_words([path], shipped=False))
+    (name,) = read_manifest(folder).instruments
+    found = estimates(without_controls(prompts), {name: Groups()}, wordings=wordings_of(folder))
+    expected = found.filter(pl.col("kind") == "groups")["difference"][0]
+    assert one["difference"] == pytest.approx(expected, rel=1e-9)
+
+
+def test_processes_beside_each_other_give_the_same_tables(care, tmp_path):
+    folder, _ = care
+    other = Path(shutil.copytree(folder, tmp_path / "run"))
+    before = read_run(folder).stressed
+    code = (
+        "from pathlib import Path; from goffman.stressed import stress_run\n"
+        f"if __name__ == '__main__': stress_run(Path({str(other)!r}), workers=2)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=300)
+    for one, again in zip(before, read_run(other).stressed, strict=True):
+        assert one.equals(again)
+
+
+def test_memory_does_not_grow_with_the_number_of_analyses(care, tmp_path):
+    """The peak of a process that runs 48 analyses beside that of one that runs four times that."""
+    folder, _ = care
+    code = (
+        "import resource, sys; from pathlib import Path; from goffman import stress\n"
+        f"folder = Path({str(folder)!r})\n"
+        "import polars as pl\n"
+        "row = pl.read_parquet(folder / 'estimates.parquet')"
+        ".filter(pl.col('family') == 'primary').row(0, named=True)\n"
+        "work = stress.work_of(folder, row['instrument'], row['model'])\n"
+        "every = stress.analyses(work.stored)\n"
+        "for _ in range(int(sys.argv[1])):\n"
+        "    for one in every: work.outcome(one, work.scores(one))\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)\n"
+    )
+    few, many = (
+        int(
+            subprocess.run(
+                [sys.executable, "-c", code, times],
+                check=True,
+                capture_output=True,
+                text=True,
+                timeout=300,
+            ).stdout
+        )
+        for times in ("1", "4")
+    )
+    assert many < 1.15 * few
+
+
+def test_measuring_the_run_again_forgets_the_analyses(care, tmp_path):
+    folder, _ = care
+    other = Path(shutil.copytree(folder, tmp_path / "run"))
+    done = goffman("report", other, "--parser", "v1")
+    assert done.returncode == 0, done.stderr
+    assert read_run(other).stressed is None
+    assert not (other / "multiverse.parquet").exists()
+
+
+def test_the_terminal_says_what_the_page_says(distance, tmp_path):
+    folder, _, said = distance
+    other = Path(shutil.copytree(folder, tmp_path / "run"))
+    _, _, mine, summed = analyses_of(other)
+    counted = f"holds in {summed['holds']} of {len(mine)} analyses; the {summed['matters_most']}"
+    assert counted in said
+    done = goffman("report", other)
+    assert done.returncode == 0, done.stderr
+    page = (other / "report.html").read_text(encoding="utf-8")
+    assert counted in page
+    assert "Would another analysis say the same?" in page
+    assert (other / "figures" / "social-distance-analyses.svg").exists()
+    table = pl.read_csv(other / "tables" / "social-distance-analyses.csv")
+    assert table.height == len(mine)
+    assert {"wording", "rater", "difference", "verdict"} <= {*table.columns}
+
+
+@pytest.fixture(scope="module")
+def failing(tiny, tmp_path_factory):
+    """A run of a model that fails the control items."""
+    base = tmp_path_factory.mktemp("failing")
+    instrument = with_few_conditions("care-seeking", base / "care-seeking", each=4)
+    done = goffman("audit", tiny("bert"), "--instrument", instrument, "--output", base / "run")
+    assert done.returncode == 0, done.stderr
+    return base / "run"
+
+
+def test_a_model_that_cannot_do_the_task_has_no_analyses_and_a_sentence(failing):
+    folder = failing
+    done = goffman("stress", folder, "--workers", "1", "--no-report", "--json")
+    assert done.returncode == 0, done.stderr
+    (found,) = json.loads(done.stdout)
+    assert (found["analyses"], found["holds_in"]) == (0, None)
+    assert found["said"].startswith("No other analyses, because the model is not measurable: it")
+    assert read_run(folder).stressed[0].height == 0
+
+
+def test_what_is_no_run_is_said(tmp_path):
+    done = goffman("stress", tmp_path / "none")
+    assert done.returncode == 2
+    assert "none" in done.stderr
+    assert not (tmp_path / "none").exists()
+
+
+def test_ratings_that_are_gone_are_said(distance, tmp_path):
+    folder, people, _ = distance
+    other = Path(shutil.copytree(folder, tmp_path / "run"))
+    manifest = (other / "manifest.json").read_text()
+    (other / "manifest.json").write_text(manifest.replace(str(people), str(tmp_path / "gone.csv")))
+    done = goffman("stress", other, "--workers", "1", "--no-report")
+    assert done.returncode != 0
+    assert "gone.csv" in done.stderr
+
+
+def test_the_gate_reads_in_how_many_analyses_a_result_holds(distance):
+    folder, _, _ = distance
+    _, _, _, summed = analyses_of(folder)
+    share, name = summed["holds_in"], "social-distance.gap[bundled:mini].holds-in"
+    counted = f"({summed['holds']} of {summed['analyses']} analyses)"
+    for rule in ("holds-in", "social-distance.gap.holds-in", "gap[bundled:mini].holds-in"):
+        failed = goffman("check", folder, "--fail-if", f"{rule} <= {share}")
+        assert failed.returncode == 1, failed.stderr
+        assert failed.stdout.startswith(f"failed, because {name} is {share:.4g} {counted}")
+        passed = goffman("check", folder, "--fail-if", f"{rule} < {share}")
+        assert passed.returncode == 0
+    listed = json.loads(goffman("check", folder, "--list", "--json").stdout)
+    known = {one["name"]: one["holds-in"] for one in listed}
+    assert {key: value for key, value in known.items() if value is not None} == {
+        "social-distance.gap[bundled:mini]": share
+    }
+
+
+def test_the_gate_says_what_has_no_other_analyses(care, distance, tmp_path):
+    wrong = goffman("check", distance[0], "--fail-if", "gap-as-asked.holds-in < 0.9")
+    assert wrong.returncode == 2
+    assert "only main results have .holds-in, and gap-as-asked is none." in wrong.stderr
+    other = Path(shutil.copytree(care[0], tmp_path / "run"))
+    assert goffman("report", other, "--parser", "v1").returncode == 0
+    missing = goffman("check", other, "--fail-if", "holds-in < 0.9")
+    assert missing.returncode == 2
+    assert "has no holds-in (give this run to goffman stress first)." in missing.stderr
+
+
+def test_the_gate_does_not_decide_on_a_model_that_cannot_do_the_task(failing):
+    done = goffman("check", failing, "--fail-if", "holds-in < 0.9", "--json")
+    assert done.returncode == 4, done.stderr
+    (outcome,) = json.loads(done.stdout)["outcomes"]
+    assert (outcome["value"], outcome["failed"], outcome["not_measurable"]) == (None, False, True)
