@@ -347,6 +347,23 @@ def test_a_model_that_cannot_do_the_task_has_no_analyses_and_a_sentence(failing)
     assert read_run(folder).stressed[0].height == 0
 
 
+def test_without_choices_there_are_only_parts_to_leave_out(distance, tmp_path, monkeypatch):
+    other = Path(shutil.copytree(distance[0], tmp_path / "run"))
+    monkeypatch.delattr(NegativeAttitude, "choices")
+    done = goffman("stress", other, "--workers", "1", "--no-report")
+    assert done.returncode == 0, done.stderr
+    assert (
+        "There is nothing to choose in this analysis, so only parts were left out." in done.stdout
+    )
+    rows, summed = read_run(other).stressed
+    assert {*rows["way"]} == {"analysis", "word", "labels", "item", "wording", "condition"}
+    assert rows.filter(pl.col("way") == "analysis").height == 1
+    assert summed.row(0, named=True)["holds_in"] is None
+    gate = goffman("check", other, "--fail-if", "holds-in < 0.9")
+    assert gate.returncode == 2
+    assert "has no holds-in (its measure names nothing that could be chosen)." in gate.stderr
+
+
 def test_what_is_no_run_is_said(tmp_path):
     done = goffman("stress", tmp_path / "none")
     assert done.returncode == 2
