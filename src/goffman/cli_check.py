@@ -81,7 +81,7 @@ def check(
       1  at least one rule is true
       2  your input cannot be used, or a value is missing
       3  goffman itself failed
-      4  a rule is about a model that is not measurable, because it failed the control items
+      4  a rule is about a model that failed the control items (not measurable)
 
     If both 1 and 4 apply, the code is 4.
     """  # noqa: D301 - the escape keeps the lines of the list as they are

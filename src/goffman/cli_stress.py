@@ -39,7 +39,7 @@ def stress(
     ] = True,
     as_json: Json = False,
 ) -> None:
-    """Analyze a run's answers in other ways, to see whether its main results hold.
+    """See whether the main results of a run hold in other analyses.
 
     No model is asked. goffman computes each main result again with every combination of choices
     that could have been made differently: wordings, numbers of words, raters, tests and more. It
