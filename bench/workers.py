@@ -19,7 +19,6 @@ sys.path.insert(0, str(ROOT / "tests"))
 os.environ["OMP_NUM_THREADS"] = "1"
 
 from goffman.flow import audit  # noqa: E402 - the number of threads is read by torch
-
 from goffman.models.base import LoadOptions  # noqa: E402
 from goffman.options import AskOptions, Listener  # noqa: E402
 from processes import children, tree  # noqa: E402

@@ -8,10 +8,10 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from goffman.flow import audit
 
 import goffman
 from goffman.errors import AskingError, InputError
+from goffman.flow import audit
 from goffman.models.base import LoadOptions
 from goffman.models.ray_cluster import Actors, shares
 from goffman.options import AskOptions, Listener
