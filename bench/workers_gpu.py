@@ -21,8 +21,6 @@ from goffman.models.processes import Processes
 from goffman.models.spec import load
 from goffman.models.tasks import Call, Load
 
-PART = 1_024
-
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)

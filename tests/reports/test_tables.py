@@ -169,9 +169,9 @@ def test_contrasts_have_their_verdict_in_every_format(run, folder):
     assert {row["verdict"] for row in tested} <= {*words, "not tested"}
     assert all((row["p_adjusted"] == "") == (row["verdict"] == "not tested") for row in rows)
     head, *shown = markdown_rows((folder / f"{name}.md").read_text())
-    assert head[-3:] == ["smallest relevant", "detectable", "verdict"]
+    assert head[-2:] == ["Δ", "verdict"]
     assert [line[-1] for line in shown] == [row["verdict"] for row in rows]
-    assert {line[-3] for line in shown} == {"0.050"}
+    assert {line[-2] for line in shown} == {"0.050"}
     assert "& verdict" in (folder / f"{name}.tex").read_text()
     assert "Verdicts. Relevant: the whole 95% interval is" in (folder / f"{name}.md").read_text()
 

@@ -38,8 +38,8 @@ _CONTRASTS = (
     Shown(header="contrast", keys=("first", "second"), form="pair"),
     Shown(header="n", keys=("n",), form="count"),
     Shown(header="n counts", keys=("unit",), drop="constant"),
-    Shown(header="first mean", keys=("mean_first",), form="number"),
-    Shown(header="second mean", keys=("mean_second",), form="number"),
+    Shown(header="mean 1", keys=("mean_first",), form="number"),
+    Shown(header="mean 2", keys=("mean_second",), form="number"),
     Shown(header="difference", keys=("difference",), form="number"),
     Shown(header="95% interval", keys=("low", "high"), form="interval"),
     Shown(header="effect", keys=("effect",), form="number"),
@@ -47,8 +47,7 @@ _CONTRASTS = (
     Shown(header="p", keys=("p",), form="p"),
     Shown(header="p, corrected", keys=("p_adjusted",), form="p"),
     Shown(header="tests", keys=("family_size",), form="count"),
-    Shown(header="smallest relevant", keys=("smallest",), form="number", drop="empty"),
-    Shown(header="detectable", keys=("detectable",), form="number", drop="empty"),
+    Shown(header="Δ", keys=("smallest",), form="number", drop="empty"),
     Shown(header="verdict", keys=("verdict",), drop="empty"),
 )
 
@@ -231,7 +230,8 @@ def _contrasts(instrument: str, estimates: pl.DataFrame) -> Iterator[Table]:
     if rows.height:
         caption = (
             f"{instrument}: contrasts. Each difference is the first group minus the second. The "
-            f"intervals are not corrected. {CORRECTED_SAID} {VERDICTS_SAID}"
+            f"intervals are not corrected. {CORRECTED_SAID} {VERDICTS_SAID} Δ is the smallest "
+            "relevant difference."
         )
         shown = [{**row, "verdict": verdict_shown(row) or None} for row in rows.to_dicts()]
         yield as_table(f"{instrument}-contrasts", caption, shown, shown=_CONTRASTS)
