@@ -45,7 +45,7 @@ _CONTRASTS = (
     Shown(header="effect", keys=("effect",), form="number"),
     Shown(header="effect size", keys=("effect_name",), drop="constant"),
     Shown(header="p", keys=("p",), form="p"),
-    Shown(header="p, corrected", keys=("p_adjusted",), form="p"),
+    Shown(header="adj. p", keys=("p_adjusted",), form="p"),
     Shown(header="tests", keys=("family_size",), form="count"),
     Shown(header="Δ", keys=("smallest",), form="number", drop="empty"),
     Shown(header="verdict", keys=("verdict",), drop="empty"),
