@@ -34,7 +34,7 @@ STRESS = (
     Column("model", "text", "the model's name, as the user gave it"),
     Column("difference", "float64", "of the headline", nullable=True),
     Column("verdict", "text", "the headline's", nullable=True),
-    Column("analyses", "int", "how many there are; those that could not be tested too"),
+    Column("analyses", "int", "how many have numbers of their own, or could not be tested"),
     Column("tested", "int", "how many of them have a verdict"),
     Column("holds", "int", "in how many of them the headline's verdict holds"),
     Column("holds_in", "float64", "the share of these; null: there is one analysis", nullable=True),

@@ -13,7 +13,7 @@ import numpy as np
 from goffman.estimates.exchangeable import SAID
 from goffman.estimates.verdict import CLEAR_WORDS
 from goffman.multiverse import ANALYSIS, LABELS, RATES
-from goffman.stats.multiverse import explained, median_shuffled
+from goffman.stats.multiverse import different, explained, median_shuffled
 
 if TYPE_CHECKING:
     from goffman.estimates.exchangeable import Exchangeable
@@ -55,7 +55,8 @@ def summed_up(
 ) -> dict[str, Any]:
     """The row of a headline with a multiverse."""
     mine = [one for one in outcomes if one.row["way"] == ANALYSIS]
-    rows = [one.row for one in mine]
+    every = [one.row for one in mine]
+    rows = different(every)
     holding = sum(one["holds"] for one in rows)
     differences = [one["difference"] for one in rows if one.get("difference") is not None]
     found = _about(headline) | {
@@ -74,7 +75,7 @@ def summed_up(
             "lowest": min(differences),
             "highest": max(differences),
         }
-        found |= _choices(rows) | _shuffled(mine, seed=seed)
+        found |= _choices(every) | _shuffled(mine, seed=seed)
     return found
 
 

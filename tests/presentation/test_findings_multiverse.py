@@ -78,7 +78,9 @@ def said(rows, **summed):
 def test_a_difference_that_holds_says_in_how_many_analyses_and_what_matters_most():
     one = said(four("small", "small", "relevant", "small"))
     assert one.model == "m"
-    assert one.head == "The difference holds in 4 of 4 analyses; the wording matters most"
+    assert (
+        one.head == "The difference holds in 4 of 4 analyses; its size depends most on the wording"
+    )
     assert one.said == (
         "It holds where it is clear and has the same sign. The verdicts of the analyses are: 1 "
         "relevant and 3 small.",
@@ -98,7 +100,10 @@ def test_of_a_single_choice_nobody_is_told_that_it_matters_most():
 def test_a_difference_that_is_often_lost_holds_in_only_so_many():
     rows = four("clear, size open", "undecided", "small", "small")
     one = said(rows, holds=3, holds_in=0.75, clear=3)
-    assert one.head == "The difference holds in only 3 of 4 analyses; the wording matters most"
+    assert (
+        one.head
+        == "The difference holds in only 3 of 4 analyses; its size depends most on the wording"
+    )
     verdicts = "2 small, 1 “clear, size open” and 1 undecided."
     assert one.said[0] == (
         f"It holds where it is clear and has the same sign. The verdicts of the analyses are: {verdicts}"
@@ -119,7 +124,10 @@ def test_a_fragile_difference_is_a_clear_one():
 def test_a_verdict_that_is_not_clear_is_named():
     rows = four("undecided", "small", "undecided", None)
     one = said(rows, verdict="undecided", holds=2, holds_in=0.5, clear=1)
-    assert one.head == "“undecided” holds in only 2 of 4 analyses; the wording matters most"
+    assert (
+        one.head
+        == "“undecided” holds in only 2 of 4 analyses; its size depends most on the wording"
+    )
     assert one.said[0] == (
         "The verdicts of the analyses are: 1 small and 2 undecided; 1 could not be tested."
     )
@@ -144,14 +152,19 @@ def test_what_was_left_out_is_named_and_so_is_a_change_of_sign():
 @pytest.mark.parametrize(
     ("at", "sentence"),
     [
-        (0.2, "With 20% of the word labels wrong, drawn at random, the verdict holds in fewer "
-              "than half of the draws."),
-        (None, "Even with 50% of the word labels wrong, drawn at random, the verdict holds in at "
-               "least half of the draws."),
+        (0.2, "With 20% of the word labels replaced by wrong ones at random, the difference holds "
+              "in 1 of 2 tries (it is then 0.010 to 0.050)."),
+        (None, "With 50% of the word labels replaced by wrong ones at random, the difference holds "
+               "in 2 of 2 tries (it is then 0.040 to 0.050)."),
     ],
 )  # fmt: skip
 def test_how_many_wrong_labels_it_takes_is_said(at, sentence):
-    drawn = [row(0.05, way="labels", rate=rate) for rate in (0.2, 0.5)]
+    drawn = [
+        row(0.05, way="labels", rate=0.2),
+        row(0.01, "undecided", way="labels", rate=0.2),
+        row(0.05, way="labels", rate=0.5),
+        row(0.04, way="labels", rate=0.5),
+    ]
     one = said([*four("small", "small", "small", "small"), *drawn], overturned_at=at)
     assert one.said[-1] == sentence
 
@@ -198,3 +211,23 @@ def test_an_analysis_without_a_number_is_not_drawn_but_counted():
     assert len(every["x-analyses"].rows) == 4
     assert {"wording", "test"} <= {*every["x-analyses"].columns}
     assert every["x-holds"].rows[0]["analyses"] == 4
+
+
+def test_copies_of_an_analysis_count_once_and_the_combinations_are_told():
+    rows = four("small", "small", "small", "small")
+    copied = [{**one, "what": f"{one['what']}b"} for one in rows]
+    text = " ".join(said([*rows, *copied]).said)
+    assert "The verdicts of the analyses are: 4 small." in text
+    assert "There are 8 combinations of choices; those that come to the same numbers" in text
+
+
+def test_a_difference_that_single_parts_undo_says_so_in_its_heading():
+    parts = [row(0.05, way="item", what=f"i{n}") for n in range(3)]
+    parts += [row(0.05, "undecided", way="condition", what="fever")]
+    head = said([*four("small", "small", "small", "small"), *parts]).head
+    assert "analyses, but in only 3 of 4 that leave out one part;" in head
+
+
+def test_where_holding_depends_on_the_test_it_is_said_by_test():
+    text = " ".join(said(four("small", "undecided", "small", "undecided")).said)
+    assert "what the test treats as sampled: 2 of 2 by “every” and 0 of 2 by “few”." in text

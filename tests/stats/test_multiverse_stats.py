@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from goffman.stats.multiverse import explained, median_shuffled
+from goffman.stats.multiverse import different, explained, median_shuffled
 
 
 def test_eta_squared_is_that_of_an_analysis_of_variance():
@@ -131,3 +131,10 @@ def test_without_values_there_is_no_p():
         nothing, nothing, labels, shuffling="labels", rng=np.random.default_rng(0)
     )
     assert tested.p is None
+
+
+def test_rows_of_the_same_numbers_are_one_and_those_without_numbers_stay():
+    one = {"difference": 0.1, "low": 0.0, "high": 0.2}
+    same, other = {**one, "what": "copy"}, {**one, "high": 0.3}
+    untested = {"difference": None, "low": None, "high": None}
+    assert different([one, same, other, untested, untested]) == [one, other, untested, untested]

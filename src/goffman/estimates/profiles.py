@@ -12,6 +12,7 @@ import polars as pl
 from goffman.estimates.contrast import cube, in_order
 from goffman.estimates.sharing import FEMALE
 from goffman.records import BASELINE
+from goffman.stats.crossed import LEAST
 from goffman.stats.profile import Profile
 
 if TYPE_CHECKING:
@@ -63,7 +64,9 @@ class Answers:
     """Standard errors of the values, where there is no table."""
 
     def reliability(self, conditions: Sequence[str]) -> float | None:
-        """Of the values over these conditions; None: not known."""
+        """Of the values over these conditions; None: not known, as from two sentences."""
+        if self.table is not None and max(self.table.shape[1:]) < LEAST:
+            return None
         places = [at for at, name in enumerate(self.conditions) if name in {*conditions}]
         profile = Profile(
             model=self.values[places],

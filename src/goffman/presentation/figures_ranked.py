@@ -68,7 +68,7 @@ def _by_value(section: Section) -> Iterator[Figure]:
     order = {"field": "value", "order": "descending"}
     noise = (
         " To allow for noise, each value is pulled toward its group's mean. Point at a mark "
-        f"to see the range of ranks that the {noun.one} could have with other items."
+        "to see its range of ranks, which shows how far the items that were asked disagree."
         if shrunken
         else ""
     )

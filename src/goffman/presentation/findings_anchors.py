@@ -116,7 +116,8 @@ def _head(one: AnchoredModel, rows: Sequence[Row]) -> tuple[str, str]:
                 f"Over all {every}, its {one.quantity} has no clear relation with {item}; "
                 f"{_alike(one)}, it {turns} as {one.item(best['dimension'])} rises"
             )
-        return head, " ".join([across, *_checks(one, best), *_sides(one)])
+        alone = _within(one, best["dimension"])
+        return head, " ".join([across, *_checks(one, best), *alone, *_sides(one)])
     others = [one.item(name) for name in one.about.items if name != best["dimension"]]
     text = (
         f"Across {every}, the strongest correlation is with {item}: {_numbers(best)}. The other "
@@ -134,7 +135,7 @@ def _alike(one: AnchoredModel) -> str:
     """How points are compared where only those of the same kind are."""
     if one.about.point == "condition":
         return f"among {one.many} of the same category"
-    return f"among women's {one.many} and among men's"
+    return f"compared only with {one.many} of the same side (mostly women's or mostly men's)"
 
 
 def doubted_by(one: AnchoredModel, row: Row) -> list[str]:
@@ -163,6 +164,13 @@ def _checks(one: AnchoredModel, row: Row) -> Iterator[str]:
     without = one.row("anchor-without", row["dimension"])
     if without is not None:
         yield f"Without the {without['left_out']} {one.about.set_apart}: {_numbers(without)}."
+
+
+def _within(one: AnchoredModel, item: str) -> Iterator[str]:
+    """The correlation within each group alone."""
+    for row in one.rows("anchor-within"):
+        if row["dimension"] == item:
+            yield f"Among the {row['n']} {_of_group(one, row['group'])} alone: {_numbers(row)}."
 
 
 def _sides(one: AnchoredModel) -> Iterator[str]:
@@ -196,9 +204,8 @@ def _more(one: AnchoredModel, rows: Sequence[Row]) -> Iterator[str]:
     yield from _selected(one, best, len(rows))
     if not _in_head(one, rows):
         yield from _checks(one, best)
-    for row in one.rows("anchor-within"):
-        if row["dimension"] == item:
-            yield f"Among the {row['n']} {_of_group(one, row['group'])} alone: {_numbers(row)}."
+    if len(rows) > 1:
+        yield from _within(one, item)
     yield from _true_scores(best)
     yield from _standing_out(one)
     yield from _covers(one, best["interval_over"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -10,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from goffman.estimates.verdict import CLEAR_WORDS, SIZE_OPEN
-from goffman.presentation.numbers import number, p_said
+from goffman.presentation.numbers import ends, number, p_said
 from goffman.presentation.shown import in_list
+from goffman.stats.multiverse import different
 from goffman.terminal import printable
 
 if TYPE_CHECKING:
@@ -19,7 +21,8 @@ if TYPE_CHECKING:
 
     Row = Mapping[str, Any]
 
-ANALYSIS, LABELS = "analysis", "labels"
+ANALYSIS, LABELS, WORD = "analysis", "labels", "word"
+TEST = "test"
 """Ways of rows that leave nothing out."""
 
 ENOUGH = 0.9
@@ -57,9 +60,10 @@ def _said(row: Row, section: Section) -> HoldsSaid:
         head = "There is nothing to choose in this analysis, so only parts were left out"
         return HoldsSaid(model=model, head=head, said=tuple(left_out))
     several = len(json.loads(row["explained"] or "{}")) > 1
-    most = f"; the {row['matters_most']} matters most" if several else ""
-    head = f"{_held(row)}{most}"
-    said = (*_counted(row, section), *_spread(row), *_explained(row), *left_out)
+    most = f"; its size depends most on the {row['matters_most']}" if several else ""
+    head = f"{_held(row)}{_in_parts(row, section)}{most}"
+    counted = (*_counted(row, section), *_by_test(row, section))
+    said = (*counted, *_spread(row), *_explained(row), *left_out)
     return HoldsSaid(model=model, head=f"{head[0].upper()}{head[1:]}", said=said)
 
 
@@ -70,10 +74,22 @@ def _held(row: Row) -> str:
     return f"{what} holds in {only}{row['holds']} of {row['analyses']} analyses"
 
 
+def _in_parts(row: Row, section: Section) -> str:
+    """That a difference is often lost where one part is left out; empty: it is not."""
+    gone = _rows(section, row["model"]).filter(
+        ~pl.col("way").is_in([ANALYSIS, LABELS, WORD]), pl.col("verdict").is_not_null()
+    )
+    kept = int(gone["holds"].sum())
+    if row["verdict"] not in CLEAR_WORDS or kept >= ENOUGH * gone.height:
+        return ""
+    return f", but in only {kept} of {gone.height} that leave out one part"
+
+
 def _counted(row: Row, section: Section) -> Iterator[str]:
     """Which verdicts the analyses come to."""
-    mine = _rows(section, row["model"]).filter(pl.col("way") == ANALYSIS)
-    counts = dict(mine.group_by("verdict").len().rows())
+    mine = _analyses(section, row["model"])
+    own = different(mine)
+    counts = Counter(one["verdict"] for one in own)
     words = {"relevant": "relevant", "small": "small", SIZE_OPEN: f"“{SIZE_OPEN}”"}
     words |= {"equivalent": "equivalent", "undecided": "undecided"}
     named = [f"{counts[word]} {said}" for word, said in words.items() if word in counts]
@@ -81,6 +97,24 @@ def _counted(row: Row, section: Section) -> Iterator[str]:
     clear = row["verdict"] in CLEAR_WORDS
     how = "It holds where it is clear and has the same sign. " if clear else ""
     yield f"{how}The verdicts of the analyses are: {in_list(named)}{without}."
+    if len(own) < len(mine):
+        yield (
+            f"There are {len(mine)} combinations of choices; those that come to the same numbers "
+            "count once."
+        )
+
+
+def _by_test(row: Row, section: Section) -> Iterator[str]:
+    """In how many analyses it holds by each test, where that depends on the test."""
+    mine = different(_analyses(section, row["model"]))
+    by_test: dict[str, list[bool]] = {}
+    for one in mine:
+        if test := json.loads(one["choices"] or "{}").get(TEST):
+            by_test.setdefault(test, []).append(one["holds"])
+    shares = {sum(held) / len(held) for held in by_test.values()}
+    if len(by_test) > 1 and len(shares) > 1:
+        named = [f"{sum(held)} of {len(held)} by “{test}”" for test, held in by_test.items()]
+        yield f"How often it holds depends on what the test treats as sampled: {in_list(named)}."
 
 
 def _spread(row: Row) -> Iterator[str]:
@@ -136,17 +170,19 @@ def _labels(row: Row, section: Section) -> Iterator[str]:
     drawn = _rows(section, row["model"]).filter(pl.col("way") == LABELS)
     if not drawn.height:
         return
-    at, highest = row["overturned_at"], max(drawn["rate"])
-    if at is None:
-        yield (
-            f"Even with {highest:.0%} of the word labels wrong, drawn at random, the verdict holds "
-            "in at least half of the draws."
-        )
-    else:
-        yield (
-            f"With {at:.0%} of the word labels wrong, drawn at random, the verdict holds in fewer "
-            "than half of the draws."
-        )
+    rate = row["overturned_at"] or max(drawn["rate"])
+    draws = drawn.filter(pl.col("rate") == rate)
+    what = "the difference" if row["verdict"] in CLEAR_WORDS else f"“{row['verdict']}”"
+    values = draws["difference"].drop_nulls()
+    spread = f" (it is then {ends(min(values), max(values))})" if len(values) > 1 else ""
+    yield (
+        f"With {rate:.0%} of the word labels replaced by wrong ones at random, {what} holds in "
+        f"{draws['holds'].sum()} of {draws.height} tries{spread}."
+    )
+
+
+def _analyses(section: Section, model: str) -> list[dict[str, Any]]:
+    return _rows(section, model).filter(pl.col("way") == ANALYSIS).to_dicts()
 
 
 def _rows(section: Section, model: str) -> pl.DataFrame:

@@ -11,9 +11,9 @@ the sharp null). p = (1+b)/(1+m), b of the m shuffles whose median is at least a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 
@@ -30,7 +30,25 @@ AT_ONCE = 256
 ROUNDING = 1e-12
 """Of the largest median: shuffles nearer to the observed one than this count as equal to it."""
 
+DIGITS = 12
+"""To so many digits two analyses have the same numbers."""
+
 Shuffling = Literal["labels", "signs"]
+Row = TypeVar("Row", bound=Mapping[str, Any])
+
+
+def different(rows: Sequence[Row]) -> list[Row]:
+    """The rows whose difference and interval no earlier row has.
+
+    A choice that changes nothing makes copies, and a copy is no other analysis.
+    """
+    found: dict[tuple[object, ...], Row] = {}
+    for place, row in enumerate(rows):
+        numbers = [row.get(name) for name in ("difference", "low", "high")]
+        rounded = tuple(round(one, DIGITS) for one in numbers if one is not None)
+        key = rounded if len(rounded) == len(numbers) else (place,)
+        found.setdefault(key, row)
+    return list(found.values())
 
 
 def explained(values: Sequence[float], options: Sequence[str]) -> float | None:
