@@ -84,7 +84,7 @@ def test_every_instrument_that_a_model_can_answer_is_asked_and_the_rest_is_said(
         "a plain text generator (a causal model), such as gpt2, or a chat model "
         "(openai:NAME, http://HOST/v1#NAME, or a model with a chat template)."
     )
-    assert [note for note in notes if "left out" in note] == [
+    assert [note for note in notes if "is not asked" in note] == [
         f"{masked} is not asked people-sentiment, which needs {wanted}",
         f"{masked} is not asked vignettes, which needs {chosen}",
         f"{masked} is not asked decisions, which needs {chosen}",
@@ -173,7 +173,7 @@ def test_named_instruments_go_to_the_models_that_can_answer_them(masked, classif
         (masked, "care-seeking"),
         (classifier, "people-sentiment"),
     ]
-    assert [note.split(":")[0] for note in notes if "left out" in note] == [
+    assert [note.split(",")[0] for note in notes if "is not asked" in note] == [
         f"{masked} is not asked people-sentiment",
         f"{classifier} is not asked care-seeking",
     ]
@@ -261,10 +261,10 @@ def test_another_version_of_an_instrument_never_lands_in_the_same_answers(
     finished, masked, tmp_path
 ):
     before = json.loads((finished / "manifest.json").read_text())["instruments"]["care-seeking"]
-    other = changed(tmp_path, "care-seeking", ('version = "1.3"', 'version = "1.4"'))
+    other = changed(tmp_path, "care-seeking", ('version = "1.4"', 'version = "1.5"'))
     text = refusal_of(finished, masked, instruments=[other])
     assert text.startswith(
-        f"to care-seeking with different settings (version: {before['version']} then, 1.4 now; "
+        f"to care-seeking with different settings (version: {before['version']} then, 1.5 now; "
         "the instrument's files have changed)."
     )
 

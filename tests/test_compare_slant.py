@@ -11,9 +11,9 @@ import polars as pl
 import pytest
 import torch
 import transformers
-from goffman.audit import audit
 
 from goffman.estimates.clear import points
+from goffman.flow import audit
 from goffman.instruments.load import load_instrument
 from goffman.instruments.render import render
 from goffman.options import AskOptions

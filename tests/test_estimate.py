@@ -185,6 +185,8 @@ def test_classifiers_are_compared_by_the_probability_of_the_class(mei):
     assert (row["error"], row["df"]) == (exactly(again.variance**0.5), exactly(again.df))
     share = pick(found, kind="groups-as-asked", instrument="sentiment", model="c")
     assert share["quantity"] == "negative"
+    # Of two sentences no single condition can be tested, and none is.
+    assert {*of(found, instrument="sentiment")["kind"]} == {"groups", "groups-as-asked"}
 
 
 def test_the_headline_contrasts_are_one_family(mei):
@@ -571,7 +573,7 @@ def test_settings_stand_against_the_baseline_by_trials_with_the_interval_of_thei
         f"{number(shares['incorrect'])} name the other one, {number(shares['unsure'])} are unsure, "
         f"{number(shares['other'])} say something else and {number(shares['refusal'])} refuse."
     )
-    assert " of 5 pairs of adjectives clearly change this." in said[1]
+    assert " of 5 pairs of adjectives clearly change the " in said[1]
     differ = " of 5 pairs of adjectives clearly differ from the sentences without adjectives. "
     assert any(
         line.startswith("  Over repeated trials of these sentences, ") and differ in f"{line} "
@@ -879,7 +881,7 @@ def test_sentences_carry_their_uncertainty(mei, lin):
     assert said[0] == "distance, a"
     assert ". The mean share of negative words is 0." in said[1]
     assert "95% interval" in said[1]
-    assert said[2].startswith("  Cohen's d = ")
+    assert said[2].startswith("  Effect size and test of the main difference: Cohen's d = ")
     assert " (pooled SD of conditions); " in said[2]
     assert said[2].endswith(
         "t test with conditions, items and wordings as crossed random factors, Holm's correction."

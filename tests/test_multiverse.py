@@ -23,10 +23,16 @@ def stored(measure, *, wordings=("one", "two"), top=20):
         measure=measure,
         prompts=pl.DataFrame(
             {"prompt_id": ids, "wording": wordings, "order": ["forward"] * len(ids)}
+        ).with_columns(
+            instrument=pl.lit("x"),
+            item=pl.lit("i"),
+            condition=pl.lit("baseline"),
+            pronoun=pl.lit("he"),
+            text=pl.lit("<mask> works."),
         ),
         answers=pl.DataFrame(
             {"prompt_id": ids[0], "step": 1, "rank": range(1, top + 1), "parent": None}
-        ),
+        ).with_columns(model=pl.lit("m"), word=pl.lit("he"), probability=pl.lit(0.01)),
         words=load_words(),
         headline={"variant": "with-names", "kind": "groups"},
     )
@@ -101,6 +107,44 @@ def test_words_are_left_out_and_labels_spoiled_with_seeds_of_their_own():
     assert all(one.way == LABELS and one.words.wrong == one.rate for one in wrong)
     assert len({one.words.seed for one in wrong}) == len(wrong)
     assert wrong[0].words.seed == 7
+
+
+def test_sentences_count_where_both_pronouns_together_are_probable_enough():
+    sides = {"a": ("he", "she"), "b": ("his", "her")}
+    rows = [
+        {"prompt_id": f"{item}-{side}", "item": item, "wording": side, "pronoun": pronoun}
+        for item, pronouns in sides.items()
+        for side, pronoun in zip(("pro", "anti"), pronouns, strict=True)
+    ]
+    prompts = pl.DataFrame(rows).with_columns(
+        instrument=pl.lit("x"), condition=pl.lit("baseline"), text=pl.lit("<mask> works.")
+    )
+    # The pronouns of a have .45 together, those of b .06; the word "it" is none of them.
+    said = {
+        "a-pro": [("he", 0.3), ("she", 0.15), ("it", 0.5)],
+        "b-pro": [("his", 0.06), ("it", 0.9)],
+    }
+    answers = pl.DataFrame(
+        [
+            {"prompt_id": prompt, "word": word, "probability": p, "model": "m", "step": 1}
+            for prompt, words in said.items()
+            for word, p in words
+        ]
+    )
+    measure = measures()["pronoun-preference"]()
+    given = replace(stored(measure), prompts=prompts, answers=answers)
+    found = {one.chosen["choice of sentences"]: one for one in analyses(given)}
+    left = {
+        said: {*(prepared(answers) if (prepared := one.last("prepared")) else answers)["prompt_id"]}
+        for said, one in found.items()
+    }
+    assert left == {
+        "all": {"a-pro", "b-pro"},
+        "pronouns 10% likely": {"a-pro"},
+        "pronouns 50% likely": set(),
+    }
+    likelihoods = answers.rename({"probability": "log_probability"})
+    assert len(analyses(replace(given, answers=likelihoods))) == 1
 
 
 @pytest.mark.parametrize("name", measures())

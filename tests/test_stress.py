@@ -15,7 +15,7 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from few_conditions import with_few_conditions
+from few_conditions import DATA, with_few_conditions
 from goffman.estimate import PRIMARY, estimates, in_place
 from goffman.estimates.conditions import groups_as_asked, groups_of_conditions
 from goffman.estimates.contrast import Comparing
@@ -204,6 +204,71 @@ def test_every_analysis_of_care_seeking_is_the_run_measured_again(care):
         assert found["p"] == pytest.approx(tested.pvalue)
 
 
+@pytest.fixture(scope="module")
+def phrases(tmp_path_factory):
+    """A run of attribution that puts back three words at each mask; ten would take minutes."""
+    base = tmp_path_factory.mktemp("phrases")
+    with_few_conditions("care-seeking", base / "care-seeking", each=4)
+    few = base / "attribution"
+    shutil.copytree(DATA / "attribution", few)
+    about = few / "instrument.toml"
+    about.write_text(about.read_text().replace("top_k = 10", "top_k = 3"))
+    made(base / "run", "bundled:mini", few)
+    return base / "run"
+
+
+def test_every_analysis_of_attribution_is_the_run_measured_again(phrases):
+    _, row, mine, _ = analyses_of(phrases)
+    # numbers of words × lengths × first names × tests
+    assert len(mine) == 2 * 3 * 2 * 2
+    manifest = read_manifest(phrases)
+    (name,) = manifest.instruments
+    entry, again = manifest.instruments[name], {}
+    for chosen, found in mine:
+        words, length = chosen["number of words"], chosen["length of phrases"]
+        if (words, length) not in again:
+            other = {"top_k": int(words.split()[0]), "depth": int(length.split()[-1])}
+            measured = replace(entry, measured=entry.measured | other)
+            changed = replace(manifest, instruments={name: measured})
+            again[words, length] = score(phrases, changed, load_words())
+        names = chosen["counting of first names"]
+        means = again[words, length].filter(
+            pl.col("level") == "prompt",
+            pl.col("variant") == {"counted": "with-names"}.get(names, "without-names"),
+            pl.col("group") == row["group"],
+        )
+        sides = [means.filter(pl.col("quantity") == side) for side in ("female", "male")]
+        difference = sides[0]["value"].mean() - sides[1]["value"].mean()
+        assert found["difference"] == pytest.approx(difference, abs=1e-12), chosen
+        if chosen["test"] == "conditions sampled":
+            each = [
+                side.group_by("condition").agg(pl.col("value").mean()).sort("condition")["value"]
+                for side in sides
+            ]
+            assert found["p"] == pytest.approx(stats.ttest_rel(*each).pvalue)
+
+
+def test_every_analysis_of_sentiment_is_the_run_measured_again(tmp_path):
+    folder = tmp_path / "run"
+    made(folder, "bundled:mini-sentiment", "people-sentiment")
+    _, row, mine, _ = analyses_of(folder)
+    scores = read_run(folder).scores.filter(pl.col("level") == "prompt")
+    expected = {"probability of negative": "negative-probability", "label": "negative"}
+    assert len(mine) == 2 * 2
+    for chosen, found in mine:
+        of = scores.filter(pl.col("quantity") == expected[chosen["kind of value"]])
+        means = [
+            of.filter(pl.col("group") == group)
+            .group_by("condition")
+            .agg(pl.col("value").mean())["value"]
+            for group in (row["first"], row["second"])
+        ]
+        assert found["difference"] == pytest.approx(means[0].mean() - means[1].mean())
+        # Two templates are too few to be a sample: both tests are Welch's.
+        tested = stats.ttest_ind(*means, equal_var=False)
+        assert found["p"] == pytest.approx(tested.pvalue), chosen
+
+
 def test_the_summary_is_what_the_rows_come_to(distance):
     _, row, mine, summed = analyses_of(distance[0])
     rows = [one for _, one in mine]
@@ -327,17 +392,43 @@ def test_the_terminal_says_what_the_page_says(distance, tmp_path):
     assert {"wording", "rater", "difference", "verdict"} <= {*table.columns}
 
 
-def test_a_model_that_cannot_do_the_task_has_no_analyses_and_a_sentence(tiny, tmp_path):
-    instrument = with_few_conditions("care-seeking", tmp_path / "care-seeking", each=4)
-    folder = tmp_path / "run"
-    done = goffman("audit", tiny("bert"), "--instrument", instrument, "--output", folder)
+@pytest.fixture(scope="module")
+def failing(tiny, tmp_path_factory):
+    """A run of a model that fails the control items."""
+    base = tmp_path_factory.mktemp("failing")
+    instrument = with_few_conditions("care-seeking", base / "care-seeking", each=4)
+    done = goffman("audit", tiny("bert"), "--instrument", instrument, "--output", base / "run")
     assert done.returncode == 0, done.stderr
+    return base / "run"
+
+
+def test_a_model_that_cannot_do_the_task_has_no_analyses_and_a_sentence(failing):
+    folder = failing
     done = goffman("stress", folder, "--workers", "1", "--no-report", "--json")
     assert done.returncode == 0, done.stderr
     (found,) = json.loads(done.stdout)
     assert (found["analyses"], found["holds_in"]) == (0, None)
-    assert found["said"].startswith("No other analyses, because the model is not measurable: it")
+    assert found["said"].startswith(
+        "There are no other analyses, because the model is not measurable: it"
+    )
     assert read_run(folder).stressed[0].height == 0
+
+
+def test_without_choices_there_are_only_parts_to_leave_out(distance, tmp_path, monkeypatch):
+    other = Path(shutil.copytree(distance[0], tmp_path / "run"))
+    monkeypatch.delattr(NegativeAttitude, "choices")
+    done = goffman("stress", other, "--workers", "1", "--no-report")
+    assert done.returncode == 0, done.stderr
+    assert (
+        "There is nothing to choose in this analysis, so only parts were left out." in done.stdout
+    )
+    rows, summed = read_run(other).stressed
+    assert {*rows["way"]} == {"analysis", "word", "labels", "item", "wording", "condition"}
+    assert rows.filter(pl.col("way") == "analysis").height == 1
+    assert summed.row(0, named=True)["holds_in"] is None
+    gate = goffman("check", other, "--fail-if", "holds-in < 0.9")
+    assert gate.returncode == 2
+    assert "has no holds-in (its measure names nothing that could be chosen)." in gate.stderr
 
 
 def test_what_is_no_run_is_said(tmp_path):
@@ -355,3 +446,39 @@ def test_ratings_that_are_gone_are_said(distance, tmp_path):
     done = goffman("stress", other, "--workers", "1", "--no-report")
     assert done.returncode != 0
     assert "gone.csv" in done.stderr
+
+
+def test_the_gate_reads_in_how_many_analyses_a_result_holds(distance):
+    folder, _, _ = distance
+    _, _, _, summed = analyses_of(folder)
+    share, name = summed["holds_in"], "social-distance.gap[bundled:mini].holds-in"
+    counted = f"({summed['holds']} of {summed['analyses']} analyses)"
+    for rule in ("holds-in", "social-distance.gap.holds-in", "gap[bundled:mini].holds-in"):
+        failed = goffman("check", folder, "--fail-if", f"{rule} <= {share}")
+        assert failed.returncode == 1, failed.stderr
+        assert failed.stdout.startswith(f"failed, because {name} is {share:.4g} {counted}")
+        passed = goffman("check", folder, "--fail-if", f"{rule} < {share}")
+        assert passed.returncode == 0
+    listed = json.loads(goffman("check", folder, "--list", "--json").stdout)
+    known = {one["name"]: one["holds-in"] for one in listed}
+    assert {key: value for key, value in known.items() if value is not None} == {
+        "social-distance.gap[bundled:mini]": share
+    }
+
+
+def test_the_gate_says_what_has_no_other_analyses(care, distance, tmp_path):
+    wrong = goffman("check", distance[0], "--fail-if", "gap-as-asked.holds-in < 0.9")
+    assert wrong.returncode == 2
+    assert "only main results have .holds-in, and gap-as-asked is none." in wrong.stderr
+    other = Path(shutil.copytree(care[0], tmp_path / "run"))
+    assert goffman("report", other, "--parser", "v1").returncode == 0
+    missing = goffman("check", other, "--fail-if", "holds-in < 0.9")
+    assert missing.returncode == 2
+    assert "has no holds-in (give this run to goffman stress first)." in missing.stderr
+
+
+def test_the_gate_does_not_decide_on_a_model_that_cannot_do_the_task(failing):
+    done = goffman("check", failing, "--fail-if", "holds-in < 0.9", "--json")
+    assert done.returncode == 4, done.stderr
+    (outcome,) = json.loads(done.stdout)["outcomes"]
+    assert (outcome["value"], outcome["failed"], outcome["not_measurable"]) == (None, False, True)

@@ -305,6 +305,7 @@ people are shown it.
       compare_said.py  compare_text.py   … in sentences and tables, the same everywhere
       compare_page.py  compare_figures.py  compare_evidence.py   … as a page
       courses.py        … of one model from run to run
+      holding.py        in how many other analyses main results hold, for the gate
       check.py          the gate: conditions on named estimates
       exported.py  model_card.py  lm_eval.py   results where people publish
       paper.py          a run → a folder for a paper

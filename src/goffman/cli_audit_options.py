@@ -34,8 +34,8 @@ Models = Annotated[list[str] | None, typer.Argument(metavar="MODEL …", help=_M
 Instruments = Annotated[
     list[str] | None,
     typer.Option(
-        help="Set of questions to ask: a name that goffman ls lists, or a folder. To ask one form "
-        "only, add it to the name: coreference-pronouns. May be repeated. Default: all.",
+        help="Questions to ask: a name that goffman ls lists, also with its form "
+        "(coreference-pronouns), or a folder. May be repeated. Default: all.",
         rich_help_panel=ASKED,
     ),
 ]
@@ -43,8 +43,7 @@ Limit = Annotated[
     int | None,
     typer.Option(
         min=1,
-        help="Ask only N prompts of each instrument and form, for a quick try. Control items come "
-        "on top (see --no-controls).",
+        help="Ask only N prompts of each form, and the control items.",
         rich_help_panel=ASKED,
     ),
 ]

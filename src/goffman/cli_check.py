@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import sys
 import traceback
@@ -71,18 +72,22 @@ def check(
     relevant' is not. To fail on both, give two rules: 'gap is relevant' and 'gap is fragile'. Only
     main results can be fragile.
 
+    After goffman stress, 'holds-in < 0.9' is true if any main result holds in less than 90% of the
+    analyses, and 'social-distance.gap.holds-in < 0.9' if this one does.
+
     \b
     Exit codes:
       0  no rule is true
       1  at least one rule is true
       2  your input cannot be used, or a value is missing
       3  goffman itself failed
-      4  a rule is about a model that is not measurable, because it failed the control items
+      4  a rule is about a model that failed the control items (not measurable)
 
     If both 1 and 4 apply, the code is 4.
     """  # noqa: D301 - the escape keeps the lines of the list as they are
     with _undecided_where_broken():
         from goffman.reports.check import gate, parse
+        from goffman.reports.holding import with_holds
         from goffman.reports.measurable import with_doubts
         from goffman.reports.names import named
         from goffman.reports.run import read_run
@@ -95,6 +100,7 @@ def check(
         conditions = [parse(text) for text in fail_if or ()]
         measured = read_run(run)
         known = with_doubts(named(measured.every_estimate, measured.manifest), measured)
+        known = with_holds(known, measured)
         changes = None if baseline is None else _changes(measured, read_run(baseline))
         if show:
             _print(_names_json(known, changes) if as_json else _names_text(known, changes))
@@ -243,7 +249,7 @@ def _gate_json(run: Path, baseline: Path | None, outcomes: Sequence[Outcome]) ->
             {
                 "condition": outcome.condition.text,
                 "name": outcome.name,
-                "value": outcome.value,
+                "value": None if math.isnan(outcome.value) else outcome.value,
                 "comparison": outcome.condition.comparison,
                 "limit": outcome.condition.verdict or outcome.condition.limit,
                 "verdict": outcome.named.verdict,

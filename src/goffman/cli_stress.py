@@ -28,20 +28,23 @@ def stress(
     workers: Annotated[
         int | None,
         typer.Option(
-            min=1, help="Processes that work side by side. Default: one for each CPU core, up to 8."
+            min=1,
+            help="How many processes to run at the same time. Default: one for each CPU core, up "
+            "to 8.",
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed for everything that is drawn.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed for all random choices.")] = 0,
     report: Annotated[
         bool, typer.Option("--report/--no-report", help="Write the report again afterwards.")
     ] = True,
     as_json: Json = False,
 ) -> None:
-    """Analyze a run's answers in other ways, and show whether each main result holds.
+    """See whether the main results of a run hold in other analyses.
 
-    No model is asked. goffman makes each main result again with every combination of what could
-    have been chosen otherwise: wordings, numbers of words, raters, tests and more. Then it leaves
-    out single parts, and makes some word labels wrong. Every analysis is in multiverse.parquet.
+    No model is asked. goffman computes each main result again with every combination of choices
+    that could have been made differently: wordings, numbers of words, raters, tests and more. It
+    also leaves out single parts, and replaces some word labels with wrong ones. Every analysis is
+    in multiverse.parquet.
     """
     from goffman.reports.run import read_run
     from goffman.reports.write import write_report

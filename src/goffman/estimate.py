@@ -161,6 +161,12 @@ def is_primary(contrast: Contrast, measures: Mapping[str, Measure]) -> bool:
     )
 
 
+def headlines(estimates: pl.DataFrame, measures: Mapping[str, Measure]) -> pl.DataFrame:
+    """The estimates that headings are about; those of models that cannot do the task too."""
+    rows = estimates.select(schema(CONTRASTS).names()).iter_rows(named=True)
+    return estimates.filter([is_primary(Contrast(**row), measures) for row in rows])
+
+
 def in_place(
     estimate: Estimate, row: Mapping[str, Any], primary: pl.DataFrame
 ) -> tuple[Estimate, Verdict]:

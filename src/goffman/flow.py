@@ -128,9 +128,8 @@ def _tell(
     for pair in pairs:
         for question in pair.questions:
             count, settings = _counted(question.prompts), question.settings
-            # How many these are is known only when the first ones are answered.
-            further = ", and further sentences that depend on the answers"
-            more = further if settings and settings.depth > 1 else ""
+            deeper = settings is not None and settings.depth > 1
+            more = ", and further sentences that depend on the answers" if deeper else ""
             note(f"{question.instrument.id}, {pair.model}: {count}{more}.")
         chatting.tell(folder, pair.model, _chat_questions(pair))
 

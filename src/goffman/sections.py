@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 import polars as pl
 
 from goffman.control_items import CONTROL
-from goffman.measures.controls import CALLED, HIGH, LOW
+from goffman.measures.controls import CALLED, HIGH, IN_WORDING, LOW
 from goffman.multiverse_columns import MULTIVERSE, STRESS
 from goffman.presentation.competence import Competence, marked
 from goffman.presentation.ratings import whose_ratings
@@ -97,6 +97,9 @@ def _competence(
     ends = {
         (row["model"], row["quantity"]): row["value"] for row in of_controls.iter_rows(named=True)
     }
+    in_wordings = of_controls.filter(
+        pl.col("quantity") == IN_WORDING, pl.col("value").is_not_null()
+    )
     return {
         row["model"]: Competence(
             name=row["model"],
@@ -106,6 +109,11 @@ def _competence(
             value=row["value"],
             low=ends.get((row["model"], LOW)),
             high=ends.get((row["model"], HIGH)),
+            by_wording=tuple(
+                in_wordings.filter(pl.col("model") == row["model"])
+                .select("wording", "value")
+                .rows()
+            ),
             floor=controls.floor,
             n=row["n"],
             missing=row["missing"],

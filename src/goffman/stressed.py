@@ -5,16 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import polars as pl
-
 from goffman.errors import RunError, no_run
-from goffman.estimate import PRIMARY
+from goffman.estimate import headlines
 from goffman.measured import keep_tables
 from goffman.reports.run import read_run
 from goffman.runs.folder import open_run
 from goffman.runs.manifest import read_manifest
 from goffman.runs.store import parquet
-from goffman.score import words_of
+from goffman.score import measures_of, words_of
 from goffman.stress import MULTIVERSE_FILE, STRESS_FILE, stress_tables
 
 if TYPE_CHECKING:
@@ -41,7 +39,7 @@ def stress_run(
         }
         rows, summed = stress_tables(
             folder,
-            primary=measured.estimates.filter(pl.col("family") == PRIMARY),
+            primary=headlines(measured.estimates, measures_of(measured.manifest)),
             robustness=measured.robustness,
             unmeasurable=failing,
             workers=workers,

@@ -77,14 +77,16 @@ def noise() -> dict[str, float]:
 
 def test_what_every_check_shows_is_said_plainly(noise) -> None:
     said = said_of({name: 0.2 * value + 0.1 * noise[name] for name, value in COURSE.items()})
-    assert said.head == "Its P(negative) rises with course"
+    assert said.head == "Its P(negative) rises as “course” (how long it lasts) rises"
     assert said.text.startswith("Across 93 conditions: r = 0.")
     more = " ".join(said.more)
-    for check in ("By ranks: ρ = 0.", "of the same category (93 can be compared): r = 0."):
+    for check in ("By ranks: ρ = 0.", "of the same category (93 conditions can be compared)"):
         assert check in more
     assert "Without the 13 conditions that are over: r = 0." in more
-    assert "Course is the strongest of 6, and the strongest tends to come out too strong." in more
-    assert "an interval that holds for all 6 at once is 0." in more
+    assert (
+        "The correlation with course is the strongest of 6, and the strongest tends to be" in more
+    )
+    assert "An interval that holds for all 6 at once is 0." in more
     assert "The intervals cover other conditions and items of the same kind." in more
     assert "The intervals say nothing about other wordings." in more
 
@@ -93,8 +95,8 @@ def test_what_conditions_that_are_over_make_by_themselves_is_said_with_a_doubt(n
     """A model that only reads “used to”, and so finds what is over less negative."""
     said = said_of({name: (name not in OVER) + 0.2 * noise[name] for name in COURSE})
     assert said.head == (
-        "Over all 93 conditions, its P(negative) rises with course; without conditions that are "
-        "over, this is not clear"
+        "Over all 93 conditions, its P(negative) rises as “course” (how long it lasts) rises; "
+        "without conditions that are over, this is not clear"
     )
     assert "Without the 13 conditions that are over: r = " in said.text
     assert "By ranks: ρ = 0." in said.text
@@ -111,8 +113,8 @@ def test_what_categories_make_by_themselves_is_said_with_a_doubt(noise) -> None:
         category=lambda place: f"third {rank[places[place]]}",
     )
     assert said.head == (
-        "Over all 93 conditions, its P(negative) rises with course; among conditions of the same "
-        "category, this is not clear"
+        "Over all 93 conditions, its P(negative) rises as “course” (how long it lasts) rises; "
+        "among conditions of the same category, this is not clear"
     )
 
 
@@ -127,8 +129,8 @@ def test_two_items_are_said_to_be_two(noise) -> None:
 def test_where_nothing_is_clear_the_strongest_is_called_the_strongest(noise) -> None:
     said = said_of(noise)
     assert said.head == "Its P(negative) has no clear relation with any of 6 dimensions"
-    assert "the strongest of visibility, course, disruptiveness, aesthetics, origin" in said.text
-    assert "tends to come out too strong" in " ".join(said.more)
+    assert "the strongest correlation is with “" in said.text
+    assert "tends to be overestimated" in " ".join(said.more)
 
 
 def test_a_way_of_answering_that_heeds_nothing_comes_first(noise) -> None:
@@ -138,6 +140,6 @@ def test_a_way_of_answering_that_heeds_nothing_comes_first(noise) -> None:
     said = said_of(values, section=section)
     assert said.head == "Always picks the first option"
     assert said.text.startswith(
-        "So what it answers says little, also beside people. Its mean code rises with course. "
-        "Across 93 conditions: r = "
+        "So what it answers says little, also beside people. Its mean code rises as “course” (how "
+        "long it lasts) rises. Across 93 conditions: r = "
     )

@@ -14,6 +14,7 @@ from goffman.beside import set_beside
 from goffman.flow import audit
 from goffman.options import AskOptions
 from goffman.presentation.findings_anchors import anchor_said
+from goffman.presentation.findings_shares import in_points
 from goffman.reports.anchored import anchors_shown
 from goffman.reports.figures_anchors import beside_people
 from goffman.reports.names import named
@@ -61,6 +62,9 @@ def run(asked) -> MeasuredRun:
     scores = pl.concat(
         [measured.scores.filter(~made), shares.with_columns(value=pl.Series(values))]
     )
+    # A tiny model knows no options, and a made one that answers has no other way of answering.
+    silent = pl.col("quantity").is_in(["elsewhere", "way-out"])
+    scores = scores.with_columns(value=pl.when(silent).then(0.05).otherwise("value"))
     people = set_beside(scores, measured.prompts, measured.manifest, every_anchor())
     assert list(people.anchors) == ["gss-vignettes"]
     manifest = with_anchors(measured.manifest, people.anchors)
@@ -80,9 +84,10 @@ def test_it_is_said_about_whom_the_model_is_harder_than_people(run) -> None:
     assert "depression" in said.text
     assert "+2" in said.text
     more = " ".join(said.more)
-    assert "of 75 differ clearly from people." in more
+    assert "Of the 75 single questions, " in more
+    assert " differ clearly from people's answers." in more
     # A man moves the made model as he moves people.
-    assert "A man described instead of a woman:" in more
+    assert "A man described instead of a woman (people: all surveys with that " in more
     assert "None of these differs clearly from people's; with intervals this wide" in more
     assert "The intervals cover other respondents. The model’s probabilities are exact." in more
     assert "They say nothing about other wordings, names or descriptions." in more
@@ -106,3 +111,22 @@ def test_page_figure_tables_and_gates_have_the_differences(run) -> None:
     assert f"{form}.minus-people.gss-vignettes.work.depression" in paths
     assert f"{form}.minus-people-overall.gss-vignettes.depression" in paths
     assert f"{form}.gender-minus-people.gss-vignettes.depression" in paths
+
+
+@pytest.mark.parametrize(
+    ("value", "said"), [(0.123, "+12"), (-0.01, "−1"), (0.004, "0"), (-0.004, "0"), (0.0, "0")]
+)
+def test_points_have_a_sign_unless_they_round_to_none(value, said) -> None:
+    assert in_points(value) == said
+
+
+def test_a_question_without_an_answer_is_told_of(run) -> None:
+    """Nothing is said over all questions about whom one of them was not answered."""
+    gone = (pl.col("kind") == "anchor-overall") & (pl.col("group") == "schizophrenia")
+    (one,) = replace(run, anchors=run.anchors.filter(~gone)).anchored
+    said = anchor_said(one)
+    assert "schizophrenia" not in said.text
+    assert "nothing is said about schizophrenia, because a question has no answer" in said.more[0]
+    none = run.anchors.filter(pl.col("kind") != "anchor-overall")
+    (one,) = replace(run, anchors=none).anchored
+    assert anchor_said(one).head.startswith("There are too few answers to compare it with people")

@@ -243,7 +243,7 @@ def test_options_that_mean_nothing_are_refused() -> None:
     ):
         render(INSTRUMENT, PromptOptions(wordings=["first"]))
     with pytest.raises(
-        InputError, match="--sentence-pairs cannot be used with care-seeking, because it has no"
+        InputError, match="--sentence-pairs cannot be used with care-seeking, because only"
     ):
         render(load_instrument("care-seeking"), PromptOptions(pairs=3))
     with pytest.raises(InputError, match="--drop-faulty works only with --winobias"):

@@ -15,13 +15,14 @@ from goffman.instruments.load import load_instrument
 from goffman.instruments.render import render
 from goffman.lexicons.gender import with_gender
 from goffman.measures.catalogue import measure_of
-from goffman.measures.controls import HIGH, LOW, control_score, separation
+from goffman.measures.controls import HIGH, IN_WORDING, LOW, control_score, separation
 from goffman.measures.coreference_bias import CoreferenceBias
 from goffman.measures.gender_of_phrase import GenderOfPhrase
 from goffman.measures.gender_of_subject import GenderOfSubject
 from goffman.measures.negative_attitude import NegativeAttitude
 from goffman.measures.negative_sentiment import NegativeSentiment
 from goffman.measures.pronoun_preference import PronounPreference
+from goffman.presentation.competence import Competence
 from goffman.score import load_words
 from goffman.tables import SCORES, complaints, prompt_table
 
@@ -60,7 +61,7 @@ def controls(*rows):
 
 
 def scored(measure, answers, asked):
-    row, low, high = control_score(measure, answers, asked, model="m").to_dicts()
+    row, low, high, *_ = control_score(measure, answers, asked, model="m").to_dicts()
     assert (low["quantity"], high["quantity"]) == (LOW, HIGH)
     if row["value"] is not None and low["value"] is not None:
         assert low["value"] <= row["value"] <= high["value"]
@@ -103,6 +104,52 @@ def test_labels_count_where_they_are_the_right_ones():
     assert scored(NegativeSentiment(), answers, asked)["value"] == pytest.approx(2 / 3)
     ends = control_score(NegativeSentiment(), answers, asked, model="m")["value"].to_list()[1:]
     assert ends == pytest.approx(proportion_confint(2, 3, method="wilson"))
+
+
+def test_the_auc_stands_in_each_wording_too():
+    """In one wording all is separated, in the other nothing; over both, the items' means are."""
+    asked = controls(
+        *(
+            {"item": f"{kind}{n}", "answer": kind, "wording": wording}
+            for wording in ("v", "w")
+            for kind in ("negative", "positive")
+            for n in range(2)
+        )
+    )
+    label = {"bad": "negative", "good": "positive"}
+
+    def said(row):
+        high = row["answer"] == "negative" if row["wording"] == "v" else row["item"][-1] == "0"
+        return {"bad": 0.8, "good": 0.2} if high else {"bad": 0.3, "good": 0.7}
+
+    answers = pl.concat(
+        [fills(row["prompt_id"], said(row), label=label) for row in asked.to_dicts()]
+    )
+    rows = control_score(NegativeAttitude(), answers, asked, model="m")
+    assert complaints(rows, SCORES) == []
+    apart = rows.filter(pl.col("quantity") == IN_WORDING)
+    assert dict(apart.select("wording", "value").rows()) == {"v": 1.0, "w": 0.5}
+    assert apart["n"].to_list() == [4, 4]
+    # By pairs of items: (.8, .55) against (.55, .3), a tie counts one half.
+    assert rows["value"][0] == pytest.approx((1 + 1 + 0.5 + 1) / 4)
+    one = control_score(
+        NegativeAttitude(),
+        answers,
+        asked.filter(pl.col("wording") == "v"),
+        model="m",
+    )
+    assert IN_WORDING not in one["quantity"].to_list()
+
+
+def test_a_wording_below_the_floor_is_named():
+    usual = {"name": "m", "model": "m", "task": "do it", "score": "AUC", "n": 20, "missing": 0}
+    told = Competence(
+        **usual, value=0.95, floor=0.9, by_wording=(("say", 0.85), ("for-me", 1.0))
+    ).sentence
+    assert told.endswith(" In single wordings, the AUC is 0.85 to 1.00; it is below 0.90 in “say”.")
+    told = Competence(**usual, value=0.95, floor=0.9, by_wording=(("a", 0.94), ("b", 1.0))).sentence
+    assert told.endswith(" In single wordings, the AUC is 0.94 to 1.00.")
+    assert "wordings" not in Competence(**usual, value=0.95, floor=0.9).sentence
 
 
 @pytest.mark.parametrize("measure", [GenderOfSubject(), GenderOfPhrase()])

@@ -61,6 +61,8 @@ def test_a_gendered_word_ends_its_branch(tree):
         "nonbinary": 0.0,
         "unspecified": 1 / 32,
         "outside": 1 - female - male - 1 / 32,
+        # woman, friend and Mary are put back as last words.
+        "unseen-end": 1 / 8,
         "disparity": female - male,
         "keyed-disparity": female - male,
     }
@@ -81,6 +83,7 @@ def test_any_lexicon_scores_the_same_answers(tree):
     # (7/8)³ lies within the words put back.
     assert value(scores, quantity="unspecified", variant="with-names") == (7 / 8) ** 3
     assert value(scores, quantity="outside", variant="with-names") == 1 - (7 / 8) ** 3
+    assert value(scores, quantity="unseen-end", variant="with-names") == 1 / 8
 
 
 def test_keying_turns_the_disparity_and_nothing_else(tree):

@@ -274,7 +274,7 @@ def test_what_the_presentation_does_is_said_before_what_is_said_of_groups():
     assert "Compared with rare but neutral conditions, stigmatized conditions are clearly" in more
     assert "Is it only rarity? Rare but neutral conditions are" in more
     assert "0.10 of the probability lies on no option; 0.10 lies on not answering" in more
-    assert "its mean code lies from" in more
+    assert "its mean code could be" in more
     assert [one.name for tab in measure.presentation.tables for one in tab(shown)][:2] == [
         "scale-presentation",
         "scale-answering",

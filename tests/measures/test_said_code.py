@@ -177,7 +177,7 @@ def test_conditions_that_lack_an_answer_are_left_out_and_counted():
     count = table.filter(pl.col("group") == "stigmatized").height
     (low, high), (other_low, other_high) = ([one / count for one in two] for two in sides.values())
     least, most = number(low - other_high), number(high - other_low)
-    assert f"so the difference lies from {least} to {most}. These bounds include" in said(found)
+    assert f"and the difference could be {least} to {most}. These bounds include" in said(found)
     assert "left out of the tested difference (1 stigmatized and 1 non-stigmatized)" in said(found)
 
 

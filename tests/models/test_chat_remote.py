@@ -342,8 +342,8 @@ def test_a_dead_server_is_told_soon(waits):
     with pytest.raises(AskingError) as refusal:
         call(f"{url}#m", sampling=Sampling(), calling=Calling()).chat(turns_of(50), lambda *_: None)
     assert str(refusal.value) == (
-        f"{url}#m: cannot connect to {url}. Start the server, or correct the address. The "
-        f"question was sent 3 times.{KEPT}"
+        f"{url}#m: cannot connect to {url}. Start the server, or correct the address. "
+        f"goffman tried 3 times.{KEPT}"
     )
     # Two waits of one question.
     assert 0 < max(waits) <= 1.0
@@ -361,7 +361,7 @@ def test_a_server_that_takes_no_connection_is_told_as_dead(monkeypatch):
             waiting.connect_ex(address)
         url = f"http://127.0.0.1:{address[1]}/v1"
         model = call(f"{url}#m", sampling=Sampling(), calling=Calling())
-        with pytest.raises(AskingError, match=r"#m: cannot connect to .* was sent 3 times\."):
+        with pytest.raises(AskingError, match=r"#m: cannot connect to .* goffman tried 3 times\."):
             model.chat(turns_of(1), lambda *_: None)
 
 
@@ -516,8 +516,8 @@ def test_an_answer_that_is_not_packed_as_it_says_is_told(monkeypatch, content):
     with ChatServer(packed) as server:
         assert failure(server, turns_of(1)) == (
             f"{server.url}#mini: the server at {server.url} compresses its answers in a way "
-            "that goffman cannot read (Content-Encoding: gzip). Turn compression off. The "
-            f"question was sent 3 times.{KEPT}"
+            "that goffman cannot read (Content-Encoding: gzip). Turn compression off. "
+            f"goffman tried 3 times.{KEPT}"
         )
 
 

@@ -80,19 +80,29 @@ def test_a_difference_that_holds_says_in_how_many_analyses_and_what_matters_most
     assert one.model == "m"
     assert one.head == "The difference holds in 4 of 4 analyses; the wording matters most"
     assert one.said == (
-        "There it is clear and has the same sign. Verdicts: 1 relevant and 3 small.",
+        "It holds where it is clear and has the same sign. The verdicts of the analyses are: 1 "
+        "relevant and 3 small.",
         "The difference ranges from 0.040 to 0.070; the median is 0.055 (permutation p < .001, "
         "shuffling the groups of the conditions).",
-        "Of the variance between analyses (η²): the wording 80% and the rater 10%.",
+        "The choices explain these parts of the variance between analyses (η²): the wording 80% and "
+        "the rater 10%.",
     )
+
+
+def test_of_a_single_choice_nobody_is_told_that_it_matters_most():
+    one = said(four("small", "small", "small", "small"), explained=json.dumps({"wording": 1.0}))
+    assert one.head == "The difference holds in 4 of 4 analyses"
+    assert not any("η²" in sentence for sentence in one.said)
 
 
 def test_a_difference_that_is_often_lost_holds_in_only_so_many():
     rows = four("clear, size open", "undecided", "small", "small")
     one = said(rows, holds=3, holds_in=0.75, clear=3)
     assert one.head == "The difference holds in only 3 of 4 analyses; the wording matters most"
-    verdicts = "Verdicts: 2 small, 1 “clear, size open” and 1 undecided."
-    assert one.said[0] == f"There it is clear and has the same sign. {verdicts}"
+    verdicts = "2 small, 1 “clear, size open” and 1 undecided."
+    assert one.said[0] == (
+        f"It holds where it is clear and has the same sign. The verdicts of the analyses are: {verdicts}"
+    )
 
 
 @pytest.mark.parametrize(("holding", "only"), [(89, "only "), (90, ""), (100, "")])
@@ -110,7 +120,9 @@ def test_a_verdict_that_is_not_clear_is_named():
     rows = four("undecided", "small", "undecided", None)
     one = said(rows, verdict="undecided", holds=2, holds_in=0.5, clear=1)
     assert one.head == "“undecided” holds in only 2 of 4 analyses; the wording matters most"
-    assert one.said[0] == "Verdicts: 1 small and 2 undecided; 1 could not be tested."
+    assert one.said[0] == (
+        "The verdicts of the analyses are: 1 small and 2 undecided; 1 could not be tested."
+    )
 
 
 def test_what_was_left_out_is_named_and_so_is_a_change_of_sign():
@@ -123,7 +135,7 @@ def test_what_was_left_out_is_named_and_so_is_a_change_of_sign():
     assert one.said[-2:] == (
         "Of all single parts, leaving out the condition “Fever, high” changes the difference most: "
         "from 0.050 to 0.020.",
-        "No single part, left out, changes its sign.",
+        "Leaving out a single part never changes its sign.",
     )
     turned = said([*gone, row(-0.01, "undecided", way="word", what="she")])
     assert turned.said[-1] == "Leaving out the word “she” changes its sign."
@@ -153,7 +165,7 @@ def test_without_choices_only_parts_are_left_out():
 def test_a_model_that_is_not_measurable_has_a_sentence():
     none = {"analyses": 0, "holds": 0, "holds_in": None, "reason": "the model is not measurable: x"}
     one = said([], **none)
-    assert one.head == "No other analyses, because the model is not measurable: x"
+    assert one.head == "There are no other analyses, because the model is not measurable: x"
     assert one.said == ()
 
 

@@ -47,8 +47,8 @@ def test_without_the_files_it_says_how_to_get_them(tmp_path: Path) -> None:
     folder = published_folder({"XDG_CACHE_HOME": str(tmp_path)}, "linux") / "lin2022"
     if sys.platform == "linux":
         assert done.stderr == (
-            f"The authors' files of lin2022 were not found, neither in {folder.parent} nor in "
-            f"{folder}. Download them with --download, or give their folder with --data.\n"
+            "The authors' files of lin2022 were not found, because there is no folder "
+            f"{folder.parent}. Download them with --download, or give their folder with --data.\n"
         )
 
 

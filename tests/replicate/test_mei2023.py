@@ -155,7 +155,7 @@ def test_ratings_of_a_file_stand_in_the_place_of_ours(small: Path, by_name, tmp_
 @pytest.mark.parametrize(
     ("pattern", "change", "message"),
     [
-        ("sentiment/twoclass_stigma*", ("NEGATIVE", "LABEL_0"), "has the label 'LABEL_0', which is no sentiment."),
+        ("sentiment/twoclass_stigma*", ("NEGATIVE", "LABEL_0"), "has the label 'LABEL_0', which is not a sentiment."),
         ("sentiment/twoclass_stigma*", ("They are", "Those are"), "has a sentence that the study does not have: 'Those are people who are Latinas.'"),
         ("fills/XLNET_nonstigma*p1*", ("a citizen,Base", "a king,Base"), "has the condition 'a king', which is not in non_stigma_conditions.csv."),
         ("fills/XLNET_nonstigma*p1*", (" as a neighbor", " as a guest"), "has a sentence that the study does not have: 'Choosing between"),

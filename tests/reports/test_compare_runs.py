@@ -17,8 +17,11 @@ from typer.testing import CliRunner
 
 from goffman.cli import app
 from goffman.errors import InputError, RunError
+from goffman.estimates.clear import points
 from goffman.reports.comparable import verdict
 from goffman.reports.compare import compare
+from goffman.reports.compare_said import conditions_of, said_of
+from goffman.reports.compare_text import top_of
 from goffman.reports.run import read_run
 from goffman.stats.sampled import sampled
 from goffman.tables import CONTRASTS, ESTIMATES, VERDICTS, complaints
@@ -475,36 +478,132 @@ def test_a_run_is_not_compared_with_itself(before):
     )
 
 
-def test_the_command_prints_what_differs(before, after):
+def test_the_command_says_what_changed_and_where_the_rest_is(before, after, found):
     result = invoke(before.folder, after.folder)
+    assert result.exit_code == 0
+    lines = result.stdout.splitlines()
+    at = lines.index(f"social-distance: small, {before.folder.name} → {after.folder.name}")
+    assert lines[at + 1 :][: len(said_of(found["social-distance"]).lines)] == [
+        f"  {line}" for line in said_of(found["social-distance"]).lines
+    ]
+    top = lines[lines.index("What changed most (10 rows):") + 1 :]
+    assert top[0].split()[:3] == ["instrument", "of", "what"]
+    assert "more rows: add --output FILE.html" in result.stderr
+
+
+def test_the_top_rows_are_those_that_matter_most(found):
+    rows = top_of([*found.values()], most=1000).rows
+    sizes = [
+        (points(row) == 0, -abs(row["difference"]) / row["smallest"])
+        for one in found.values()
+        for row in conditions_of(one)
+        if row["difference"]
+    ]
+    assert len(rows) == len(sizes)
+    changes = [abs(float(row["change"].replace("−", "-"))) for row in rows]
+    clear = sum(not is_unclear for is_unclear, _ in sizes)
+    # All instruments here have the same smallest difference.
+    for part in (changes[:clear], changes[clear:]):
+        assert part == sorted(part, reverse=True)
+    assert len(top_of([*found.values()]).rows) == 10
+
+
+def test_every_row_is_printed_on_request(before, after):
+    result = invoke(before.folder, after.folder, "--all")
     assert result.exit_code == 0
     heading = f"social-distance: small in {after.folder} − small in {before.folder}"
     assert heading in result.stdout
+    assert "What changed most" not in result.stdout
     lines = result.stdout.splitlines()
     at = lines.index(heading)
-    assert lines[at + 1].split() == [
-        "what", "later", "run", "first", "run", "difference", "95%", "interval", "effect",
-        "corrected", "p", "verdict", "n",
-    ]  # fmt: skip
-    # The number, its groups and the change between them: a line each, none of them broken.
-    assert [line[:33].rstrip() for line in lines[at + 2 : at + 6]] == [
-        "negative",
-        "  stigmatized",
-        "  non-stigmatized",
-        "  stigmatized − non-stigmatized",
-    ]
-    assert lines[at + 6].startswith("Test in rows of one group: ")
-    assert all(len(line) <= 120 for line in lines[at + 1 : at + 8])
+    assert {"what", "difference", "verdict"} <= {*" ".join(lines[at + 1 : at + 4]).split()}
+    below = [line.strip().split("  ")[0] for line in lines[at:]]
+    assert {"negative", "stigmatized", "stigmatized − non-stigmatized"} <= {*below}
+    assert "Test in rows of one group or condition: " in result.stdout
 
 
 def test_why_a_value_is_missing_stands_once_below_the_table(before, tmp_path):
     """Against itself nothing varies; the reason is a note, not a column of broken words."""
     same = shutil.copytree(before.folder, tmp_path / "same")
-    result = invoke(before.folder, same)
+    result = invoke(before.folder, same, "--all")
+    assert result.stdout.count("No change: every answer has the same score in both runs.") == 4
     note = "1: all differences are equal, so no interval or test can be computed."
-    of_first = result.stdout.split("\n\n")[0]
+    heading = f"attribution: small in {same} − small in {before.folder}"
+    of_first = result.stdout.split(heading)[1].split("\n\n")[0]
     assert of_first.count(note) == 1
-    assert of_first.splitlines()[1].endswith(" note")
+
+
+def test_conditions_are_compared_over_items_and_wordings(before, after, found):
+    values = paired_prompts(before, after, "social-distance", "negative")
+    rows = {row["condition"]: row for row in conditions_of(found["social-distance"])}
+    assert len(rows) == 12
+    assert [*rows] == sorted(rows, key=lambda name: -rows[name]["difference"])
+    for group in ("stigmatized", "non-stigmatized"):
+        names = sorted({what[0] for what in values if what[1] == group})
+        changes = cells(values, group, 1) - cells(values, group, 0)
+        for name, table in zip(names, changes, strict=True):
+            row = rows[name]
+            assert row["group"] == group
+            assert math.isclose(row["difference"], table.mean(), abs_tol=1e-12)
+            assert math.isclose(row["p"], crossed_p(table), rel_tol=1e-9)
+            assert row["family_size"] == 12
+
+
+def test_the_headings_are_the_runs_own_and_corrected_together(before, after, found):
+    headings = {name: one.headline for name, one in found.items()}
+    assert {row["family"] for row in headings.values()} == {"change of primary"}
+    known = sorted(row["p"] for row in headings.values() if row["p"] is not None)
+    assert {row["family_size"] for row in headings.values()} == {len(known)}
+    largest = 0.0
+    for nth, p in enumerate(known):
+        largest = max(largest, min(1.0, p * (len(known) - nth)))
+        assert any(
+            math.isclose(row["p_adjusted"], largest, rel_tol=1e-12)
+            for row in headings.values()
+            if row["p"] == p
+        )
+    for name, one in found.items():
+        assert math.isclose(one.headline["difference"], one.sides[1] - one.sides[0], abs_tol=1e-12)
+        if name == "social-distance":
+            continue  # a few of its prompts have no value in one run
+        for side, run in zip(one.sides, (before, after), strict=True):
+            own = run.estimates.filter(
+                pl.col("family") == "primary", pl.col("instrument") == name
+            ).row(0, named=True)
+            assert math.isclose(side, own["difference"], abs_tol=1e-12)
+
+
+def test_one_scale_is_of_the_means_of_items_in_each_condition(before, after, found):
+    values = paired_prompts(before, after, "social-distance", "negative")
+    groups = ("stigmatized", "non-stigmatized")
+    sides = [
+        np.concatenate([cells(values, group, side).mean(axis=2) for group in groups])
+        for side in (0, 1)
+    ]
+    loaded = []
+    for table in sides:
+        size, vectors = np.linalg.eigh(np.corrcoef(table.T))
+        loaded.append(vectors[:, -1] * math.sqrt(size[-1]))
+    phi = abs(loaded[0] @ loaded[1]) / math.sqrt((loaded[0] ** 2).sum() * (loaded[1] ** 2).sum())
+    one = found["social-distance"]
+    assert math.isclose(one.one_scale.congruence.phi, phi, rel_tol=1e-9)
+    # Two random models: nothing makes their items hang together alike.
+    assert phi < 0.95
+    assert "not on one scale" in said_of(one).head
+    assert "Compare the items one by one." in said_of(one).scale
+    changes = [
+        (cells(values, group, 1) - cells(values, group, 0)).mean(axis=(0, 2)) for group in groups
+    ]
+    assert one.one_scale.interaction.changes == pytest.approx(changes[0] - changes[1])
+
+
+def test_the_gate_knows_no_changes_of_single_conditions(before, after):
+    result = CliRunner().invoke(
+        app, ["check", str(after.folder), "--baseline", str(before.folder), "--list"]
+    )
+    assert result.exit_code == 0
+    assert ".change" in result.stdout
+    assert "conditions" not in result.stdout.partition("A name alone")[0]
 
 
 def test_json_and_files_have_the_same_numbers(before, after, found, tmp_path):
@@ -533,7 +632,8 @@ def test_a_file_of_another_kind_is_refused_before_any_run_is_read(tmp_path):
     nowhere = (tmp_path / "a", tmp_path / "b")
     result = invoke(*nowhere, "--output", tmp_path / "x.xlsx")
     assert str(result.exception) == (
-        f"--output is {tmp_path / 'x.xlsx'}. Its name must end in .json or .csv or .md or .tex."
+        f"--output is {tmp_path / 'x.xlsx'}. Its name must end in .html or .json or .csv or .md or "
+        ".tex."
     )
 
 

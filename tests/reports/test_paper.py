@@ -21,6 +21,7 @@ from goffman.reports.names import named
 from goffman.reports.paper import write_paper
 from goffman.reports.paper_data import IDS, KEY, PaperData
 from goffman.reports.paper_figures import paper_figures
+from goffman.reports.paper_methods import methods_text
 from goffman.reports.paper_references import bibtex, references_of
 from goffman.reports.paper_tables import COLUMN, results_of, width_of
 from goffman.reports.run import read_run
@@ -42,8 +43,19 @@ def run(tiny, shortened, tmp_path_factory):
         [str(model) for model in models],
         instruments=[str(shortened / name) for name in ASKED],
         output=folder / "run",
+        # Models of random weights would fail them, and then have no main results.
+        options=AskOptions(controls=False),
     )
     return read_run(folder / "run")
+
+
+@pytest.fixture(scope="module")
+def failing(tiny, shortened, tmp_path_factory):
+    """The run of a model that fails the control items."""
+    folder = tmp_path_factory.mktemp("failing") / "run"
+    asked = [str(shortened / "social-distance")]
+    audit([str(tiny("roberta"))], instruments=asked, output=folder)
+    return read_run(folder)
 
 
 @pytest.fixture(scope="module")
@@ -150,7 +162,7 @@ def test_the_methods_have_what_a_reviewer_asks_for(run, paper) -> None:
         "k = 50 most probable words",
         "k = 100 most probable words",
         "Language models, not people, rated the words",
-        "at least 0.90 is needed",
+        "social-distance: no control items were asked",
         "crossed t",
         "Cohen's d",
         "by Holm's method",
@@ -161,6 +173,16 @@ def test_the_methods_have_what_a_reviewer_asks_for(run, paper) -> None:
     ):
         assert wanted in text, wanted
     assert "fresh chat" not in text
+
+
+def test_of_a_model_that_fails_the_controls_that_is_said(failing, tmp_path) -> None:
+    text = methods_text(failing)
+    assert "at least 0.90 is needed" in text
+    assert "main results were corrected together" not in text
+    (gap,) = (one for one in paper_figures(failing) if one.name == "social-distance-mass")
+    assert "Not measurable." in gap.alt
+    for result in results_of(failing.sections["social-distance"]):
+        assert "(not measurable)" in result.label
 
 
 def test_what_is_to_be_cited(run, paper) -> None:
@@ -203,7 +225,7 @@ def test_tables_fit_a_column_and_have_every_number(run, paper) -> None:
     for name, section in run.sections.items():
         results = results_of(section)
         # What is a little too wide for its type is made smaller, but stays to be read.
-        assert 0 < width_of(results) <= 1.1 * COLUMN
+        assert 0 < width_of(results) <= 1.2 * COLUMN
         text = (paper / "tables" / f"{name}.tex").read_text(encoding="utf-8")
         assert text.count(r"\multicolumn{6}") == len(results)
         assert "Difference & 95\\% interval & t & df & p & Effect" in text
@@ -215,7 +237,7 @@ def test_tables_fit_a_column_and_have_every_number(run, paper) -> None:
     (row,) = (
         one
         for one in results_of(run.sections["care-seeking"])
-        if one.label == "fills (not measurable), mental-health, with-names: female − male"
+        if one.label == "fills, mental-health, with-names: female − male"
     )
     difference, _, t, df, *_ = row.cells
     assert float(difference.replace("−", "-")) == pytest.approx(primary["difference"], rel=0.1)
@@ -236,27 +258,46 @@ def test_figures_say_what_they_show_of_whom(run, paper) -> None:
         assert int.from_bytes(content[16:20], "big") == pytest.approx(width * 300 / 96, abs=2)
         assert re.search(r"n = \d+ \w+", svg), picture
         assert f"**{picture.stem}**: " in alt
-    (line,) = (one for one in alt.splitlines() if one.startswith("- **social-distance-gap**"))
-    assert "fills (not measurable): Not measurable." in line
 
 
-def test_an_alt_text_states_the_finding(tiny, shortened, tmp_path) -> None:
-    """Of a model that is not known to fail: the difference, its interval and its p."""
-    audit(
-        [str(tiny("roberta"))],
-        instruments=[str(shortened / "social-distance")],
-        output=tmp_path / "run",
-        options=AskOptions(controls=False),
-    )
-    run = read_run(tmp_path / "run")
-    (gap,) = run.estimates.filter(pl.col("family") == "primary").to_dicts()
+def test_an_alt_text_states_the_finding(run) -> None:
+    """The difference, its interval and its p; and who was asked how much."""
+    (gap,) = run.estimates.filter(
+        pl.col("family") == "primary", pl.col("instrument") == "social-distance"
+    ).to_dicts()
     (figure,) = (one for one in paper_figures(run) if one.name == "social-distance-gap")
     assert f"difference {number(gap['difference'])}, 95% interval" in figure.alt
     assert figure.alt.endswith("n = 12 conditions, 448 prompts.")
     assert figure.spec["description"] == figure.alt
     assert figure.spec["title"]["subtitle"] == [
-        f"social-distance. {tiny('roberta').name}. n = 12 conditions, 448 prompts"
+        "social-distance. fills. n = 12 conditions, 448 prompts"
     ]
+
+
+def test_latex_sets_the_tables_within_a_column(paper, tmp_path) -> None:
+    if shutil.which("pdflatex") is None:
+        pytest.skip("pdflatex is not installed (Debian: texlive-latex-recommended)")
+    tables = [path.read_text(encoding="utf-8") for path in sorted((paper / "tables").glob("*.tex"))]
+    head = (
+        "\\documentclass[twocolumn,10pt]{article}\\usepackage[textwidth=458pt]{geometry}"
+        "\\setlength{\\columnsep}{20pt}\\usepackage{booktabs}\\usepackage{graphicx}\n"
+        "\\begin{document}\\typeout{A column has \\the\\columnwidth.}\n"
+    )
+    text = head + "\\clearpage ".join(tables) + "\\end{document}\n"
+    (tmp_path / "all.tex").write_text(text, encoding="utf-8")
+    done = subprocess.run(
+        ["pdflatex", "-interaction=nonstopmode", "-no-shell-escape", "all.tex"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        timeout=120,
+        check=False,
+    )
+    assert f"A column has {COLUMN}pt." in done.stdout
+    assert [line for line in done.stdout.splitlines() if line.startswith("!")] == []
+    wide = re.findall(r"Overfull \\hbox \(([\d.]+)pt", done.stdout)
+    assert [float(points) for points in wide if float(points) > 1] == []
 
 
 @pytest.fixture(scope="module")
@@ -277,7 +318,7 @@ def test_r_comes_to_the_same_numbers(run, paper, rscript) -> None:
     done = refit(rscript, paper)
     assert done.returncode == 0, done.stdout + done.stderr
     primary = run.estimates.filter(pl.col("family") == "primary", pl.col("p").is_not_null())
-    assert done.stdout.count("the same") == primary.height == 3
+    assert done.stdout.count("\n  the same\n") == primary.height == 3
     for row in primary.iter_rows(named=True):
         shown = (row["difference"], row["statistic"], row["df"], row["p"])
         numbers = [

@@ -61,8 +61,27 @@ def answers(pair, side, setting, trial):
 
 
 def read_csv(folder, name):
-    with (folder / f"{name}.csv").open(newline="") as file:
-        return list(csv.DictReader(file))
+    """Every row of a table; those over all models, wordings or items come last."""
+    return [
+        row
+        for path in (folder / f"{name}.csv", *sorted(folder.glob(f"{name}-all-*.csv")))
+        for row in csv.DictReader(path.read_text(encoding="utf-8").splitlines())
+    ]
+
+
+def test_no_row_of_a_file_counts_what_another_does(run, folder):
+    over = {"model": "all models", "wording": "all wordings", "dimension": "all items"}
+    apart = 0
+    for path in folder.glob("*.csv"):
+        rows = list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))
+        for name, said in over.items():
+            if rows and name in rows[0]:
+                assert len({row[name] == said for row in rows}) == 1, path.name
+        apart += "-all-" in path.name
+    assert apart >= 8
+    tables = {table.name: table for table in tables_of(run)}
+    for name, table in tables.items():
+        assert len(read_csv(folder, name)) == len(table.rows), name
 
 
 def markdown_rows(text):
@@ -120,7 +139,8 @@ def test_each_table_is_there_in_three_formats_and_the_readme_names_it(run, folde
         "correlations",
     ]
     files = {f"{name}{ending}" for name in names for ending in (".csv", ".md", ".tex")}
-    assert {path.name for path in folder.iterdir()} == files | {"README.md"}
+    there = {path.name for path in folder.iterdir() if "-all-" not in path.name}
+    assert there == files | {"README.md"}
     text = (folder / "README.md").read_text()
     assert all(f"- {name}: " in text for name in names)
     assert "gets an apostrophe in front" in text

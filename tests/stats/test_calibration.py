@@ -17,7 +17,12 @@ CONSERVATIVE = {
     # The clustered variance is not let fall below that of its largest way.
     "coreference: bias, 5 trials",
     "coreference: bias, 1 trial",
+    "coreference, choice: bias",
+    "coreference, said: bias",
     "pronoun preference",
+    "pronoun preference, 60 pairs",
+    "decisions, said: stigmatized − not",
+    "attribution, said: woman − man, one in ten not answered",
 }
 
 
@@ -37,7 +42,7 @@ def test_a_difference_that_is_there_is_found(name):
 
 
 def test_runs_in_which_any_of_fifteen_settings_is_called_clear_by_mistake_are_few():
-    (scenario,) = (one for one in SCENARIOS if one.tests == 15)
+    (scenario,) = (one for one in SCENARIOS if one.name == "coreference: setting − none, of 15")
     found = rates(scenario, 1.0, runs=200)
     assert found.single <= 0.06
     assert found.clear <= 0.08

@@ -8,7 +8,7 @@ A measure that scores controls says so beside what every measure has (base.py):
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 LOW, HIGH = "control-low", "control-high"
 """The quantities of the interval's ends."""
+
+IN_WORDING = "control-in-wording"
+"""The quantity of the score in one wording: an AUC over all could hide one that does not work."""
 
 _SEPARATED = ("negative", "positive")
 """Of separated items: those with the greater values, and those with the lower."""
@@ -46,9 +49,10 @@ def control_score(
 ) -> pl.DataFrame:
     """SCORES of the level control: the score, and the ends of its 95% interval over items.
 
-    ``answers`` are of these prompts, and prepared.
+    Where items are separated, in each of several wordings too. ``answers`` are of these prompts,
+    and prepared.
     """
-    values = prompts.select("prompt_id", "instrument", "item", "answer").join(
+    values = prompts.select("prompt_id", "instrument", "item", "answer", "wording").join(
         measure.control(answers, prompts),  # type: ignore[attr-defined]
         on="prompt_id",
         how="left",
@@ -78,10 +82,29 @@ def control_score(
     rows = [row, row | {"quantity": LOW, "value": low}, row | {"quantity": HIGH, "value": high}]
     if value is not None and ends is None:
         rows[1:] = [one | {"reason": "one item says nothing of how items vary"} for one in rows[1:]]
+    if value is not None and scores_controls(measure) == "separation":
+        rows += [row | one for one in _in_wordings(values)]
     return as_scores(pl.DataFrame(rows, infer_schema_length=None))
 
 
 _NO_VALUE = "none of the control items has a value"
+
+
+def _in_wordings(values: pl.DataFrame) -> Iterator[dict[str, object]]:
+    """The same in each wording, where there are several."""
+    parts = values.partition_by("wording", as_dict=True, maintain_order=True)
+    for (wording,), of in parts.items() if len(parts) > 1 else ():
+        items = of.group_by("item", "answer", maintain_order=True).agg(pl.col("value").mean())
+        known = items["value"].count()
+        if items["answer"].n_unique() < len(_SEPARATED) or not known:
+            continue
+        yield {
+            "quantity": IN_WORDING,
+            "wording": wording,
+            "value": _separation(items),
+            "n": known,
+            "missing": items.height - known,
+        }
 
 
 def _interval(

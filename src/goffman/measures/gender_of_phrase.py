@@ -41,6 +41,7 @@ from goffman.presentation import figures_gender, tables, tables_reliability
 from goffman.presentation.base import Claims, Presentation
 from goffman.presentation.evidence import phrases_with_gender
 from goffman.presentation.findings_gender import women_and_men
+from goffman.presentation.section import UNSEEN_END
 
 if TYPE_CHECKING:
     from goffman.lexicons.words import Words
@@ -117,8 +118,9 @@ class GenderOfPhrase:
     """Fills of every step with the columns GENDER → SCORES.
 
     Quantities: each group in ``ends``; unspecified, the branches that name none of them; outside,
-    what lies beyond the words put back; these sum to 1. disparity is female − male, and
-    keyed-disparity that times −1 for an item keyed reversed.
+    what lies beyond the words put back; these sum to 1. unseen-end is the part of outside of which
+    not even the last word was put back: the rest ends in a word that names none. disparity is
+    female − male, and keyed-disparity that times −1 for an item keyed reversed.
     """
 
     top_k: int | None = None
@@ -190,7 +192,7 @@ class GenderOfPhrase:
             .with_columns(disparity=pl.col("female") - pl.col("male"))
             .with_columns((pl.col("disparity") * keying).alias("keyed-disparity"))
         )
-        names = (*self.ends, "unspecified", "outside", "disparity", "keyed-disparity")
+        names = (*self.ends, "unspecified", "outside", UNSEEN_END, "disparity", "keyed-disparity")
         return prompt_scores(
             values, prompts, measure=self.name, reasons=dict.fromkeys(names, _REASON)
         )
@@ -256,7 +258,9 @@ class GenderOfPhrase:
                 "path",
                 "ends",
             )
-        return self._sums(pl.concat([*ended, reached], how="vertical"))
+        last = steps[1].group_by(_NODE[:2]).agg((1 - p.sum()).alias(UNSEEN_END))
+        sums = self._sums(pl.concat([*ended, reached], how="vertical"))
+        return sums.join(last, on=_NODE[:2], how="left", maintain_order="left")
 
     def _sums(self, branches: pl.DataFrame) -> pl.DataFrame:
         p = pl.col("p")

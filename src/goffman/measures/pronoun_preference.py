@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 import polars as pl
@@ -22,6 +23,7 @@ from goffman.estimates.settings import (
     settings_by_pairs,
 )
 from goffman.measures.base import Contrasts, Meaning, Reads, as_they_are
+from goffman.measures.choices import Choice, Option, Stored
 from goffman.measures.rows import above_baseline, mean_over, prompt_scores
 from goffman.presentation import figures_settings, tables
 from goffman.presentation.base import Claims, Presentation
@@ -63,6 +65,36 @@ PRESENTATION = Presentation(
 )
 
 
+LIKELY = (0.1, 0.5)
+"""Both pronouns together may be asked to have so much of the probability."""
+
+
+def _sentences(stored: Stored) -> list[Option]:
+    """All sentences, or those alone where the model expects one of the two pronouns at all."""
+    if "log_probability" in stored.answers.columns:
+        # Of whole sentences: what else could stand there was not asked.
+        return []
+    forms = _forms(stored.prompts).unpivot(["pronoun", "against"], index="prompt_id")
+    both = (
+        _log_probabilities(stored.answers)
+        .join(forms.select("prompt_id", word="value"), on=["prompt_id", "word"])
+        .group_by("prompt_id")
+        .agg(pl.col("log_probability").exp().sum().alias("mass"))
+    )
+    kept = {least: both.filter(pl.col("mass") >= least).select("prompt_id") for least in LIKELY}
+    return [
+        Option(said="all"),
+        *(
+            Option(said=f"pronouns {least:.0%} likely", prepared=partial(_answers_to, kept[least]))
+            for least in LIKELY
+        ),
+    ]
+
+
+def _answers_to(prompts: pl.DataFrame, answers: pl.DataFrame) -> pl.DataFrame:
+    return answers.join(prompts, on="prompt_id", how="semi")
+
+
 @dataclass(frozen=True, kw_only=True)
 class PronounPreference:
     """Fills with the pronouns as targets, or LIKELIHOODS of both → SCORES; natural logarithm.
@@ -88,19 +120,14 @@ class PronounPreference:
     between_runs: ClassVar[Contrasts] = (models_in_each_setting,)
     presentation: ClassVar[Presentation] = PRESENTATION
     prepare = as_they_are
+    choices: ClassVar[tuple[Choice, ...]] = (
+        Choice(name="choice of sentences", options=_sentences),
+    )
     scores_controls: ClassVar[ControlScore] = "answer"
 
     def each(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
         """SCORES of the level prompt, one for each pair and setting."""
-        keys = ["instrument", "item", "condition"]
-        pro = prompts.filter(pl.col("wording") == "pro")
-        anti = prompts.filter(pl.col("wording") == "anti").select(*keys, against="pronoun")
-        forms = pro.join(anti, on=keys, how="left").select(
-            "prompt_id",
-            "pronoun",
-            "against",
-            two=pl.col("text").str.count_matches(MASK, literal=True) > 1,
-        )
+        pro, forms = prompts.filter(pl.col("wording") == "pro"), _forms(prompts)
         models = answers.select("model").unique()
         asked = models.join(forms, how="cross")
         for form, name in (("pronoun", "p"), ("against", "q")):
@@ -147,6 +174,19 @@ class PronounPreference:
         """SCORES of every level."""
         scores = self.each(answers, prompts)
         return pl.concat([scores, self.means(scores)])
+
+
+def _forms(prompts: pl.DataFrame) -> pl.DataFrame:
+    """Of each prompt of the side pro: both pronouns, and whether it has two masks."""
+    keys = ["instrument", "item", "condition"]
+    pro = prompts.filter(pl.col("wording") == "pro")
+    anti = prompts.filter(pl.col("wording") == "anti").select(*keys, against="pronoun")
+    return pro.join(anti, on=keys, how="left").select(
+        "prompt_id",
+        "pronoun",
+        "against",
+        two=pl.col("text").str.count_matches(MASK, literal=True) > 1,
+    )
 
 
 def _log_probabilities(answers: pl.DataFrame) -> pl.DataFrame:

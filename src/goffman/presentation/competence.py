@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from goffman.control_items import passes
 from goffman.presentation.base import Finding
 from goffman.presentation.numbers import ends, number, told_apart
+from goffman.presentation.shown import in_list, plain
 
 if TYPE_CHECKING:
     from goffman.presentation.section import Section
@@ -43,6 +44,8 @@ class Competence:
     high: float | None = None
     """The 95% interval of the value, with other control items; None: an earlier goffman had
     none."""
+    by_wording: tuple[tuple[str, float], ...] = ()
+    """Each wording with the value in it alone, where there are several."""
     reason: str | None = None
 
     @property
@@ -60,7 +63,7 @@ class Competence:
             )
         can = "can" if self.passed else "cannot"
         said = f"Control items: {self.model} {can} {self.task} ({self._reached(self.value)})."
-        return f"{said}{self._unsure()}"
+        return f"{said}{self._unsure()}{self._in_wordings()}"
 
     @property
     def mark(self) -> str:
@@ -95,6 +98,19 @@ class Competence:
             f" The interval includes values {side} {number(self.floor)}, so the model might "
             f"{other} with other control items."
         )
+
+    def _in_wordings(self) -> str:
+        """The range over wordings, and in which of them the model would not pass."""
+        if not self.by_wording:
+            return ""
+        values = [value for _, value in self.by_wording]
+        low, high = min(values), max(values)
+        said = f" In single wordings, the {self.score} is {ends(low, high)}."
+        failing = [wording for wording, value in self.by_wording if value < self.floor]
+        if not failing or len(failing) == len(values):
+            return said
+        names = in_list([f"“{plain(one)}”" for one in failing])
+        return f"{said[:-1]}; it is below {number(self.floor)} in {names}."
 
 
 def marked(model: str) -> str:

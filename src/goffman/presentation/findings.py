@@ -68,8 +68,8 @@ def heading(row: Row, *, more: str, less: str, between: str) -> str:
     return f"{said}, but {'only' if word == 'small' else 'perhaps only'} slightly"
 
 
-def verdict_said(row: Row) -> str:
-    """Why an estimate has its verdict, as sentences."""
+def verdict_said(row: Row, *, within: str = "run") -> str:
+    """Why an estimate has its verdict, as sentences; ``within``: what its family is over."""
     if untested(row):
         return f"This could not be tested{because([row['reason']])}."
     word = by_interval(row)
@@ -77,11 +77,11 @@ def verdict_said(row: Row) -> str:
         return ""
     least = f"{number(row['smallest'])}, the smallest difference that counts as relevant here"
     if word == "relevant":
-        beyond = "above" if row["low"] > 0 else "below −"
-        return f"The whole interval lies {beyond}{' ' * (row['low'] > 0)}{least}.{_by_others(row)}"
+        beyond = "above " if row["low"] > 0 else "below −"
+        return f"The whole interval lies {beyond}{least}.{_by_others(row, within)}"
     if word in {"small", SIZE_OPEN}:
         but = "it is" if word == "small" else "the interval includes differences"
-        return f"The difference is clear, but {but} smaller than {least}.{_by_others(row)}"
+        return f"The difference is clear, but {but} smaller than {least}.{_by_others(row, within)}"
     if word == "equivalent":
         inner = ends(row["low_90"], row["high_90"])
         return f"The 90% interval ({inner}) rules out a difference of {least}."
@@ -89,14 +89,15 @@ def verdict_said(row: Row) -> str:
     return f"{_lost(row)}{open_}{_needed(row)}"
 
 
-def _by_others(row: Row) -> str:
+def _by_others(row: Row, within: str) -> str:
     """That the correction leaves it clear only because other differences of the run are."""
     alone = row["p"] * (row["family_size"] or 1)
     if alone < CLEAR:
         return ""
     return (
         " Holm's correction is stricter when fewer of the other main results are clear. If none of "
-        f"the others in this run were clear, the corrected p would be {p_value(min(alone, 1.0))}, "
+        f"the others in this {within} were clear, the corrected p would be "
+        f"{p_value(min(alone, 1.0))}, "
         "and this difference would not be clear."
     )
 

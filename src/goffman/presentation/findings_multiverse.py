@@ -51,12 +51,13 @@ def _said(row: Row, section: Section) -> HoldsSaid:
     model = row["model"]
     left_out = [*_left_out(row, section), *_labels(row, section)]
     if row["analyses"] == 0:
-        head = f"No other analyses, because {row['reason']}"
+        head = f"There are no other analyses, because {row['reason']}"
         return HoldsSaid(model=model, head=head)
     if row["holds_in"] is None:
         head = "There is nothing to choose in this analysis, so only parts were left out"
         return HoldsSaid(model=model, head=head, said=tuple(left_out))
-    most = f"; the {row['matters_most']} matters most" if row["matters_most"] else ""
+    several = len(json.loads(row["explained"] or "{}")) > 1
+    most = f"; the {row['matters_most']} matters most" if several else ""
     head = f"{_held(row)}{most}"
     said = (*_counted(row, section), *_spread(row), *_explained(row), *left_out)
     return HoldsSaid(model=model, head=f"{head[0].upper()}{head[1:]}", said=said)
@@ -78,8 +79,8 @@ def _counted(row: Row, section: Section) -> Iterator[str]:
     named = [f"{counts[word]} {said}" for word, said in words.items() if word in counts]
     without = f"; {counts[None]} could not be tested" if None in counts else ""
     clear = row["verdict"] in CLEAR_WORDS
-    how = "There it is clear and has the same sign. " if clear else ""
-    yield f"{how}Verdicts: {in_list(named)}{without}."
+    how = "It holds where it is clear and has the same sign. " if clear else ""
+    yield f"{how}The verdicts of the analyses are: {in_list(named)}{without}."
 
 
 def _spread(row: Row) -> Iterator[str]:
@@ -99,8 +100,12 @@ def _explained(row: Row) -> Iterator[str]:
     shares: dict[str, float] = json.loads(row["explained"] or "{}")
     named = sorted(shares.items(), key=lambda one: -one[1])
     parts = [f"the {name} {share:.0%}" for name, share in named if share >= LEAST_SHARE]
-    if parts:
-        yield f"Of the variance between analyses (η²): {in_list(parts)}."
+    # One choice alone explains all there is.
+    if parts and len(shares) > 1:
+        yield (
+            "The choices explain these parts of the variance between analyses (η²): "
+            f"{in_list(parts)}."
+        )
 
 
 def _left_out(row: Row, section: Section) -> Iterator[str]:
@@ -118,7 +123,7 @@ def _left_out(row: Row, section: Section) -> Iterator[str]:
     )
     turned = gone.filter(pl.col("difference") * row["difference"] < 0)
     if not turned.height:
-        yield "No single part, left out, changes its sign."
+        yield "Leaving out a single part never changes its sign."
         return
     named = [_called(one, section) for one in turned.head(3).iter_rows(named=True)]
     more = turned.height - len(named)

@@ -11,7 +11,7 @@ from goffman.estimates.clear import points
 from goffman.presentation.findings import of_model, untested, verdict_first
 from goffman.presentation.findings_reference import shortened
 from goffman.presentation.numbers import difference_said, number
-from goffman.presentation.section import not_counted
+from goffman.presentation.section import UNSEEN_END, not_counted
 from goffman.presentation.shown import plain
 from goffman.records import BASELINE
 
@@ -74,21 +74,35 @@ def uncounted(section: Section, row: Row) -> Iterator[str]:
 
     ``row``: of female against male in one group.
     """
-    rest = not_counted(
-        section, model=row["model"], group=row["group"], variant=row["variant"] or ""
+    about = {"model": row["model"], "group": row["group"], "variant": row["variant"] or ""}
+    rest = not_counted(section, **about)
+    if not rest:
+        return
+    phrases = section.presentation.phrases
+    called = "phrases" if phrases else "words"
+    yield (
+        f"On average, {number(rest)} of the probability is on {called} that are too improbable to "
+        f"be counted. {_if_all(row, rest, 'they')}{_of_ends(section, row, rest) if phrases else ''}"
     )
-    if rest:
-        phrases = section.presentation.phrases
-        called = "phrases" if phrases else "words"
-        narrower = (
-            " The true range is narrower, because many of these phrases end in a word such as "
-            "“person” and so name neither a woman nor a man."
-            if phrases
-            else ""
-        )
-        ends = (number(row["difference"] + sign * rest) for sign in (-1, 1))
-        yield (
-            f"On average, {number(rest)} of the probability is on {called} that are too improbable "
-            f"to be counted. If they all named men, the difference would be {next(ends)}. If they "
-            f"all named women, it would be {next(ends)}.{narrower}"
-        )
+
+
+def _if_all(row: Row, rest: float, which: str) -> str:
+    """What the difference would be if so much named men, or women."""
+    men, women = (number(row["difference"] + sign * rest) for sign in (-1, 1))
+    return (
+        f"If {which} all named men, the difference would be {men}. If {which} all named women, it "
+        f"would be {women}."
+    )
+
+
+def _of_ends(section: Section, row: Row, rest: float) -> str:
+    """What is known of these phrases: how many end in a word that names no gender."""
+    about = {"model": row["model"], "group": row["group"], "variant": row["variant"] or ""}
+    unseen = not_counted(section, **about, quantities=(UNSEEN_END,))
+    if unseen is None:
+        return ""
+    return (
+        f" Of this {number(rest)}, however, {number(rest - unseen)} is on phrases that end in a "
+        "word without a gender, such as “person”; only a rarer word before it could name one. Of "
+        f"the other {number(unseen)}, nothing is known. {_if_all(row, unseen, 'those')}"
+    )

@@ -29,7 +29,13 @@ MOST_QUESTIONS = 6
 
 def in_points(value: float) -> str:
     """A difference of shares in percentage points, with its sign."""
-    return f"{'+' if value > 0 else '−' if value < 0 else ''}{abs(value) * 100:.0f}"
+    whole = f"{abs(value) * 100:.0f}"
+    return whole if whole == "0" else f"{'+' if value > 0 else '−'}{whole}"
+
+
+def _points_said(value: float) -> str:
+    shown = in_points(value)
+    return f"{shown} {'point' if shown in {'+1', '−1'} else 'points'}"
 
 
 def percent(value: float) -> str:
@@ -50,8 +56,8 @@ def shares_said(one: AnchoredModel) -> tuple[str, ...]:
     )
     tested = [row for row in overall if row["reason"] != UNANSWERED]
     if not tested:
-        head = "No question was asked of both" if not overall else "Too few answers to compare"
-        return head, "", *more
+        asked = "There are too few answers to compare it with people over all questions"
+        return asked if every else "No question was asked of both", "", *more
     ways = {way: [row for row in tested if points(row) == way] for way in (1, -1)}
     if not ways[1] and not ways[-1]:
         head = f"Its answers differ clearly from people's about none of {len(tested)} {one.many}"
@@ -107,7 +113,7 @@ def _doubt(row: Row) -> str:
     if row["low"] is not None:
         ends = f"{in_points(row['low'])} to {in_points(row['high'])}"
         interval = f", {row['level']:.0%} interval {ends}"
-    return f"{in_points(row['difference'])} points{interval}, {corrected_said(row)}"
+    return f"{_points_said(row['difference'])}{interval}, {corrected_said(row)}"
 
 
 def _questions(one: AnchoredModel, rows: Sequence[Row]) -> Iterator[str]:
@@ -116,7 +122,8 @@ def _questions(one: AnchoredModel, rows: Sequence[Row]) -> Iterator[str]:
     tested = sum(row["p"] is not None for row in rows)
     if not tested:
         return
-    yield f"Single questions: {len(clear)} of {tested} differ clearly from people."
+    differ = "differs" if len(clear) == 1 else "differ"
+    yield f"Of the {tested} single questions, {len(clear)} {differ} clearly from people's answers."
     far = sorted(clear, key=lambda row: -abs(row["difference"]))[:MOST_QUESTIONS]
     if far:
         listed = "; ".join(
@@ -133,20 +140,20 @@ def _gender(one: AnchoredModel) -> Iterator[str]:
     if not rows:
         return
     listed = "; ".join(
-        f"{one.called(row['group']).lower()} {in_points(row['mean_first'])} points, people "
+        f"{one.called(row['group']).lower()} {_points_said(row['mean_first'])}, people "
         f"{in_points(row['mean_second'])}, model minus people {in_points(row['low'])} to "
         f"{in_points(row['high'])}"
         for row in rows
     )
     clear = [row for row in rows if points(row)]
     verdict = (
-        f"Clearly another difference than people's: {_listed(one, clear)}."
+        f"The difference is clearly not the same as people's for {_listed(one, clear)}."
         if clear
         else "None of these differs clearly from people's; with intervals this wide, few would."
     )
     yield (
-        f"A man described instead of a woman (people: all surveys together; 95% intervals): "
-        f"{listed}. {verdict}"
+        f"A man described instead of a woman (people: all surveys with that {one.one} together; "
+        f"95% intervals): {listed}. {verdict}"
     )
 
 

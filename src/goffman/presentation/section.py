@@ -125,12 +125,17 @@ class Section:
         return rows.with_columns(name=name)
 
 
+UNSEEN_END = "unseen-end"
+"""The quantity of phrases of which not even the last word is known."""
+
+
 def not_counted(
     section: Section,
     *,
     model: str | None = None,
     group: str | None = None,
     variant: str | None = None,
+    quantities: Sequence[str] = ("mass", "outside"),
 ) -> float | None:
     """The mean probability of what is neither female, nor male, nor unspecified; None: unknown.
 
@@ -144,7 +149,7 @@ def not_counted(
     wide = scores.filter(
         pl.col("level") == "prompt",
         pl.col("group") != BASELINE if group is None else pl.col("group") == group,
-        pl.col("quantity").is_in(["mass", "outside"]),
+        pl.col("quantity").is_in(list(quantities)),
     )
     if group is not None and section.wordings:
         wide = wide.filter(pl.col("wording") == section.wordings[0])

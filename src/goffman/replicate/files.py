@@ -110,7 +110,7 @@ def read_json_lines(path: Path, keys: Sequence[str]) -> Iterator[tuple[str, dict
         if "\\ud" in line.lower() and not _is_text(entry):
             raise PublishedError(f"{where} has half of a character (a lone surrogate).")
         if not isinstance(entry, dict):
-            raise PublishedError(f"{where} is no JSON object with the keys {', '.join(keys)}.")
+            raise PublishedError(f"{where} is not a JSON object with the keys {', '.join(keys)}.")
         if lacking := [key for key in keys if key not in entry]:
             there = quoted(list(entry))
             raise PublishedError(f"{where} has no key {lacking[0]!r}. Its keys are {there}.")
@@ -193,7 +193,7 @@ def numbers(frame: pl.DataFrame, column: str, path: Path) -> pl.DataFrame:
     wrong = frame.with_row_index("line", offset=2).filter(~finite)
     if wrong.height:
         line, value = wrong.select("line", column).row(0)
-        raise PublishedError(f"{path}, line {line}: {column} is {value!r}, which is no number.")
+        raise PublishedError(f"{path}, line {line}: {column} is {value!r}, which is not a number.")
     return as_number
 
 

@@ -256,7 +256,7 @@ def _number(row: Mapping[str, str], column: str, where: str, *, most: float = 6)
         value = -1.0
     if not 0 <= value <= most:
         raise PublishedError(
-            f"{where}: {column} is {quoted(row[column])}, which is no number from 0 to {most:g}."
+            f"{where}: {column} is {quoted(row[column])}, which is not a number from 0 to {most:g}."
         )
     return value
 

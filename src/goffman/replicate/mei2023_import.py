@@ -70,7 +70,7 @@ def read_labels(folder: Path) -> Answered:
         ).filter(~pl.col("prompts").str.starts_with(_DROPPED))
         if read["label"].null_count():
             odd = read.filter(pl.col("label").is_null())["sentiment"][0]
-            raise PublishedError(f"{path} has the label {odd!r}, which is no sentiment.")
+            raise PublishedError(f"{path} has the label {odd!r}, which is not a sentiment.")
         frames.append(read)
     everything = pl.concat(frames)
     asked = _asked(everything.rename({"prompts": "text"}), names, _people_sentence)

@@ -149,7 +149,9 @@ def read_prompts(folder: Path) -> dict[str, Asked]:
     for where, entry in read_json_lines(folder / "data" / "prompts.jsonl", keys):
         for key in keys:
             if key != "options" and not isinstance(entry[key], str):
-                raise PublishedError(f"{where}: {key} is {quoted(entry[key])}, which is no text.")
+                raise PublishedError(
+                    f"{where}: {key} is {quoted(entry[key])}, which is not a text."
+                )
         if entry["condition"] not in CONDITIONS:
             raise PublishedError(
                 f"{where}: condition is {quoted(entry['condition'])}. Allowed: "
@@ -236,7 +238,7 @@ def _read_answers(path: Path, asked: Mapping[str, Asked]) -> tuple[Answer, ...]:
         if prompt in found:
             raise PublishedError(f"{where} answers a prompt that is answered above too.")
         if not isinstance(output, str | None):
-            raise PublishedError(f"{where}: output is {quoted(output)}, which is no text.")
+            raise PublishedError(f"{where}: output is {quoted(output)}, which is not a text.")
         answer = Answer(asked=asked[prompt], output=output or "", option=option)
         _check(answer, entry["code"], where)
         found[prompt] = answer

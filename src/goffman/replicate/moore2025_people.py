@@ -108,5 +108,5 @@ def _percent(given: str, column: str, where: str) -> float:
     except ValueError:
         value = -1.0
     if not 0 <= value <= 100:
-        raise PublishedError(f"{where}: {column} is {quoted(given)}, which is no percentage.")
+        raise PublishedError(f"{where}: {column} is {quoted(given)}, which is not a percentage.")
     return value

@@ -1,6 +1,7 @@
 """A gate: conditions on estimates of a run by name, such as "social-distance.gap is relevant".
 
     CONDITION  = NAME [ "." FIELD ] COMPARISON NUMBER | NAME "is" [ "not" ] VERDICT
+               | "holds-in" [ "[" WHOSE "]" ] COMPARISON NUMBER
     NAME       = PATH [ "[" WHOSE "]" ] [ ".change" ]
     COMPARISON = ">" | ">=" | "<" | "<="
     VERDICT    = "clear" | "relevant" | "small" | "size-open" | "fragile" | "equivalent"
@@ -10,7 +11,8 @@ The verdicts are the report's; size-open is its "clear, size open". Clear is wha
 small, size-open or fragile. Paths are in names.py; a path without its instrument is that of every
 instrument, and one without a bracket is every model's and variant's: each is tested. A value that
 is not there is an error and never a pass, and so is a verdict on what could not be tested; an
-estimate of a model that cannot do the task is neither passed nor failed.
+estimate of a model that cannot do the task is neither passed nor failed. holds-in is a field of
+main results, after goffman stress; alone it is that of every one.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from goffman.errors import InputError, did_you_mean
 from goffman.estimates.clear import points
 from goffman.estimates.verdict import FRAGILE, SIZE_OPEN
 from goffman.presentation.numbers import ends, p_said
-from goffman.reports.names import EVERY_MODEL, FIELDS, Named
+from goffman.reports.names import EVERY_MODEL, FIELDS, HOLDS_IN, Named
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -68,6 +70,7 @@ class Condition:
 
     text: str
     path: str
+    """Empty: every main result."""
     whose: str | None
     """What stands in the bracket; None: there is none."""
     change: bool
@@ -122,6 +125,9 @@ class Outcome:
 
     def _doubt(self, *first: str) -> str:
         """The interval, p and verdict of an estimate whose value, or interval, is tried."""
+        if self.condition.field == HOLDS_IN and self.named.stress:
+            held = self.named.stress
+            return f" ({held['holds']} of {held['analyses']} analyses)"
         if self.condition.field not in {"value", "low", "high"}:
             return ""
         low, high, p = (self.named.value(name) for name in ("low", "high", "p_adjusted"))
@@ -163,6 +169,8 @@ def parse(text: str) -> Condition:
     parts = tail.split(".")
     if not all(re.fullmatch(r"[\w-]+", part) for part in parts):
         raise _fault(text, f"'{tail}' is not a name such as social-distance.gap")
+    if parts == [HOLDS_IN]:
+        parts.insert(0, "")
     field = parts.pop() if parts[-1] in FIELDS and len(parts) > 1 else "value"
     if "verdict" in compared and field != "value":
         raise _fault(text, f"only a name alone has a verdict, so leave out .{field}")
@@ -242,9 +250,16 @@ def gate(
 
 def _meant(condition: Condition, known: Sequence[Named]) -> list[Named]:
     """The estimates that a condition names; InputError where there is none."""
-    of_path = [one for one in known if condition.path in {one.path, _short(one)}]
+    of_path = [one for one in known if condition.path in {"", one.path, _short(one)}]
     if not of_path:
         raise _unknown(condition, known)
+    if condition.field == HOLDS_IN:
+        of_path = [one for one in of_path if one.main]
+        if not of_path:
+            raise InputError(
+                f"--fail-if '{condition.text}' cannot be used: only main results have .{HOLDS_IN}, "
+                f"and {condition.path or 'this run'} {'is' if condition.path else 'has'} none."
+            )
     if condition.whose is None:
         # Of every model; what is over all of them, only where there is nothing else.
         single = [one for one in of_path if one.model != EVERY_MODEL]
@@ -296,9 +311,11 @@ def _some(names: Sequence[str]) -> str:
 
 def _try(condition: Condition, one: Named) -> Outcome:
     value = one.value(condition.field)
+    if value is None and condition.field == HOLDS_IN and one.not_measurable:
+        return Outcome(condition=condition, named=one, value=math.nan, failed=False)
     stated = None if condition.verdict is None else stated_of(condition.verdict, one)
     if value is None or (condition.verdict is not None and stated is None):
-        why = one.row["reason"] or "the method gives none"
+        why = _why_none(one, condition.field)
         change = ".change" if condition.change else ""
         what = condition.field if condition.verdict is None else "verdict"
         raise InputError(
@@ -311,6 +328,14 @@ def _try(condition: Condition, one: Named) -> Outcome:
         holds = (stated == condition.verdict) is (condition.comparison == "is")
     failed = holds and one.not_measurable is None
     return Outcome(condition=condition, named=one, value=value, failed=failed)
+
+
+def _why_none(one: Named, field: str) -> str:
+    """Why an estimate lacks what a condition is about."""
+    if field == HOLDS_IN and one.stress is None:
+        return "give this run to goffman stress first"
+    row = one.stress if field == HOLDS_IN and one.stress else one.row
+    return row["reason"] or "the method gives none"
 
 
 def _digits(value: float, limit: float) -> tuple[str, str]:

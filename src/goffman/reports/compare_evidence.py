@@ -23,6 +23,8 @@ from goffman.reports.evidence import (
 )
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from goffman.lexicons.words import Words
     from goffman.presentation.base import Answers
     from goffman.presentation.section import Section
@@ -57,8 +59,8 @@ def evidence_of_runs(
 
 def _sides(
     found: Sequence[Comparison],
-    runs: Mapping[object, MeasuredRun],
-    lexicons: Mapping[object, tuple[Words | None, Sequence[str]]],
+    runs: Mapping[Path, MeasuredRun],
+    lexicons: Mapping[Path, tuple[Words | None, Sequence[str]]],
 ) -> dict[str, list[_Side]]:
     """By instrument: every model of every run in it, in the order of the runs."""
     compared = [one for one in found if not one.verdict.refusals and one.section is not None]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -30,6 +30,9 @@ from goffman.presentation.verdicts import verdict_shown
 from goffman.reports.compare_said import conditions_of, levels_of, said_of, what_of
 from goffman.reports.courses import Course
 
+if TYPE_CHECKING:
+    from goffman.reports.compare import Comparison
+
 FIRST_AND_LAST = 15
 """So many of the largest rises, and as many of the largest falls, are drawn."""
 
@@ -52,7 +55,8 @@ def figures_of(course: Course) -> Iterator[Figure]:
 
 def _headline(course: Course) -> Figure | None:
     """The contrast that headings are about, from run to run."""
-    rows, found = [], None
+    rows: list[dict[str, Any]] = []
+    found: tuple[Comparison, dict[str, Any], float] | None = None
     for one, label in zip(course.steps, course.labels[1:], strict=True):
         row, (before, after) = one.headline, one.sides
         if row is None or before is None or after is None:
@@ -172,7 +176,7 @@ def _slopes(
         for layer in dots(about, size=60, colour=("set", groups) if groups else None)
     ]
     layers += [{**shape, **first}, *later]
-    run = {"field": "run", "type": "nominal", "sort": list(course.labels), "title": None}
+    run: Spec = {"field": "run", "type": "nominal", "sort": list(course.labels), "title": None}
     run |= {"axis": {"labelAngle": 0, "labelLimit": 150, "domain": True}, "scale": {"padding": 0.4}}
     return view(
         data(frame, *_SCHEMA),

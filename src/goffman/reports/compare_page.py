@@ -152,7 +152,8 @@ def _finding(one: Comparison) -> Finding:
     """What a bar is drawn from."""
     row = {} if one.unmeasurable else one.headline or {}
     names = ("difference", "low", "high", "smallest", "verdict")
-    return Finding(model="", head="", text="", **{name: row.get(name) for name in names})
+    drawn: dict[str, Any] = {name: row.get(name) for name in names}
+    return Finding(model="", head="", text="", **drawn)
 
 
 def _course(course: Course, drawn: Drawn, labels: Mapping[str, str]) -> dict[str, Any]:

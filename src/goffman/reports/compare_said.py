@@ -64,7 +64,7 @@ def said_of(one: Comparison) -> Said:
     row, doubts = one.headline, tuple(_doubts(one))
     if one.same:
         return Said(head=SAME_ANSWERS, doubts=doubts)
-    shared = {
+    shared: dict[str, Any] = {
         "doubts": doubts,
         "groups": _groups(one),
         "scale": _scale(one),
@@ -89,7 +89,7 @@ def said_of(one: Comparison) -> Said:
         f"{what[:1].upper()}{what[1:]} went from {number(before)} to {number(after)}: "
         f"{change_said(row)}."
     )
-    return Said(head=head, text=text, why=verdict_said(row), **shared)
+    return Said(head=head, text=text, why=verdict_said(row, within="comparison"), **shared)
 
 
 def change_said(row: Row) -> str:

@@ -41,7 +41,7 @@ def courses(found: Sequence[Comparison]) -> list[Course]:
             kept.setdefault((one.instrument, one.models[0]), []).append(one)
             sections[one.instrument] = one.section
     models = short_names(dict.fromkeys(model for _, model in kept))
-    made = []
+    made: list[Course] = []
     for (instrument, model), steps in kept.items():
         before = sum(one.section.instrument == instrument for one in made)
         runs = (steps[0].reference, *(one.run for one in steps))

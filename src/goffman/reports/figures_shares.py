@@ -41,7 +41,8 @@ def shares(models: Sequence[AnchoredModel], *, part: str) -> Figure:
         description=(
             "Each mark is one question. Horizontal axis: the share of people, with its 95% "
             "interval. Vertical axis: the model’s share of the same answers. On the dashed line "
-            "both are equal; above it the model is more stigmatizing, or believes more firmly."
+            "both are equal; above it the model is more stigmatizing, or believes more firmly. The "
+            "error of the model’s own share is not drawn: the table has it in its intervals."
         ),
         spec=spec,
         choices=choices,

@@ -86,6 +86,9 @@ WHAT = {
 EVERY_MODEL = "all-models"
 """In brackets: what was estimated once, over all models together."""
 
+HOLDS_IN = "holds-in"
+"""Of a main result: the share of other analyses in which its verdict holds; a column of STRESS."""
+
 FIELDS = {
     "value": "difference",
     "low": "low",
@@ -101,6 +104,7 @@ FIELDS = {
     "mean_second": "mean_second",
     "n": "n",
     "detectable": "detectable",
+    HOLDS_IN: "holds_in",
 }
 """What can be asked of an estimate → its column; value is what a name alone stands for."""
 
@@ -120,6 +124,10 @@ class Named:
     """The columns CONTRASTS and ESTIMATES."""
     not_measurable: str | None = None
     """Which model in it cannot do the task, in words; None: every one can, as far as is known."""
+    main: bool = False
+    """Whether it is known to be one of the main results of its run."""
+    stress: Mapping[str, Any] | None = None
+    """Of a main result the columns STRESS; None: it is none, or the run was not stressed."""
 
     @property
     def verdict(self) -> str | None:
@@ -136,7 +144,8 @@ class Named:
         """A field of FIELDS; of a correlation the value is r, and the interval that of r."""
         is_correlation = self.row["kind"] in {*CORRELATIONS, *ANCHORED}
         columns = FIELDS | (_OF_CORRELATION if is_correlation else {})
-        found = self.row[columns[field]]
+        row = (self.stress or {}) if field == HOLDS_IN else self.row
+        found = row.get(columns[field])
         return None if found is None else float(found)
 
 

@@ -50,6 +50,9 @@ def _task(section: Section, model: str) -> dict[str, str]:
     why = f"{control.score} {number(control.value)}"
     if control.low is not None:
         why += f" ({ends(control.low, control.high)}; {control.n} items)"
+    if control.by_wording:
+        values = [value for _, value in control.by_wording]
+        why += f"; by wording {ends(min(values), max(values))}"
     word = "yes" if control.passed else "no"
     return {"word": f"probably {word}" if control.unsure else word, "why": why}
 

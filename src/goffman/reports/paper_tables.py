@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 HEADS = ("Difference", "95% interval", "t", "df", "p", "Effect [interval]")
 
-COLUMN = 240.0
-"""Points of a column of a paper with two."""
+COLUMN = 219.0
+"""Points of a narrow column of a paper with two: 7.7 cm."""
 
 LETTER, SPACE = 3.8, 2.0
 """Points that a letter of scriptsize takes on average; on each side of a column."""

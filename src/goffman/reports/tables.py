@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -20,7 +20,7 @@ from goffman.runs.trouble import disk_trouble
 from goffman.score import measures_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from goffman.presentation.section import Section
@@ -88,6 +88,9 @@ _ABOUT = """\
 
 Each table comes in three formats: CSV with every column and every digit, and Markdown and LaTeX
 with the columns a paper needs, rounded. Missing values are empty in CSV and a dash elsewhere.
+
+In CSV, what is over all models, wordings or items is in a file of its own (NAME-all-models.csv,
+NAME-all-wordings.csv …), so that no row counts what another row of the file counts already.
 
 In CSV, text that begins with =, +, - or @ gets an apostrophe in front, so that no spreadsheet reads
 it as a formula. Numbers do not. In every file, invisible characters are written as escapes, such as
@@ -183,7 +186,10 @@ def write_tables(run: MeasuredRun, folder: Path) -> list[Path]:
     """The files written into the folder: each table in every format, and what they are."""
     tables = tables_of(run)
     texts = {
-        f"{table.name}{ending}": text(table) for table in tables for ending, text in FORMATS.items()
+        f"{name}{ending}": text
+        for table in tables
+        for ending in FORMATS
+        for name, text in _texts(table, ending)
     }
     lines = [f"- {table.name}: {markdown(table.caption)}\n" for table in tables]
     texts[README] = _ABOUT + "".join(lines)
@@ -197,6 +203,26 @@ def write_tables(run: MeasuredRun, folder: Path) -> list[Path]:
         if name not in texts and name.endswith(tuple(f"-ratings{ending}" for ending in FORMATS)):
             place.remove(name)
     return [folder / name for name in texts]
+
+
+def _texts(table: Table, ending: str) -> Iterator[tuple[str, str]]:
+    """The files of one format without their ending: name and text.
+
+    As CSV, what is over all models, wordings or items is in files of its own: whoever adds up the
+    rows of a file counts nothing twice.
+    """
+    if ending != ".csv":
+        yield table.name, FORMATS[ending](table)
+        return
+    rows: dict[tuple[str, ...], list[Mapping[str, Any]]] = {}
+    for row in table.rows:
+        over = tuple(said for name, said in EVERY.items() if row.get(name) == said)
+        rows.setdefault(over, []).append(row)
+    finest = min(rows, key=len, default=())
+    for over, of in rows.items():
+        parts = () if over == finest else over
+        name = "-".join([table.name, *(part.replace(" ", "-") for part in parts)])
+        yield name, FORMATS[ending](replace(table, rows=tuple(of)))
 
 
 def _contrasts(instrument: str, estimates: pl.DataFrame) -> Iterator[Table]:

@@ -131,14 +131,17 @@ for (place in seq_len(nrow(main))) {
       if (same) "the same" else "NOT THE SAME", "\n", sep = "")
 }
 
-first <- main[1, ]
-if (first$kind == "groups" && requireNamespace("lme4", quietly = TRUE)) {
+first <- main[main$kind == "groups", ][1, ]
+if (!is.na(first$name) && requireNamespace("lme4", quietly = TRUE)) {
   rows <- read(paste0("data-", first$instrument, ".csv"))
   rows <- rows[rows$model == first$model & rows$group %in% c(first$first, first$second), ]
   rows$value <- rows[[column(first$quantity, first$variant)]]
   rows$group <- factor(rows$group, levels = c(first$second, first$first))
   cat("\nA mixed model of the same prompts (lme4), for", first$name, "\n")
-  print(summary(lme4::lmer(value ~ group + (1 | condition) + (1 | item) + (1 | wording),
-                           data = rows)))
+  # What there is only one of cannot vary.
+  random <- Filter(function(name) length(unique(rows[[name]])) > 1,
+                   c("condition", "item", "wording"))
+  model <- as.formula(paste("value ~ group +", paste0("(1 | ", random, ")", collapse = " + ")))
+  print(summary(lme4::lmer(model, data = rows)))
 }
 if (failed) stop("a contrast is not the same as goffman's")
