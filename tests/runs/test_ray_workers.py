@@ -33,7 +33,7 @@ def run(folder, model, *, workers=None, listener=None):
         instruments=["attribution"],
         output=folder,
         loading=LoadOptions(workers=workers),
-        options=AskOptions(controls=False, limit=12, batch_size=4),
+        options=AskOptions(controls=False, limit=60, batch_size=4),
         listener=listener,
     )
 
