@@ -80,8 +80,8 @@ def test_a_difference_that_holds_says_in_how_many_analyses_and_what_matters_most
     assert one.model == "m"
     assert one.head == "The difference holds in 4 of 4 analyses; the wording matters most"
     assert one.said == (
-        "It holds where it is clear and has the same sign. The verdicts of the analyses are: 1 "
-        "relevant and 3 small.",
+        "“Holds” means: the difference is clear and has the same sign as in the audit. The "
+        "verdicts of the analyses are: 1 relevant and 3 small.",
         "The difference ranges from 0.040 to 0.070; the median is 0.055 (permutation p < .001, "
         "shuffling the groups of the conditions).",
         "The choices explain these parts of the variance between analyses (η²): the wording 80% and "
@@ -101,7 +101,8 @@ def test_a_difference_that_is_often_lost_holds_in_only_so_many():
     assert one.head == "The difference holds in only 3 of 4 analyses; the wording matters most"
     verdicts = "2 small, 1 “clear, size open” and 1 undecided."
     assert one.said[0] == (
-        f"It holds where it is clear and has the same sign. The verdicts of the analyses are: {verdicts}"
+        "“Holds” means: the difference is clear and has the same sign as in the audit. The "
+        f"verdicts of the analyses are: {verdicts}"
     )
 
 
@@ -114,6 +115,9 @@ def test_nine_of_ten_analyses_are_enough(holding, only):
 def test_a_fragile_difference_is_a_clear_one():
     one = said(four("small", "small", "small", "small"), verdict="fragile")
     assert one.head.startswith("The difference holds in 4 of 4 analyses")
+    apart = "Leaving out single parts, which can make it fragile, is counted apart from these."
+    assert apart in one.said
+    assert apart not in said(four("small", "small", "small", "small")).said
 
 
 def test_a_verdict_that_is_not_clear_is_named():
@@ -144,16 +148,18 @@ def test_what_was_left_out_is_named_and_so_is_a_change_of_sign():
 @pytest.mark.parametrize(
     ("at", "sentence"),
     [
-        (0.2, "With 20% of the word labels wrong, drawn at random, the verdict holds in fewer "
-              "than half of the draws."),
-        (None, "Even with 50% of the word labels wrong, drawn at random, the verdict holds in at "
-               "least half of the draws."),
+        (0.2, "With 20% of the labels wrong, the difference held in fewer than half of the tries."),
+        (None, "Even with 50% of the labels wrong, the difference held in at least half of the "
+               "tries."),
     ],
 )  # fmt: skip
 def test_how_many_wrong_labels_it_takes_is_said(at, sentence):
     drawn = [row(0.05, way="labels", rate=rate) for rate in (0.2, 0.5)]
     one = said([*four("small", "small", "small", "small"), *drawn], overturned_at=at)
-    assert one.said[-1] == sentence
+    assert one.said[-2:] == (
+        "As a test, word labels picked at random were replaced with wrong ones, many times over.",
+        sentence,
+    )
 
 
 def test_without_choices_only_parts_are_left_out():

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goffman.estimates.verdict import CLEAR_WORDS, SIZE_OPEN
+from goffman.estimates.verdict import CLEAR_WORDS, FRAGILE, SIZE_OPEN
 from goffman.presentation.numbers import number, p_said
 from goffman.presentation.shown import in_list
 from goffman.terminal import printable
@@ -24,6 +24,8 @@ ANALYSIS, LABELS = "analysis", "labels"
 
 ENOUGH = 0.9
 """A verdict that holds in a smaller share of the analyses is said to hold in only so many."""
+
+HOLDS_MEANS = "“Holds” means: the difference is clear and has the same sign as in the audit."
 
 LEAST_SHARE = 0.01
 """A choice that explains less than this is not named."""
@@ -79,8 +81,10 @@ def _counted(row: Row, section: Section) -> Iterator[str]:
     named = [f"{counts[word]} {said}" for word, said in words.items() if word in counts]
     without = f"; {counts[None]} could not be tested" if None in counts else ""
     clear = row["verdict"] in CLEAR_WORDS
-    how = "It holds where it is clear and has the same sign. " if clear else ""
+    how = f"{HOLDS_MEANS} " if clear else ""
     yield f"{how}The verdicts of the analyses are: {in_list(named)}{without}."
+    if row["verdict"] == FRAGILE:
+        yield "Leaving out single parts, which can make it fragile, is counted apart from these."
 
 
 def _spread(row: Row) -> Iterator[str]:
@@ -137,16 +141,15 @@ def _labels(row: Row, section: Section) -> Iterator[str]:
     if not drawn.height:
         return
     at, highest = row["overturned_at"], max(drawn["rate"])
+    yield "As a test, word labels picked at random were replaced with wrong ones, many times over."
+    what = "difference" if row["verdict"] in CLEAR_WORDS else "verdict"
     if at is None:
         yield (
-            f"Even with {highest:.0%} of the word labels wrong, drawn at random, the verdict holds "
-            "in at least half of the draws."
+            f"Even with {highest:.0%} of the labels wrong, the {what} held in at least half of the "
+            "tries."
         )
     else:
-        yield (
-            f"With {at:.0%} of the word labels wrong, drawn at random, the verdict holds in fewer "
-            "than half of the draws."
-        )
+        yield f"With {at:.0%} of the labels wrong, the {what} held in fewer than half of the tries."
 
 
 def _rows(section: Section, model: str) -> pl.DataFrame:
