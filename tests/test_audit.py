@@ -74,24 +74,18 @@ def test_every_instrument_that_a_model_can_answer_is_asked_and_the_rest_is_said(
         (masked, "coreference-pronouns"),
         (classifier, "people-sentiment"),
     ]
-    wanted = "a classifier, such as siebert/sentiment-roberta-large-english."
-    chat = (
-        "a chat model (openai:NAME, http://HOST/v1#NAME, or a model with a chat template). "
-        "(Masked and causal models are asked which pronoun they prefer.)"
-    )
-    filled = "a masked model, such as roberta-base."
-    chosen = (
-        "a plain text generator (a causal model), such as gpt2, or a chat model "
-        "(openai:NAME, http://HOST/v1#NAME, or a model with a chat template)."
-    )
+    chosen = "a plain text generator, or a chat model."
+    wanted = f"a classifier, or {chosen}"
+    # Whoever can answer any form of an instrument is named.
+    written = f"a masked model, or {chosen}"
     assert [note for note in notes if "is not asked" in note] == [
         f"{masked} is not asked people-sentiment, which needs {wanted}",
         f"{masked} is not asked vignettes, which needs {chosen}",
         f"{masked} is not asked decisions, which needs {chosen}",
-        f"{classifier} is not asked social-distance, which needs {filled}",
-        f"{classifier} is not asked care-seeking, which needs {filled}",
-        f"{classifier} is not asked attribution, which needs {filled}",
-        f"{classifier} is not asked coreference, which needs {chat}",
+        f"{classifier} is not asked social-distance, which needs {written}",
+        f"{classifier} is not asked care-seeking, which needs {written}",
+        f"{classifier} is not asked attribution, which needs {written}",
+        f"{classifier} is not asked coreference, which needs {written}",
         f"{classifier} is not asked vignettes, which needs {chosen}",
         f"{classifier} is not asked decisions, which needs {chosen}",
     ]
@@ -126,7 +120,9 @@ def test_every_instrument_that_a_model_can_answer_is_asked_and_the_rest_is_said(
             (
                 "'{}' is a masked model: it fills in blanks (masks). The instrument "
                 "'people-sentiment' needs a classifier, such as "
-                "siebert/sentiment-roberta-large-english."
+                "siebert/sentiment-roberta-large-english, or a plain text generator (a causal "
+                "model), such as gpt2, or a chat model (openai:NAME, http://HOST/v1#NAME, or a "
+                "model with a chat template)."
             ),
         ),
         (
@@ -134,9 +130,9 @@ def test_every_instrument_that_a_model_can_answer_is_asked_and_the_rest_is_said(
             "coreference",
             (
                 "'{}' is a classifier: it labels sentences. The instrument 'coreference' "
-                "needs a chat model (openai:NAME, http://HOST/v1#NAME, or a model "
-                "with a chat template). (Masked and causal models are asked which pronoun they "
-                "prefer.)"
+                "needs a masked model, such as roberta-base, or a plain text generator (a causal "
+                "model), such as gpt2, or a chat model (openai:NAME, http://HOST/v1#NAME, or a "
+                "model with a chat template)."
             ),
         ),
         (
@@ -144,7 +140,9 @@ def test_every_instrument_that_a_model_can_answer_is_asked_and_the_rest_is_said(
             "care-seeking",
             (
                 "'{}' is a classifier: it labels sentences. The instrument 'care-seeking' "
-                "needs a masked model, such as roberta-base."
+                "needs a masked model, such as roberta-base, or a plain text generator (a causal "
+                "model), such as gpt2, or a chat model (openai:NAME, http://HOST/v1#NAME, or a "
+                "model with a chat template)."
             ),
         ),
     ],
@@ -188,7 +186,9 @@ def test_a_named_instrument_that_none_of_several_models_can_answer_is_refused(
         audit([masked, other], instruments=names, output=tmp_path / "run")
     assert str(refusal.value) == (
         "None of the models can be asked these questions. The instrument 'people-sentiment' needs a classifier, "
-        "such as siebert/sentiment-roberta-large-english."
+        "such as siebert/sentiment-roberta-large-english, or a plain text generator (a causal "
+        "model), such as gpt2, or a chat model (openai:NAME, http://HOST/v1#NAME, or a model with "
+        "a chat template)."
     )
     assert not (tmp_path / "run").exists()
 
@@ -205,9 +205,8 @@ def test_a_model_that_can_answer_nothing_is_refused_after_one_that_can(
 ):
     with pytest.raises(ModelError) as refusal:
         audit([masked, classifier], instruments=["care-seeking"], output=tmp_path / "run")
-    assert str(refusal.value).endswith(
-        "The instrument 'care-seeking' needs a masked model, such as roberta-base."
-    )
+    needed = "The instrument 'care-seeking' needs a masked model, such as roberta-base, or "
+    assert needed in str(refusal.value)
 
 
 def test_a_folder_with_other_files_is_no_place_for_a_run(masked, tmp_path):

@@ -58,8 +58,8 @@ def test_an_audit_says_how_it_goes_with_people(audited) -> None:
     assert "Beside what is known from people\n" in said
     assert (
         f"people-sentiment, {MODEL} (pachankis2018): Over all 93 conditions, its probability of "
-        "“negative” falls as “course” (how long it lasts) rises; by ranks and among conditions of the same category, this "
-        "is not clear." in said
+        "“negative” falls as “course” (how long it lasts) rises; this is clear neither by ranks nor "
+        "among conditions of the same category." in said
     )
     manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
     assert list(manifest["anchors"]) == ["pachankis2018"]
@@ -131,7 +131,7 @@ def test_an_anchor_of_ones_own_stands_beside_goffmans(run, own) -> None:
     assert done.returncode == 0, done.stderr
     assert (
         f"people-sentiment, {MODEL} (mine): Over all 93 conditions, its probability of “negative” "
-        "falls as “fear” (is afraid) rises; among conditions of the same category, this is not clear."
+        "falls as “fear” (is afraid) rises; this is not clear among conditions of the same category."
         in done.stdout
     )
     assert "(pachankis2018)" in done.stdout

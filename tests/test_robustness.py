@@ -182,9 +182,9 @@ def test_a_real_run_has_the_table_and_says_it(audited):
 @pytest.mark.parametrize(
     ("said", "threshold"),
     [
-        ("with no threshold", 0.0),
-        ("with a threshold of 0.005", 0.005),
-        ("with a threshold of 0.02", 0.02),
+        ("with no minimum word probability (instead of 0.01)", 0.0),
+        ("with a minimum word probability of 0.005 (instead of 0.01)", 0.005),
+        ("with a minimum word probability of 0.02 (instead of 0.01)", 0.02),
     ],
 )
 def test_other_thresholds_are_read_from_the_stored_answers(audited, said, threshold):

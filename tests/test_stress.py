@@ -159,7 +159,7 @@ def test_every_analysis_of_care_seeking_is_the_run_measured_again(care):
     (name,) = manifest.instruments
     again = {}
     for chosen, found in mine:
-        words, threshold = chosen["number of words"], chosen["threshold"]
+        words, threshold = chosen["number of words"], chosen["minimum word probability"]
         if (words, threshold) not in again:
             entry = manifest.instruments[name]
             other = {
@@ -256,7 +256,9 @@ def test_every_analysis_of_sentiment_is_the_run_measured_again(tmp_path):
     expected = {"probability of negative": "negative-probability", "label": "negative"}
     assert len(mine) == 2 * 2
     for chosen, found in mine:
-        of = scores.filter(pl.col("quantity") == expected[chosen["kind of value"]])
+        of = scores.filter(
+            pl.col("quantity") == expected[chosen["choice between probability and label"]]
+        )
         means = [
             of.filter(pl.col("group") == group)
             .group_by("condition")

@@ -183,7 +183,8 @@ Thorough = Annotated[
         "--thorough",
         help="Ask chat models and text generators every prompt, with the answer options in every "
         "order. Default: a balanced sample, at most 6,000 prompts in all. (A model on your own GPU "
-        "gets a sample only of the prompts that it answers by writing text.)",
+        "is asked all prompts, except those that it answers by writing text: of these, it gets a "
+        "sample.)",
         rich_help_panel=_CHATS,
     ),
 ]

@@ -22,6 +22,10 @@ MOST_WORKERS = 8
 """Each has a copy of one model's answers to one instrument in memory."""
 
 
+PROGRESS = "calculations done (analyses, words left out and wrong labels)"
+"""What the bar counts: more than the analyses that the sentences speak of."""
+
+
 def stress(
     run: Annotated[Path, typer.Argument(metavar="RUN", help=RUN_HELP)],
     *,
@@ -50,7 +54,7 @@ def stress(
     from goffman.reports.write import write_report
     from goffman.stressed import stress_run
 
-    with counting(sys.stderr, "analyses") as watch:
+    with counting(sys.stderr, PROGRESS) as watch:
         stress_run(run, workers=workers or _cores(), seed=seed, watch=watch)
     if report:
         for note in write_report(run).notes:

@@ -146,7 +146,7 @@ def _said(one: Correlation, *, briefly: bool) -> str:
     return (
         f"Across {row['n']} {one.noun.many}, {head}: r = {number(row['effect'])}{interval}, "
         f"{corrected_said(row)}."
-    ) + ("" if briefly else f"{_true_scores(row)}{_within(one)}{_covers(one)}")
+    ) + (_covers(one) if briefly else f"{_true_scores(row)}{_within(one)}{_covers(one)}")
 
 
 def _true_scores(row: Mapping[str, Any]) -> str:

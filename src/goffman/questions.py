@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
     from goffman.models.spec import Description
     from goffman.options import AskOptions, Listener
 
-PRONOUNS = " (Masked and causal models are asked which pronoun they prefer.)"
-"""Who else can answer sentence pairs."""
+SUCH = {"vignettes": "vignettes", "questions": "decisions"}
+"""By what the user's own file has: goffman's instrument of that kind."""
 
 MOST = {"--limit": 10**9, "--batch-size": 10**6, "--trials": 10**4}
 """No one means more, and lists of so many would fill the memory."""
@@ -60,6 +61,7 @@ def who_is_asked(
     ways = _ways(instruments, options)
     described = {model: describe(model, loading) for model in dict.fromkeys(models)}
     chosen = _chosen(ways, described)
+    _note_unused(options.sentences, chosen, listener)
     _check_forms(options.forms, described, chosen)
     _check(ways, described, chosen, listener=listener, named=bool(instruments))
     beside = {model: _beside(model, chosen[model], ways) for model in chosen}
@@ -206,41 +208,50 @@ def _check(
     named: bool,
 ) -> None:
     """Nothing, or ModelError where someone, or something that was named, has no counterpart."""
-    asked: dict[str, InstrumentKind] = {}
+    asked: dict[str, list[InstrumentKind]] = {}
     for way in ways:
-        asked.setdefault(way.of, way.instrument.kind)
+        asked.setdefault(way.of, []).append(way.instrument.kind)
     unasked = dict(asked)
     for model, what in described.items():
         of_model = {way.of for way in chosen[model]}
-        for name, kind in asked.items():
+        for name, forms in asked.items():
             if name in of_model:
                 unasked.pop(name, None)
             elif of_model:
-                listener.note(f"{model} is not asked {name}, which needs {_needed(kind)}")
+                needed = ", or ".join(_short(one) for one in _able(forms))
+                listener.note(f"{model} is not asked {name}, which needs {needed}.")
         if not of_model:
             raise ModelError(_nothing_to_ask(what, asked if named else {}))
     if named and unasked:
-        needed = " ".join(_needs(name, kind) for name, kind in unasked.items())
+        needed = " ".join(_needs(name, forms) for name, forms in unasked.items())
         raise ModelError(f"None of the models can be asked these questions. {needed}")
 
 
-def _nothing_to_ask(what: Description, named: Mapping[str, InstrumentKind]) -> str:
+def _nothing_to_ask(what: Description, named: Mapping[str, Sequence[InstrumentKind]]) -> str:
     """The sentences for a model that can answer none of the instruments, and what to do."""
     if not named:
         return f"{what} No instrument fits it."
-    needed = " ".join(_needs(name, kind) for name, kind in named.items())
+    needed = " ".join(_needs(name, forms) for name, forms in named.items())
     return f"{what} {needed}"
 
 
-def _needs(name: str, kind: InstrumentKind) -> str:
+def _needs(name: str, forms: Sequence[InstrumentKind]) -> str:
     """The sentence that says who can answer an instrument."""
-    return f"The instrument '{name}' needs {_needed(kind)}"
+    return f"The instrument '{name}' needs {', or '.join(_able(forms))}."
 
 
-def _needed(kind: InstrumentKind) -> str:
-    """Who can answer this kind of instrument, to the end of the sentence."""
-    able = [row.needed for row in kinds().values() if row.table_for(kind) is not None]
-    return f"{', or '.join(able)}.{PRONOUNS if kind == 'ask' else ''}"
+def _able(forms: Sequence[InstrumentKind]) -> list[str]:
+    """Who can answer an instrument in one of its forms."""
+    return [
+        row.needed
+        for row in kinds().values()
+        if any(row.table_for(kind) is not None for kind in forms)
+    ]
+
+
+def _short(needed: str) -> str:
+    """The same without examples: a note is for each model and instrument."""
+    return re.split(r", such as | \(", needed)[0]
 
 
 def _is_slow(model: str, loading: LoadOptions) -> bool:
@@ -265,11 +276,28 @@ def parts_said(pairs: Sequence[Asking]) -> Iterator[str]:
         asked = sum(len(one.prompts) * one.trials for one in parts)
         every = sum(one.every or 0 for one in parts)
         if asked != every:
-            controls = any(prompt.group == CONTROL for one in parts for prompt in one.prompts)
+            controls = sum(
+                one.trials for one in parts for prompt in one.prompts if prompt.group == CONTROL
+            )
             yield (
-                f"{pair.model} is asked a balanced sample of {asked:,} prompts instead of all "
-                f"{every:,}{', control items included' if controls else ''}. To ask all, add "
-                "--thorough."
+                f"{pair.model} is asked a balanced sample of {asked:,} prompts"
+                f"{f' ({controls:,} of them control items)' if controls else ''}. With the answer "
+                f"options in every order, it would be {every:,}: add --thorough."
+            )
+
+
+def _note_unused(
+    given: PromptOptions | None,
+    chosen: Mapping[str, Sequence[Askable]],
+    listener: Listener,
+) -> None:
+    """A note for each file of the user's own that no model is asked."""
+    asked = {way.instrument.settings.get("instead") for ways in chosen.values() for way in ways}
+    for name, option in BROUGHT.items():
+        if getattr(given, name, None) is not None and name not in asked:
+            listener.note(
+                f"{option} has no effect: none of these models can be asked {SUCH[name]}. The file "
+                "is not read."
             )
 
 
@@ -279,9 +307,8 @@ def _check_sentences(given: PromptOptions | None, ways: Sequence[Askable]) -> No
         fits = any(way.instrument.settings.get("instead") == name for way in ways)
         if getattr(given, name, None) is not None and not fits:
             named = " or ".join(dict.fromkeys(way.of for way in ways))
-            such = {"vignettes": "vignettes", "questions": "decisions"}[name]
             raise InputError(
-                f"{option} works only with instruments such as {such}, not with {named}."
+                f"{option} works only with instruments such as {SUCH[name]}, not with {named}."
             )
     if all(isinstance(way.instrument.content, Questionnaire) for way in ways):
         for name, option in FOR_SENTENCE_PAIRS.items():

@@ -82,11 +82,11 @@ def test_what_every_check_shows_is_said_plainly(noise) -> None:
     more = " ".join(said.more)
     for check in ("By ranks: ρ = 0.", "of the same category (93 conditions can be compared)"):
         assert check in more
-    assert "Without the 13 conditions that are over: r = 0." in more
+    assert "Without the 13 past conditions: r = 0." in more
     assert (
         "The correlation with course is the strongest of 6, and the strongest tends to be" in more
     )
-    assert "An interval that holds for all 6 at once is 0." in more
+    assert "Widened to allow for all 6 correlations, its interval is 0." in more
     assert "The intervals cover other conditions and items of the same kind." in more
     assert "The intervals say nothing about other wordings." in more
 
@@ -96,9 +96,9 @@ def test_what_conditions_that_are_over_make_by_themselves_is_said_with_a_doubt(n
     said = said_of({name: (name not in OVER) + 0.2 * noise[name] for name in COURSE})
     assert said.head == (
         "Over all 93 conditions, its P(negative) rises as “course” (how long it lasts) rises; "
-        "without conditions that are over, this is not clear"
+        "this is not clear without past conditions"
     )
-    assert "Without the 13 conditions that are over: r = " in said.text
+    assert "Without the 13 past conditions: r = " in said.text
     assert "By ranks: ρ = 0." in said.text
     assert "By ranks" not in " ".join(said.more)
 
@@ -114,7 +114,7 @@ def test_what_categories_make_by_themselves_is_said_with_a_doubt(noise) -> None:
     )
     assert said.head == (
         "Over all 93 conditions, its P(negative) rises as “course” (how long it lasts) rises; "
-        "among conditions of the same category, this is not clear"
+        "this is not clear among conditions of the same category"
     )
 
 

@@ -119,6 +119,18 @@ BROKEN = {
         lambda folder: (folder / "items.csv").rename(folder / "item.csv"),
         ["items.csv: not found in DIR. Did you mean 'item.csv'?"],
     ),
+    "columns between semicolons": (
+        lambda folder: (folder / "items.csv").write_text(ITEMS.replace(",", ";")),
+        ["items.csv, line 1: the columns are separated by semicolons. Use commas."],
+    ),
+    "columns between tabs": (
+        lambda folder: (folder / "items.csv").write_text(ITEMS.replace(",", "\t")),
+        ["items.csv, line 1: the columns are separated by tabs. Use commas."],
+    ),
+    "a text without its closing quote": (
+        toml('title = "Would', 'title = "\nother = "'),
+        ["instrument.toml, line 3: this is not TOML: a text has no closing quote."],
+    ),
     "not TOML": (
         toml('title = "Would', "title = Would"),
         ["instrument.toml, line 3: this is not TOML: invalid value."],

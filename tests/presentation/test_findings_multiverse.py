@@ -82,10 +82,10 @@ def test_a_difference_that_holds_says_in_how_many_analyses_and_what_matters_most
         one.head == "The difference holds in 4 of 4 analyses; its size depends most on the wording"
     )
     assert one.said == (
-        "It holds where it is clear and has the same sign. The verdicts of the analyses are: 1 "
-        "relevant and 3 small.",
-        "The difference ranges from 0.040 to 0.070; the median is 0.055 (permutation p < .001, "
-        "shuffling the groups of the conditions).",
+        "“Holds” means: the difference is clear and has the same sign as in the audit. The "
+        "verdicts of the analyses are: 1 relevant and 3 small.",
+        "The difference ranges from 0.040 to 0.070; the median is 0.055 (permutation p < .001 "
+        "for exactly these sentences, shuffling the groups of the conditions).",
         "The choices explain these parts of the variance between analyses (η²): the wording 80% and "
         "the rater 10%.",
     )
@@ -106,7 +106,8 @@ def test_a_difference_that_is_often_lost_holds_in_only_so_many():
     )
     verdicts = "2 small, 1 “clear, size open” and 1 undecided."
     assert one.said[0] == (
-        f"It holds where it is clear and has the same sign. The verdicts of the analyses are: {verdicts}"
+        "“Holds” means: the difference is clear and has the same sign as in the audit. The "
+        f"verdicts of the analyses are: {verdicts}"
     )
 
 
@@ -152,10 +153,10 @@ def test_what_was_left_out_is_named_and_so_is_a_change_of_sign():
 @pytest.mark.parametrize(
     ("at", "sentence"),
     [
-        (0.2, "With 20% of the word labels replaced by wrong ones at random, the difference holds "
-              "in 1 of 2 tries (it is then 0.010 to 0.050)."),
-        (None, "With 50% of the word labels replaced by wrong ones at random, the difference holds "
-               "in 2 of 2 tries (it is then 0.040 to 0.050)."),
+        (0.2, "As a test, word labels picked at random were replaced with wrong ones. With 20% of "
+              "them wrong, the difference holds in 1 of 2 tries (it is then 0.010 to 0.050)."),
+        (None, "As a test, word labels picked at random were replaced with wrong ones. With 50% of "
+               "them wrong, the difference holds in 2 of 2 tries (it is then 0.040 to 0.050)."),
     ],
 )  # fmt: skip
 def test_how_many_wrong_labels_it_takes_is_said(at, sentence):

@@ -60,7 +60,7 @@ def test_settings_are_called_alike_over_trials_and_over_sentence_pairs(reported)
     run, _ = reported
     (part,) = run.sections.values()
     tables = {table["title"]: table["rows"] for table in contrast_rows(part)}
-    whats = {"– / blond − no adjectives", "tough / understanding − no adjectives"}
+    whats = {"(none) / blond − no adjectives", "tough / understanding − no adjectives"}
     assert {row["what"] for row in tables["Compared with the baseline"]} == whats
     assert {
         row["what"]

@@ -70,7 +70,7 @@ def test_its_figures_have_the_means_and_differences_of_the_run(run):
     assert len(means) == 2 * 3
     changes = figures[f"{NAME}-against-baseline"]
     assert len(changes) == 2 * 2
-    ids = {"arrogant / responsive": "arrogant,responsive", "old / –": "old,"}
+    ids = {"arrogant / responsive": "arrogant,responsive", "old / (none)": "old,"}
     for row in changes:
         model, setting = row["model"], ids[row["setting"]]
         expected = means[model, setting] - means[model, "baseline"]

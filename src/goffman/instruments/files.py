@@ -233,6 +233,10 @@ class TomlFile:
         ]
 
 
+NO_QUOTE = "a text has no closing quote"
+"""What is wrong where a line ends within a text."""
+
+
 def read_toml(path: Path, faults: Faults) -> TomlFile | None:
     """A TOML file, or None with a fault noted."""
     text = read_text(path, faults, most=LARGEST_TOML)
@@ -247,6 +251,7 @@ def read_toml(path: Path, faults: Faults) -> TomlFile | None:
         # A text that does not end is noticed at the end.
         last = len(text.rstrip().splitlines()) if "end of document" in str(error) else None
         row = int(at_line[1]) if at_line else last
+        reason = NO_QUOTE if reason == r"Illegal character '\n'" else reason
         faults.add(path.name, row, f"this is not TOML: {reason[:1].lower()}{reason[1:]}.")
     return None
 
@@ -355,6 +360,9 @@ def _check_header(
         message = f"the table has {len(header):,} columns. Allowed: up to {MOST_COLUMNS}."
         faults.add(file, 1, message)
         return False
+    if len(header) == 1 and (named := _separator(header[0])):
+        faults.add(file, 1, f"the columns are separated by {named}. Use commas.")
+        return False
     before = len(faults.found)
     known = [*required, *optional]
     for column in header:
@@ -369,6 +377,11 @@ def _check_header(
         if header.count(column) > 1:
             faults.add(file, 1, f"the column '{column}' appears {header.count(column)} times.")
     return len(faults.found) == before
+
+
+def _separator(header: str) -> str:
+    """What separates columns that seem to be one, as other programs write them; empty: nothing."""
+    return "semicolons" if ";" in header else "tabs" if "\t" in header else ""
 
 
 def digest_of(paths: Sequence[Path]) -> str:

@@ -70,8 +70,9 @@ PRESENTATION = Presentation(
         may_not="that the model itself fears, pities or blames anyone",
         beware=(
             (
-                "Some statements are reversed: agreeing with them means less stigma. Numbers "
-                "called reverse-keyed change the sign for these statements; the others do not."
+                "Some statements are reversed: agreeing with them means less stigma. In numbers "
+                "called reverse-keyed, the sign of these statements is flipped. In all other "
+                "numbers it is not."
             ),
             "Phrases that name no gender are shown as unspecified.",
             (

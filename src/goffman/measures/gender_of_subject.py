@@ -135,7 +135,7 @@ class GenderOfSubject:
     choices: ClassVar[tuple[Choice, ...]] = (
         ONE_WORDING,
         WORDS_COUNTED,
-        Choice(name="threshold", options=_thresholds),
+        Choice(name="minimum word probability", options=_thresholds),
         FIRST_NAMES,
         TEST_OF_GENDERS,
     )
@@ -166,9 +166,11 @@ class GenderOfSubject:
         """Without the threshold, and with one half and twice as high."""
         if not self.threshold:
             return {}
-        found = {"with no threshold": replace(self, threshold=0.0)}
+        usual = f"(instead of {self.threshold:g})"
+        found = {f"with no minimum word probability {usual}": replace(self, threshold=0.0)}
         for other in (self.threshold / 2, self.threshold * 2):
-            found[f"with a threshold of {other:g}"] = replace(self, threshold=other)
+            said = f"with a minimum word probability of {other:g} {usual}"
+            found[said] = replace(self, threshold=other)
         return found
 
     def prepare(

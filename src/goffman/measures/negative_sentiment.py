@@ -132,7 +132,7 @@ class NegativeSentiment:
     prepare = as_they_are
     choices: ClassVar[tuple[Choice, ...]] = (
         WORDINGS,
-        Choice(name="kind of value", options=_values),
+        Choice(name="choice between probability and label", options=_values),
         Choice(name="counting of the class neutral", options=_neutral),
         TEST_OF_GROUPS,
     )

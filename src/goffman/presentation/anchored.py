@@ -25,6 +25,9 @@ CALLED = {
 }
 """Numbers that are not those by which a measure is known."""
 
+UNITS = {"she-over-he": " (log ratio; below 0, “he” is preferred)"}
+"""What the values of some of them are."""
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class AnchoredModel:
@@ -55,6 +58,11 @@ class AnchoredModel:
     def quantity(self) -> str:
         """What the model's number is called."""
         return CALLED.get(self.estimates["quantity"][0], self.section.presentation.called)
+
+    @property
+    def unit(self) -> str:
+        """What its values are, in brackets after its name; empty: the name says it."""
+        return UNITS.get(self.estimates["quantity"][0], "")
 
     @property
     def many(self) -> str:

@@ -62,7 +62,8 @@ def settings(section: Section) -> Iterator[Figure]:
         title="By adjective setting",
         description=(
             "Each mark is one pair of adjectives, put before the two occupations. It shows the "
-            f"mean over all {over}. The adjective associated with men is named first."
+            f"mean over all {'sentence pairs' if over == 'pairs' else over}. The adjective "
+            "associated with men is named first."
             + (f" Bars run from the lowest to the highest of the {over}." if spread else "")
         ),
         choices=choices,

@@ -103,9 +103,7 @@ def _head(one: AnchoredModel, rows: Sequence[Row]) -> tuple[str, str]:
         moves = f"{'rises' if way > 0 else 'falls'} as {item} rises"
         if not doubted:
             return f"{its} {moves}", across
-        head = (
-            f"Over all {every}, its {one.quantity} {moves}; {in_list(doubted)}, this is not clear"
-        )
+        head = f"Over all {every}, its {one.quantity} {moves}; this is {_not_clear(doubted)}"
         return head, " ".join([across, *_checks(one, best)])
     within = one.row("anchor-partial", best["dimension"])
     if len(rows) == 1:
@@ -149,6 +147,13 @@ def doubted_by(one: AnchoredModel, row: Row) -> list[str]:
     return [name for check, name in found if check is not None and points(check) != points(row)]
 
 
+def _not_clear(checks: Sequence[str]) -> str:
+    """That none of the checks is clear; “and” could mean only all of them together."""
+    if len(checks) == 1:
+        return f"not clear {checks[0]}"
+    return f"clear neither {' nor '.join(checks)}"
+
+
 def _checks(one: AnchoredModel, row: Row) -> Iterator[str]:
     """The same by ranks, with the category held constant, and without what is set apart."""
     ranks = one.row("anchor-rank", row["dimension"])
@@ -157,10 +162,10 @@ def _checks(one: AnchoredModel, row: Row) -> Iterator[str]:
     partial = one.row("anchor-partial", row["dimension"])
     if partial is not None:
         alike = _alike(one)
-        yield (
-            f"{alike[0].upper()}{alike[1:]} ({partial['n']} {one.many} can be compared): "
-            f"{_numbers(partial)}."
-        )
+        count = f"{partial['n']} {one.many} can be compared"
+        if one.about.point != "condition":
+            count = f"pooled; {count}, each only with others of its group"
+        yield f"{alike[0].upper()}{alike[1:]} ({count}): {_numbers(partial)}."
     without = one.row("anchor-without", row["dimension"])
     if without is not None:
         yield f"Without the {without['left_out']} {one.about.set_apart}: {_numbers(without)}."
@@ -185,8 +190,8 @@ def _sides(one: AnchoredModel) -> Iterator[str]:
         for group, value, people in means
     )
     yield (
-        f"The means are {listed}. The two groups have different sentences, so compare them with "
-        "care."
+        f"The mean {one.quantity}{one.unit} is {listed}. The two groups have different sentences, "
+        "so compare them with care."
     )
 
 
@@ -197,7 +202,7 @@ def _more(one: AnchoredModel, rows: Sequence[Row]) -> Iterator[str]:
     if others:
         listed = "; ".join(
             f"{one.item(row['dimension'])} ({_numbers(row)}"
-            f"{f'; not {in_list(doubted)}' if (doubted := doubted_by(one, row)) else ''})"
+            f"{f'; {_not_clear(doubted)}' if (doubted := doubted_by(one, row)) else ''})"
             for row in others
         )
         yield f"Over all {one.many}, the relation is also clear for {listed}."
@@ -223,8 +228,8 @@ def _selected(one: AnchoredModel, best: Row, tests: int) -> Iterator[str]:
     if wide is not None:
         yield (
             f"The correlation with {one.item(best['dimension'])} is the strongest of {tests}, and "
-            "the strongest tends to be overestimated. Its p is corrected for that. An interval "
-            f"that holds for all {tests} at once is {ends(*wide)}."
+            "the strongest tends to be overestimated. Its p is corrected for that. Widened to "
+            f"allow for all {tests} correlations, its interval is {ends(*wide)}."
         )
 
 

@@ -77,13 +77,16 @@ def _left_out(row: Row, many: str) -> str:
 
 
 def _few_items(row: Row) -> dict[str, str]:
-    """That so few sentences are no sample of sentences; empty: there are more."""
+    """That so few templates are no sample of sentences; empty: there are more."""
     if row["items"] is None or row["items"] > MOST_FEW:
         return {}
-    sentences = "one sentence was" if row["items"] == 1 else f"{row['items']} sentences were"
+    one = row["items"] == 1
+    used = "one sentence template was" if one else f"{row['items']} sentence templates were"
     return {
-        "wording": f"Only {sentences} asked, so interval and p say nothing about other sentences.",
-        "asked": f"{row['items']} {'sentence' if row['items'] == 1 else 'sentences'} only",
+        "wording": (
+            f"Only {used} used, so the interval and p say nothing about other sentence templates."
+        ),
+        "asked": f"{row['items']} sentence template{'' if one else 's'} only",
     }
 
 

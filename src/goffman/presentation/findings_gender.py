@@ -153,7 +153,8 @@ def _more(section: Section, model: str) -> Iterator[str]:
     names = parts["dimension"].unique(maintain_order=True).to_list()
     groups = parts["group"].n_unique()
     of_groups = f" × {groups} groups of {section.noun.many}" if groups > 1 else ""
-    what = f"tests ({len(names)} subscales, {in_list(names)}{of_groups})"
+    listed = f"the subscales are {in_list(names)}"
+    what = f"tests ({len(names)} subscales{of_groups}; {listed})"
     for (variant,), of in parts.partition_by("variant", as_dict=True, maintain_order=True).items():
         said = how_many_clear(of, "female and male words clearly differ in {}", what=what)
         yield f"{variant_said(variant).capitalize()}, {said[0].lower()}{said[1:]}"

@@ -28,6 +28,8 @@ TEST = "test"
 ENOUGH = 0.9
 """A verdict that holds in a smaller share of the analyses is said to hold in only so many."""
 
+HOLDS_MEANS = "“Holds” means: the difference is clear and has the same sign as in the audit."
+
 LEAST_SHARE = 0.01
 """A choice that explains less than this is not named."""
 
@@ -95,7 +97,7 @@ def _counted(row: Row, section: Section) -> Iterator[str]:
     named = [f"{counts[word]} {said}" for word, said in words.items() if word in counts]
     without = f"; {counts[None]} could not be tested" if None in counts else ""
     clear = row["verdict"] in CLEAR_WORDS
-    how = "It holds where it is clear and has the same sign. " if clear else ""
+    how = f"{HOLDS_MEANS} " if clear else ""
     yield f"{how}The verdicts of the analyses are: {in_list(named)}{without}."
     if len(own) < len(mine):
         yield (
@@ -125,7 +127,11 @@ def _spread(row: Row) -> Iterator[str]:
         f"median is {number(row['median'])}"
     )
     p = row["permutation_p"]
-    chance = f" (permutation {p_said(p)}, shuffling {row['shuffled']})" if p is not None else ""
+    chance = (
+        f" (permutation {p_said(p)} for exactly these sentences, shuffling {row['shuffled']})"
+        if p is not None
+        else ""
+    )
     yield f"{said}{chance}."
 
 
@@ -176,8 +182,9 @@ def _labels(row: Row, section: Section) -> Iterator[str]:
     values = draws["difference"].drop_nulls()
     spread = f" (it is then {ends(min(values), max(values))})" if len(values) > 1 else ""
     yield (
-        f"With {rate:.0%} of the word labels replaced by wrong ones at random, {what} holds in "
-        f"{draws['holds'].sum()} of {draws.height} tries{spread}."
+        "As a test, word labels picked at random were replaced with wrong ones. With "
+        f"{rate:.0%} of them wrong, {what} holds in {draws['holds'].sum()} of {draws.height} "
+        f"tries{spread}."
     )
 
 

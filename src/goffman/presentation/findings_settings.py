@@ -81,7 +81,7 @@ def preference(section: Section) -> Iterator[Finding]:
         text = (
             "Without adjectives, the pronoun that fits the stereotype is typically "
             f"{math.exp(row['difference']):.2f} times as probable as the other one. The ratio is "
-            "adjusted for models that find “he” or “she” more probable whatever the sentence says. "
+            "adjusted for the model's general preference for “he” or “she”. "
             f"On the log scale, over {row['n']} {row['unit']}: {difference_said(row)}."
         )
         more = _changes(section, row["model"])

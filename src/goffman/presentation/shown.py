@@ -112,11 +112,11 @@ def _noun(nouns: Mapping[str, Sequence[str]]) -> Noun | None:
 
 
 def setting_name(condition: str) -> str:
-    """Adjectives as they are shown: male / female, with a dash where there is none."""
+    """Adjectives as they are shown: male / female, and “(none)” where there is none."""
     if condition == BASELINE:
         return "no adjectives"
     male, _, female = condition.partition(",")
-    return printable(f"{male or '–'} / {female or '–'}")
+    return printable(f"{male or '(none)'} / {female or '(none)'}")
 
 
 def variant_said(variant: str | None) -> str:

@@ -38,6 +38,7 @@ def anchors_shown(run: MeasuredRun) -> Iterator[dict[str, Any]]:
                 row for one in models if not one.unmeasurable for row in _differences(one)
             ],
             "whose": printable(about.whose),
+            "apart": printable(about.set_apart or ""),
             "both_sides": any(_of_both_sides(one) for one in models),
             "limits": [printable(text) for text in about.limits],
             "citation": printable(about.citation),

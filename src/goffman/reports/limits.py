@@ -13,10 +13,12 @@ GENERAL = (
     ),
     (
         "An interval shows where a number could lie with other conditions, sentences or trials of "
-        "the same kind. It says nothing about what the instrument leaves out."
+        "the same kind, as far as these are treated as a sample; each section says which are not. "
+        "It says nothing about what the instrument leaves out."
     ),
     (
-        "P-values are corrected for the number of tests. The p-values of the main results of all "
-        "instruments and models are corrected together. The intervals are not corrected."
+        "P-values are corrected for the number of tests in the column “tests”; 1 means not "
+        "corrected. The p-values of the main results of all instruments and models are corrected "
+        "together. Intervals and permutation p-values are not corrected."
     ),
 )
