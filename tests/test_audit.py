@@ -200,6 +200,21 @@ def test_without_a_model_those_that_can_answer_the_instrument_are_asked():
     assert "mini-sentiment" not in told.stderr
 
 
+@pytest.mark.parametrize(
+    ("option", "instrument"), [("--questions", "decisions"), ("--vignettes", "vignettes")]
+)
+def test_a_file_that_no_model_is_asked_is_said_to_have_no_effect(option, instrument, tmp_path):
+    (tmp_path / "bad.csv").write_text("x;y\n1;2\n", encoding="utf-8")
+    told = CliRunner().invoke(
+        app, ["audit", "bundled:mini", option, str(tmp_path / "bad.csv"), "--dry-run"]
+    )
+    assert told.exit_code == 0, told.stderr
+    said = (
+        f"{option} has no effect: none of these models can be asked {instrument}. The file is not"
+    )
+    assert said in " ".join(told.stderr.split())
+
+
 def test_a_model_that_can_answer_nothing_is_refused_after_one_that_can(
     masked, classifier, tmp_path
 ):

@@ -161,8 +161,8 @@ def test_thorough_asks_every_presentation(causal, few, tmp_path):
     # Completions are half as many: their sentence is its own order.
     asked, every = (told[thorough] + told[thorough] // 2 for thorough in (False, True))
     assert parts[False] == [
-        f"{causal} is asked a balanced sample of {asked:,} prompts. With the answer options in "
-        f"every order, it would be {every:,}: add --thorough."
+        f"{causal} is asked a balanced sample of {asked:,} prompts. To ask all {every:,}, add "
+        "--thorough."
     ]
 
 
@@ -186,8 +186,7 @@ def test_a_part_is_said_before_anybody_is_asked_with_trials_and_limit(few, tmp_p
     of_few = len(render(form_of(load_instrument(few), "said")).prompts)
     # A thorough audit would ask 700 sentences five times, and 700 of each form with options.
     every = 700 * 5 + 700 + min(of_few, 700)
-    assert f" sample of {asked:,} prompts. With the answer options " in line
-    assert f"it would be {every:,}: add --thorough." in line
+    assert f" sample of {asked:,} prompts. To ask all {every:,}, add --thorough." in line
 
 
 def server_that_completes(*, gives_probabilities, begins_anew=False):

@@ -281,8 +281,8 @@ def parts_said(pairs: Sequence[Asking]) -> Iterator[str]:
             )
             yield (
                 f"{pair.model} is asked a balanced sample of {asked:,} prompts"
-                f"{f' ({controls:,} of them control items)' if controls else ''}. With the answer "
-                f"options in every order, it would be {every:,}: add --thorough."
+                f"{f' ({controls:,} of them control items)' if controls else ''}. To ask all "
+                f"{every:,}, add --thorough."
             )
 
 
