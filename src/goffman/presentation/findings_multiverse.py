@@ -84,7 +84,8 @@ def _in_parts(row: Row, section: Section) -> str:
     kept = int(gone["holds"].sum())
     if row["verdict"] not in CLEAR_WORDS or kept >= ENOUGH * gone.height:
         return ""
-    return f", but in only {kept} of {gone.height} that leave out one part"
+    joined = "and" if row["holds_in"] < ENOUGH else "but"
+    return f", {joined} in only {kept} of {gone.height} that leave out one part"
 
 
 def _counted(row: Row, section: Section) -> Iterator[str]:
