@@ -1,22 +1,9 @@
 /* The evidence of a condition in a dialog: one model at a time. */
 
 async function openEvidence(instrument, condition, model) {
-  const dialog = document.getElementById("evidence");
-  const close = el("button", { type: "button", class: "plain close", onclick: () => dialog.close() }, "Close");
-  const title = el("h2", { id: "evidence-title" }, "Evidence");
-  const head = el("div", { class: "dialog-head" }, title, close);
-  const body = el("div", { class: "dialog-body", tabindex: "0" });
-  dialog.replaceChildren(head, body);
-  if (!dialog.open) dialog.showModal();
-  let block;
-  try {
-    block = await blockOf(instrument);
-  } catch (error) {
-    body.append(el("p", {}, error.message));
-    return;
-  }
-  const place = block.conditions.indexOf(condition);
-  title.textContent = place < 0 ? condition : block.names[place];
+  const opened = await openDialog(instrument, condition);
+  if (!opened) return;
+  const { head, body, block, place } = opened;
   const questions = questionsOf(block, promptsOf(block, place));
   let who = Math.max(0, block.models.indexOf(model));
   let leaf = 0;

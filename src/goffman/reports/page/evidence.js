@@ -17,6 +17,27 @@ function blockOf(instrument) {
   return BLOCKS.get(instrument);
 }
 
+/** The dialog with its title, opened, and the evidence that it is about; null: that cannot be read, and it says why. */
+async function openDialog(instrument, condition) {
+  const dialog = document.getElementById("evidence");
+  const close = el("button", { type: "button", class: "plain close", onclick: () => dialog.close() }, "Close");
+  const title = el("h2", { id: "evidence-title" }, "Evidence");
+  const head = el("div", { class: "dialog-head" }, title, close);
+  const body = el("div", { class: "dialog-body", tabindex: "0" });
+  dialog.replaceChildren(head, body);
+  if (!dialog.open) dialog.showModal();
+  let block;
+  try {
+    block = await blockOf(instrument);
+  } catch (error) {
+    body.append(el("p", {}, error.message));
+    return null;
+  }
+  const place = block.conditions.indexOf(condition);
+  title.textContent = place < 0 ? condition : block.names[place];
+  return { head, body, block, place };
+}
+
 async function unpack(place) {
   if (typeof DecompressionStream === "undefined") {
     throw new Error("This browser is too old to show the evidence. Use a browser from 2023 or later, or read answers/ in the run's folder.");

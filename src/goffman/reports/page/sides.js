@@ -32,22 +32,9 @@ function changeOf(block, [one, other], prompt) {
 
 /** The dialog; ``run``: the later run, by the name that figures and tables have for it. */
 async function openEvidence(instrument, condition, run) {
-  const dialog = document.getElementById("evidence");
-  const close = el("button", { type: "button", class: "plain close", onclick: () => dialog.close() }, "Close");
-  const title = el("h2", { id: "evidence-title" }, "Evidence");
-  const head = el("div", { class: "dialog-head" }, title, close);
-  const body = el("div", { class: "dialog-body", tabindex: "0" });
-  dialog.replaceChildren(head, body);
-  if (!dialog.open) dialog.showModal();
-  let block;
-  try {
-    block = await blockOf(instrument);
-  } catch (error) {
-    body.append(el("p", {}, error.message));
-    return;
-  }
-  const place = block.conditions.indexOf(condition);
-  title.textContent = place < 0 ? condition : block.names[place];
+  const opened = await openDialog(instrument, condition);
+  if (!opened) return;
+  const { head, body, block, place } = opened;
   const prompts = promptsOf(block, place);
   const found = block.models.findIndex((name) => run && name.startsWith(`${run}: `));
   const sides = [0, found > 0 ? found : block.models.length - 1];
