@@ -266,7 +266,9 @@ def test_what_the_presentation_does_is_said_before_what_is_said_of_groups():
     (found,) = findings_of(shown)
     assert found.head == "More negative about stigmatized conditions"
     first, then = found.text.split("The mean code is")
-    assert first.startswith("The presentation alone changes the mean code: listing the most")
+    assert first.startswith(
+        "The presentation alone does not clearly change the mean code: listing "
+    )
     assert "agreeing means more instead of less stigma moves it by" in first
     assert "the wording “" in first
     assert "difference 0." in then

@@ -79,7 +79,8 @@ def test_a_difference_that_holds_says_in_how_many_analyses_and_what_matters_most
     one = said(four("small", "small", "relevant", "small"))
     assert one.model == "m"
     assert (
-        one.head == "The difference holds in 4 of 4 analyses; its size depends most on the wording"
+        one.head
+        == "The difference holds in 4 of 4 analyses; of these choices, the wording changes its size most"
     )
     assert one.said == (
         "“Holds” means: the difference is clear and has the same sign as in the audit. The "
@@ -102,7 +103,7 @@ def test_a_difference_that_is_often_lost_holds_in_only_so_many():
     one = said(rows, holds=3, holds_in=0.75, clear=3)
     assert (
         one.head
-        == "The difference holds in only 3 of 4 analyses; its size depends most on the wording"
+        == "The difference holds in only 3 of 4 analyses; of these choices, the wording changes its size most"
     )
     verdicts = "2 small, 1 “clear, size open” and 1 undecided."
     assert one.said[0] == (
@@ -127,7 +128,7 @@ def test_a_verdict_that_is_not_clear_is_named():
     one = said(rows, verdict="undecided", holds=2, holds_in=0.5, clear=1)
     assert (
         one.head
-        == "“undecided” holds in only 2 of 4 analyses; its size depends most on the wording"
+        == "“undecided” holds in only 2 of 4 analyses; of these choices, the wording changes its size most"
     )
     assert one.said[0] == (
         "The verdicts of the analyses are: 1 small and 2 undecided; 1 could not be tested."

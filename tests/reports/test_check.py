@@ -303,7 +303,7 @@ def test_a_value_that_is_not_there_is_an_error_and_never_a_pass(tmp_path):
         tried(known, "coreference.above-baseline.old.p < 0.05")
     assert str(refusal.value) == (
         "--fail-if 'coreference.above-baseline.old.p < 0.05' cannot be decided: "
-        f"coreference.above-baseline.old[{the_model(run)}] has no p (the sentence pairs have too "
+        f"coreference.above-baseline.old[{the_model(run)}] has no p (there are too "
         "few different referents (5), and a test needs at least 6)."
     )
 

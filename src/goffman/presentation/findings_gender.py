@@ -20,6 +20,7 @@ from goffman.presentation.findings import (
 from goffman.presentation.findings_over_baseline import over_baseline, uncounted
 from goffman.presentation.findings_reliability import reliability
 from goffman.presentation.numbers import difference_said, ends, number
+from goffman.presentation.section import not_counted
 from goffman.presentation.shown import in_list, plain, variant_said
 from goffman.records import BASELINE
 
@@ -48,8 +49,9 @@ def women_and_men(section: Section) -> Iterator[Finding]:
             between=f"between women and men, for {about},",
         )
         text = (
-            f"Female words get {number(main['mean_first'])} of the probability, male words "
-            f"{number(main['mean_second'])}: {difference_said(main)}."
+            f"Of the probability, {number(main['mean_first'])} is on counted female words and "
+            f"{number(main['mean_second'])} on counted male words: {difference_said(main)}."
+            f"{_too_improbable(section, main)}"
         )
         rest = []
         if (other := variants.get("without-names")) and other is not main:
@@ -58,6 +60,16 @@ def women_and_men(section: Section) -> Iterator[Finding]:
         also = _by_wording(section, main) | {"rest": " ".join(rest)}
         also["caveat"] = _no_more_than_others(section, main)
         yield finding(main, head, text, _more(section, main["model"]), **also)
+
+
+def _too_improbable(section: Section, row: Row) -> str:
+    """How much of the probability no word counts for."""
+    rest = not_counted(
+        section, model=row["model"], group=row["group"], variant=row["variant"] or ""
+    )
+    if not rest:
+        return ""
+    return f" Another {number(rest)} is on words that are too improbable to be counted."
 
 
 def _without_names(main: Row, other: Row) -> str:

@@ -61,8 +61,10 @@ def _said(row: Row, section: Section) -> HoldsSaid:
     if row["holds_in"] is None:
         head = "There is nothing to choose in this analysis, so only parts were left out"
         return HoldsSaid(model=model, head=head, said=tuple(left_out))
-    several = len(json.loads(row["explained"] or "{}")) > 1
-    most = f"; its size depends most on the {row['matters_most']}" if several else ""
+    shares = json.loads(row["explained"] or "{}").values()
+    # Where one choice alone changes the numbers, it does so most by necessity.
+    several = sum(share >= LEAST_SHARE for share in shares) > 1
+    most = f"; of these choices, the {row['matters_most']} changes its size most" if several else ""
     head = f"{_held(row)}{_in_parts(row, section)}{most}"
     counted = (*_counted(row, section), *_by_test(row, section))
     said = (*counted, *_spread(row), *_explained(row), *left_out)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from goffman.estimates.clear import points
 from goffman.presentation.findings import of_model
 from goffman.presentation.findings_agreement import agreement_said
 from goffman.presentation.numbers import ends, number
@@ -30,11 +31,12 @@ def style_said(section: Section, model: str) -> str:
 
 def presentation_said(section: Section, model: str) -> str:
     """How far order, keying and wording move the number, each with its interval."""
-    said = [
-        f"{what} moves it by {_moved(row)}"
+    moving = [
+        (what, row)
         for kind, what in _MOVES.items()
         for row in of_model(section.contrasts(kind), model).iter_rows(named=True)
     ]
+    said = [f"{what} moves it by {_moved(row)}" for what, row in moving]
     said += _wordings(section, model)
     agreed = agreement_said(section, model)
     if not said:
@@ -42,13 +44,17 @@ def presentation_said(section: Section, model: str) -> str:
             f"{agreed}The effect of the presentation on the mean code is unknown, because there "
             "was only one presentation."
         )
-    return f"{agreed}The presentation alone changes the mean code: {'; '.join(said)}."
+    worded = of_model(section.contrasts("wordings"), model).iter_rows(named=True)
+    clear = any(points(row) for row in (*(row for _, row in moving), *worded))
+    does = "changes" if clear else "does not clearly change"
+    return f"{agreed}The presentation alone {does} the mean code: {'; '.join(said)}."
 
 
 def _moved(row: Row) -> str:
     if row["low"] is None:
         return f"{number(row['difference'])} (no interval)"
-    return f"{number(row['difference'])} (95% interval {ends(row['low'], row['high'])})"
+    unsettled = "" if points(row) else ", not clear"
+    return f"{number(row['difference'])} (95% interval {ends(row['low'], row['high'])}{unsettled})"
 
 
 def _wordings(section: Section, model: str) -> Iterator[str]:

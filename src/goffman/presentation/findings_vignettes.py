@@ -20,7 +20,7 @@ from goffman.presentation.findings_presented import answering_said
 from goffman.presentation.findings_reference import above_reference
 from goffman.presentation.findings_reliability import reliability
 from goffman.presentation.numbers import difference_said, number
-from goffman.presentation.shown import plain
+from goffman.presentation.shown import in_list, plain
 
 if TYPE_CHECKING:
     from goffman.presentation.base import Finding
@@ -35,7 +35,7 @@ IN_TURN = "Each question was asked in one wording, so the effect of wording is u
 def described_apart(section: Section) -> Iterator[Finding]:
     """Whether people described with one thing draw more stigma than those with the other."""
     for row in section.contrasts("groups").iter_rows(named=True):
-        first, second = (f"{plain(row[side])} {section.noun.many}" for side in ("first", "second"))
+        first, second = (_described(section, row, side) for side in ("first", "second"))
         head = heading(
             row,
             more=f"More stigma in {first} than in {second}",
@@ -45,12 +45,30 @@ def described_apart(section: Section) -> Iterator[Finding]:
         text = (
             f"The mean code of the questions about distance and violence to others is "
             f"{number(row['mean_first'])} in {first} and {number(row['mean_second'])} in {second}: "
-            f"{difference_said(row)}."
+            f"{difference_said(row)}.{_only_one(section, row)}"
         )
         rest = [above_reference(section, row["model"]), *_by_gender(section, row["model"])]
         also = _by_wording(section, row) | {"rest": " ".join(filter(None, rest))}
         found = finding(row, head, text, _more(section, row), **also)
         yield presented_first(section, found)
+
+
+def _described(section: Section, row: Row, side: str) -> str:
+    """The descriptions of a side; where there is one, it is called so."""
+    if row[f"n_{side}"] == 1:
+        return f"the one {plain(row[side])} {section.noun.one}"
+    return f"{plain(row[side])} {section.noun.many}"
+
+
+def _only_one(section: Section, row: Row) -> str:
+    """That other descriptions of a side are not allowed for, where it has one alone."""
+    alone = [plain(row[side]) for side in ("first", "second") if row[f"n_{side}"] == 1]
+    if not alone:
+        return ""
+    return (
+        f" There is only one {in_list(alone)} {section.noun.one}, so interval and p say nothing "
+        "about others: part of the difference may be due to that text."
+    )
 
 
 def _by_wording(section: Section, row: Row) -> dict[str, Any]:

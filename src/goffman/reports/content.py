@@ -83,7 +83,7 @@ def about_run(run: MeasuredRun) -> dict[str, Any]:
             "id": name,
             "title": part.names.title(name),
             "version": printable(manifest.instruments[name].version),
-            "prompts": part.prompts.height,
+            "prompts": _asked(part.prompts),
             "controls": controls.filter(pl.col("instrument") == name).height,
             "models": part.models(),
         }
@@ -96,7 +96,7 @@ def about_run(run: MeasuredRun) -> dict[str, Any]:
         "instruments": instruments,
         # The forms of an instrument are made from the same files.
         "of_instruments": len({manifest.instruments[name].digest for name in run.sections}),
-        "prompts": run.prompts.height,
+        "prompts": sum(_asked(part.prompts) for part in run.sections.values()),
         "controls": controls.height,
         "lexicons": _lexicons(manifest.lexicons, replies=_has_replies(run)),
         "started": manifest.sessions[0].started[:10] if manifest.sessions else "",
@@ -105,6 +105,12 @@ def about_run(run: MeasuredRun) -> dict[str, Any]:
         "seed": last.seed if last else None,
         "folder": printable(run.folder.resolve().name),
     }
+
+
+def _asked(prompts: pl.DataFrame) -> int:
+    """How many different texts a model was asked: pairs of coreference share theirs."""
+    told = [name for name in ("text", "system") if name in prompts.columns]
+    return prompts.select(told).n_unique()
 
 
 def _who(models: Sequence[str]) -> str:

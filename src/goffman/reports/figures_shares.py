@@ -41,8 +41,9 @@ def shares(models: Sequence[AnchoredModel], *, part: str) -> Figure:
         description=(
             "Each mark is one question. Horizontal axis: the share of people, with its 95% "
             "interval. Vertical axis: the model’s share of the same answers. On the dashed line "
-            "both are equal; above it the model is more stigmatizing, or believes more firmly. The "
-            "error of the model’s own share is not drawn: the table has it in its intervals."
+            "both are equal; above it the model gives the answer more often than people. A mark "
+            "off the line is not a finding in itself: the error of the model’s own share is not "
+            "drawn, and the table says which differences are clear."
         ),
         spec=spec,
         choices=choices,
