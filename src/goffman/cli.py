@@ -175,8 +175,8 @@ def prompts(
         bool,
         typer.Option(
             "--sized",
-            help="Print only the balanced sample that an audit without --thorough asks a model on "
-            "a server.",
+            help="Print only the balanced sample of prompts that a model on a server gets in an "
+            "audit without --thorough.",
         ),
     ] = False,
     no_way_out: Annotated[

@@ -64,9 +64,9 @@ def check(
       relevant    the difference is clear and large enough to matter
       small       clear, but too small to matter
       size-open   clear, but perhaps too small to matter ("clear, size open")
-      fragile     clear, but no longer clear in more than a tenth of the analyses
-                  that each leave out one item, wording or condition, or in at
-                  least one analysis that changes a setting
+      fragile     clear, but easily lost: it is not clear in at least one analysis
+                  that changes a setting, or in more than 10% of the analyses that
+                  leave out one item, wording or condition
       equivalent  there is no difference large enough to matter
       undecided   there may be no difference, or one large enough to matter
 

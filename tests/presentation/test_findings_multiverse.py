@@ -85,8 +85,9 @@ def test_a_difference_that_holds_says_in_how_many_analyses_and_what_matters_most
     assert one.said == (
         "“Holds” means: the difference is clear and has the same sign as in the audit. The "
         "verdicts of the analyses are: 1 relevant and 3 small.",
-        "The difference ranges from 0.040 to 0.070; the median is 0.055 (permutation p < .001 "
-        "for exactly these sentences, shuffling the groups of the conditions).",
+        "The difference ranges from 0.040 to 0.070, with a median of 0.055.",
+        "A permutation test of the median, which shuffles the groups of the conditions, gives p < "
+        ".001; it says nothing about other sentences.",
         "The choices explain these parts of the variance between analyses (η²): the wording 80% and "
         "the rater 10%.",
     )
@@ -154,10 +155,10 @@ def test_what_was_left_out_is_named_and_so_is_a_change_of_sign():
 @pytest.mark.parametrize(
     ("at", "sentence"),
     [
-        (0.2, "As a test, word labels picked at random were replaced with wrong ones. With 20% of "
-              "them wrong, the difference holds in 1 of 2 tries (it is then 0.010 to 0.050)."),
-        (None, "As a test, word labels picked at random were replaced with wrong ones. With 50% of "
-               "them wrong, the difference holds in 2 of 2 tries (it is then 0.040 to 0.050)."),
+        (0.2, "As a test, 20% of all word labels, picked at random, were replaced with wrong ones: the "
+              "difference holds in 1 of 2 tries (it is then 0.010 to 0.050)."),
+        (None, "As a test, 50% of all word labels, picked at random, were replaced with wrong ones: "
+               "the difference holds in 2 of 2 tries (it is then 0.040 to 0.050)."),
     ],
 )  # fmt: skip
 def test_how_many_wrong_labels_it_takes_is_said(at, sentence):
@@ -232,4 +233,4 @@ def test_a_difference_that_single_parts_undo_says_so_in_its_heading():
 
 def test_where_holding_depends_on_the_test_it_is_said_by_test():
     text = " ".join(said(four("small", "undecided", "small", "undecided")).said)
-    assert "what the test treats as sampled: 2 of 2 by “every” and 0 of 2 by “few”." in text
+    assert "it holds in 2 of 2 analyses with “every” and in 0 of 2 analyses with “few”." in text

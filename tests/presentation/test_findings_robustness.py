@@ -95,7 +95,8 @@ def test_a_verdict_that_one_condition_carries_says_so_beside_the_heading():
     rows = [made("condition", "fever", 0.02, "undecided"), made("condition", "cough", 0.051)]
     one = found(*rows)
     assert one.robust == (
-        "Leaving out one condition changes the verdict for 1 of 2 conditions. The difference then "
+        "With one condition left out at a time, the verdict changes in 1 of 2 analyses without one "
+        "condition. The difference then "
         "ranges from 0.020 (without the condition “Fever, high”) to 0.051 (without the condition "
         "“cough”)."
     )
@@ -112,7 +113,7 @@ def test_several_of_a_kind_are_counted():
         made("item", "i3", 0.05),
     )
     assert one.aside == (
-        "Leaving out a single item makes the verdict undecided for 2 of the 3 items."
+        "The verdict becomes undecided in 2 of the 3 analyses that each leave out one item."
     )
 
 

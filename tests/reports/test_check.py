@@ -243,7 +243,10 @@ def test_any_text_is_a_condition_or_told_why_not(text):
             "gap is not relevent",
             f"'relevent' is not a verdict ({VERDICTS}). Did you mean 'relevant'?",
         ),
-        ("gap.low is clear", "only a name alone has a verdict, so leave out .low"),
+        (
+            "gap.low is clear",
+            "low is a number and has no verdict: compare it with a number, or leave it out",
+        ),
         ("is clear", "'' is not a name such as social-distance.gap"),
         ("gap => 0.2", "'=>' is not a comparison. Did you mean '>='?"),
         ("gap =< 0.2", "'=<' is not a comparison. Did you mean '<='?"),

@@ -334,7 +334,7 @@ def test_another_version_of_an_instrument_is_refused_and_the_others_are_compared
     home = tmp_path / "instruments"
     shutil.copytree(place(tmp_path_factory) / "instruments", home)
     toml = home / "care-seeking" / "instrument.toml"
-    toml.write_text(toml.read_text().replace('version = "1.3"', 'version = "1.4"'))
+    toml.write_text(toml.read_text().replace('version = "1.4"', 'version = "1.5"'))
     other = measured(
         tmp_path_factory, "after", instruments=("care-seeking", "people-sentiment"), home=home
     )
@@ -342,7 +342,7 @@ def test_another_version_of_an_instrument_is_refused_and_the_others_are_compared
     compared = {one.instrument: one for one in compare([before, other], note=notes.append)}
     refusals = compared["care-seeking"].verdict.refusals
     assert refusals == (
-        f'version differs ("1.3" in {before.folder}, "1.4" in {other.folder})',
+        f'version differs ("1.4" in {before.folder}, "1.5" in {other.folder})',
         "the runs have different files of the instrument",
     )
     assert compared["care-seeking"].estimates.height == 0

@@ -116,7 +116,7 @@ def test_a_card_has_the_verdicts(run):
         pl.col("model") == "small",
     )["verdict"]
     lines = text[text.index("### social-distance") :].splitlines()
-    assert any(line.endswith("| Δ | verdict |") for line in lines)
+    assert any(line.endswith("| smallest relevant | detectable | verdict |") for line in lines)
     assert any(line.startswith("| gap |") and line.endswith(f"| {verdict} |") for line in lines)
 
 

@@ -101,10 +101,11 @@ def _head(one: AnchoredModel, rows: Sequence[Row]) -> tuple[str, str]:
     if way:
         doubted = doubted_by(one, best)
         moves = f"{'rises' if way > 0 else 'falls'} as {item} rises"
+        also = [*_also(one, rows, best)]
         if not doubted:
-            return f"{its} {moves}", across
+            return f"{its} {moves}", " ".join([across, *also])
         head = f"Over all {every}, its {one.quantity} {moves}; this is {_not_clear(doubted)}"
-        return head, " ".join([across, *_checks(one, best)])
+        return head, " ".join([across, *_checks(one, best), *also])
     within = one.row("anchor-partial", best["dimension"])
     if len(rows) == 1:
         head = f"{its} has no clear relation with {item}"
@@ -133,13 +134,13 @@ def _alike(one: AnchoredModel) -> str:
     """How points are compared where only those of the same kind are."""
     if one.about.point == "condition":
         return f"among {one.many} of the same category"
-    return f"compared only with {one.many} of the same side (mostly women's or mostly men's)"
+    return f"within the two groups (mostly women's and mostly men's {one.many})"
 
 
 def doubted_by(one: AnchoredModel, row: Row) -> list[str]:
     """The checks that do not clearly say the same as the correlation."""
     checks = (
-        ("anchor-rank", "by ranks"),
+        ("anchor-rank", "by rank correlation"),
         ("anchor-partial", _alike(one)),
         ("anchor-without", f"without {one.about.set_apart}"),
     )
@@ -164,7 +165,7 @@ def _checks(one: AnchoredModel, row: Row) -> Iterator[str]:
         alike = _alike(one)
         count = f"{partial['n']} {one.many} can be compared"
         if one.about.point != "condition":
-            count = f"pooled; {count}, each only with others of its group"
+            count = f"pooled over {partial['n']}"
         yield f"{alike[0].upper()}{alike[1:]} ({count}): {_numbers(partial)}."
     without = one.row("anchor-without", row["dimension"])
     if without is not None:
@@ -195,9 +196,8 @@ def _sides(one: AnchoredModel) -> Iterator[str]:
     )
 
 
-def _more(one: AnchoredModel, rows: Sequence[Row]) -> Iterator[str]:
-    best = _best(rows)
-    item = best["dimension"]
+def _also(one: AnchoredModel, rows: Sequence[Row], best: Row) -> Iterator[str]:
+    """The other relations that are clear: the strongest must not read as the only one."""
     others = [row for row in rows if points(row) and row is not best]
     if others:
         listed = "; ".join(
@@ -206,6 +206,11 @@ def _more(one: AnchoredModel, rows: Sequence[Row]) -> Iterator[str]:
             for row in others
         )
         yield f"Over all {one.many}, the relation is also clear for {listed}."
+
+
+def _more(one: AnchoredModel, rows: Sequence[Row]) -> Iterator[str]:
+    best = _best(rows)
+    item = best["dimension"]
     yield from _selected(one, best, len(rows))
     if not _in_head(one, rows):
         yield from _checks(one, best)
@@ -262,7 +267,7 @@ def _true_scores(row: Row) -> Iterator[str]:
     both = "model's side" not in (row["second_effect_name"] or "")
     whose = "either side’s" if both else "the model’s own"
     interval = ends(row["second_effect_low"], row["second_effect_high"])
-    rest = "" if both else " The other side’s error is unknown and stays in."
+    rest = "" if both else " The error on the other side is unknown, so r is not corrected for it."
     yield (
         f"Without {whose} error of measurement, r would be {number(value)} "
         f"({row['level']:.0%} interval {interval}).{rest}"

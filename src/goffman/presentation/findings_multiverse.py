@@ -118,24 +118,25 @@ def _by_test(row: Row, section: Section) -> Iterator[str]:
             by_test.setdefault(test, []).append(one["holds"])
     shares = {sum(held) / len(held) for held in by_test.values()}
     if len(by_test) > 1 and len(shares) > 1:
-        named = [f"{sum(held)} of {len(held)} by “{test}”" for test, held in by_test.items()]
-        yield f"How often it holds depends on what the test treats as sampled: {in_list(named)}."
+        named = [
+            f"in {sum(held)} of {len(held)} analyses with “{test}”"
+            for test, held in by_test.items()
+        ]
+        yield f"It depends on what the test treats as a sample: it holds {in_list(named)}."
 
 
 def _spread(row: Row) -> Iterator[str]:
     if row["median"] is None:
         return
-    said = (
-        f"The difference ranges from {number(row['lowest'])} to {number(row['highest'])}; the "
-        f"median is {number(row['median'])}"
+    yield (
+        f"The difference ranges from {number(row['lowest'])} to {number(row['highest'])}, with a "
+        f"median of {number(row['median'])}."
     )
-    p = row["permutation_p"]
-    chance = (
-        f" (permutation {p_said(p)} for exactly these sentences, shuffling {row['shuffled']})"
-        if p is not None
-        else ""
-    )
-    yield f"{said}{chance}."
+    if (p := row["permutation_p"]) is not None:
+        yield (
+            f"A permutation test of the median, which shuffles {row['shuffled']}, gives "
+            f"{p_said(p)}; it says nothing about other sentences."
+        )
 
 
 def _explained(row: Row) -> Iterator[str]:
@@ -185,8 +186,8 @@ def _labels(row: Row, section: Section) -> Iterator[str]:
     values = draws["difference"].drop_nulls()
     spread = f" (it is then {ends(min(values), max(values))})" if len(values) > 1 else ""
     yield (
-        "As a test, word labels picked at random were replaced with wrong ones. With "
-        f"{rate:.0%} of them wrong, {what} holds in {draws['holds'].sum()} of {draws.height} "
+        f"As a test, {rate:.0%} of all word labels, picked at random, were replaced with wrong "
+        f"ones: {what} holds in {draws['holds'].sum()} of {draws.height} "
         f"tries{spread}."
     )
 

@@ -103,7 +103,7 @@ def _of_ends(section: Section, row: Row, rest: float) -> str:
         return ""
     return (
         f" Of this {number(rest)}, however, {number(rest - unseen)} is on phrases that end in a "
-        "word without a gender, such as “person”. These could name a gender only through a word "
-        "before it that is itself too improbable to be counted. Of the other "
+        "word without a gender, such as “person”. Such a phrase could still name a gender, but "
+        "only by a word before that one, which would be too improbable to be counted. Of the other "
         f"{number(unseen)}, nothing is known. {_if_all(row, unseen, 'those')}"
     )

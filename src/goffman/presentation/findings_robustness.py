@@ -71,10 +71,13 @@ def _left_out(rows: pl.DataFrame, section: Section, finding: Finding) -> Iterato
         return
     counts = [
         f"{changed.filter(pl.col('way') == way).height} of "
-        f"{rows.filter(pl.col('way') == way).height} {_called(way, section, many=True)}"
+        f"{rows.filter(pl.col('way') == way).height} analyses without one {_called(way, section)}"
         for way in changed["way"].unique(maintain_order=True)
     ]
-    yield (f"Leaving out one {any_one} changes the verdict for {' and '.join(counts)}. {span}")
+    yield (
+        f"With one {any_one} left out at a time, the verdict changes in {' and '.join(counts)}. "
+        f"{span}"
+    )
 
 
 def _span(rows: pl.DataFrame, section: Section) -> str:
@@ -117,8 +120,10 @@ def _where(
             yield f"Leaving out the {one} {_named(of.row(0, named=True), section)} {makes}."
             continue
         every = rows.filter(pl.col("way") == way).height
-        many = _called(str(way), section, many=True)
-        yield f"Leaving out a single {one} {makes} for {of.height} of the {every} {many}."
+        yield (
+            f"The verdict becomes {verdict} in {of.height} of the {every} analyses that each leave "
+            f"out one {one}."
+        )
 
 
 def _numbers(row: Row) -> str:

@@ -173,7 +173,10 @@ def parse(text: str) -> Condition:
         parts.insert(0, "")
     field = parts.pop() if parts[-1] in FIELDS and len(parts) > 1 else "value"
     if "verdict" in compared and field != "value":
-        raise _fault(text, f"only a name alone has a verdict, so leave out .{field}")
+        raise _fault(
+            text,
+            f"{field} is a number and has no verdict: compare it with a number, or leave it out",
+        )
     change = parts[-1] == "change" and len(parts) > 1
     path = ".".join(parts[:-1] if change else parts)
     return Condition(

@@ -13,8 +13,8 @@ GENERAL = (
     ),
     (
         "An interval shows where a number could lie with other conditions, sentences or trials of "
-        "the same kind, as far as these are treated as a sample; each section says which are not. "
-        "It says nothing about what the instrument leaves out."
+        "the same kind. In some sections it does not cover all three; the section then says so. It "
+        "says nothing about what the instrument leaves out."
     ),
     (
         "P-values are corrected for the number of tests in the column “tests”; 1 means not "
