@@ -59,8 +59,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Ask language models the questions psychology asks people about stigma.\n\n"
-    "An instrument is a set of questions. A run is a folder with answers to them and what was "
-    "measured.",
+    "An instrument is a set of questions. A run is a folder that holds the models' answers and "
+    "the numbers measured from them.",
     epilog="\b\n"
     "Exit codes:\n"
     "  0    done\n"

@@ -71,8 +71,8 @@ def check(
       undecided   there may be no difference, or one large enough to matter
 
     'clear' covers the first four, so 'gap is clear' is true for a fragile gap, too. 'gap is
-    relevant' is not. To fail on both, give two rules: 'gap is relevant' and 'gap is fragile'. Only
-    main results can be fragile.
+    relevant' is false for a fragile gap, however large. To fail on both, give two rules: 'gap is
+    relevant' and 'gap is fragile'. Only main results can be fragile.
 
     After goffman stress, 'holds-in < 0.9' is true if any main result holds in less than 90% of the
     analyses, and 'social-distance.gap.holds-in < 0.9' if this one does.

@@ -22,7 +22,7 @@ MOST_WORKERS = 8
 """Each has a copy of one model's answers to one instrument in memory."""
 
 
-PROGRESS = "calculations done (other analyses, runs without one word, runs with wrong labels)"
+PROGRESS = "calculations done (with other choices, without one word, or with wrong labels)"
 """What the bar counts: more than the analyses that the sentences speak of."""
 
 
