@@ -136,7 +136,7 @@ def test_one_request_gives_text_and_probabilities_and_both_stand_on_the_page(few
     assert unseen["value"].to_list() == pytest.approx([by_prompt["unseen"].mean()], rel=1e-5)
     for text in ("\n".join(done.summary), done.report.read_text()):
         assert "Text and probabilities: " in text
-    assert "The server names only its most probable tokens" in done.report.read_text()
+    assert "The server reports only its most probable tokens" in done.report.read_text()
 
 
 def test_a_run_goes_on_and_what_is_lost_is_made_again_without_a_request(few, tmp_path):

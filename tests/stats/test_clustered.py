@@ -111,3 +111,13 @@ def test_the_reason_names_what_there_is_too_little_of():
     found = clustered_t(about, np.arange(30.0), ways, called=("conditions", "items"))
     assert found.p is None
     assert found.reason == "there are too few different items (5), and a test needs at least 6"
+
+
+def test_values_that_differ_by_their_sign_alone_are_not_tested():
+    """As from a model that always picks the option listed first."""
+    signs = np.repeat([1.0, -1.0], 12)
+    values = np.where(signs > 0, 0.8, 0.2) * signs
+    ways = [[f"c{n % 6}" for n in range(24)], [f"i{n // 2 % 6}" for n in range(24)]]
+    found = clustered_t(ABOUT, values, ways, signs=signs)
+    assert found.p is None
+    assert found.reason == CONSTANT_DIFFERENCES

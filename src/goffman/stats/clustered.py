@@ -34,6 +34,10 @@ LEAST = 6
 """Clusters that every way must have: fewer say too little of how they vary."""
 
 
+ROUNDING = 1e-9
+"""Of the largest value: what is left over and smaller than this is rounding."""
+
+
 def clustered_t(
     estimate: Estimate,
     values: NDArray[np.float64],
@@ -74,7 +78,11 @@ def clustered_t(
         design, wanted = design * np.sqrt(weights)[:, None], wanted * np.sqrt(weights)
     bread = np.asarray(np.linalg.inv(design.T @ design), dtype=np.float64)
     coefficients = bread @ design.T @ wanted
-    scores = design * (wanted - design @ coefficients)[:, None]
+    residuals = wanted - design @ coefficients
+    # With signs, values can differ by nothing but their sign: then there is no error to test with.
+    if not np.any(np.abs(residuals) > ROUNDING * np.abs(wanted).max()):
+        return replace(estimate, reason=CONSTANT_DIFFERENCES)
+    scores = design * residuals[:, None]
     return by_t(
         estimate,
         float(coefficients[0]),
