@@ -180,11 +180,11 @@ class Headline:
             alone = mine.group_by("group").agg(pl.col("condition").unique())
             for one in alone.filter(pl.col("condition").list.len() == 1)["condition"]:
                 found["condition"].pop(one[0])
-            # Where conditions have one wording each, without it whole conditions would go.
-            for way in ("item", "wording"):
-                of_each = mine.group_by("condition").agg(pl.col(way).n_unique())[way]
-                if of_each.len() and min(of_each) < 2:
-                    del found[way]
+            # Where conditions were asked in turn in one wording or another, leaving out a wording
+            # leaves out conditions, and what remains is a test of another kind.
+            of_each = mine.group_by("condition").agg(pl.col("wording").n_unique())["wording"]
+            if of_each.len() and min(of_each) < len(found["wording"]):
+                del found["wording"]
         return {way: levels for way, levels in found.items() if len(levels) >= FEWEST}
 
     def again(

@@ -45,7 +45,11 @@ def presentation_said(section: Section, model: str) -> str:
             "was only one presentation."
         )
     worded = of_model(section.contrasts("wordings"), model).iter_rows(named=True)
-    clear = any(points(row) for row in (*(row for _, row in moving), *worded))
+    # What is the same for every question has no interval, and changes the number all the same.
+    clear = any(
+        points(row) or (row["low"] is None and row["difference"])
+        for row in (*(row for _, row in moving), *worded)
+    )
     does = "changes" if clear else "does not clearly change"
     return f"{agreed}The presentation alone {does} the mean code: {'; '.join(said)}."
 

@@ -210,7 +210,8 @@ def _texts(table: Table, ending: str) -> Iterator[tuple[str, str]]:
     As CSV, what is over all models, wordings or items is in files of its own: whoever adds up the
     rows of a file counts nothing twice.
     """
-    if ending != ".csv":
+    # In other analyses, "all wordings" is a choice and no sum of other rows.
+    if ending != ".csv" or table.name.endswith("-analyses"):
         yield table.name, FORMATS[ending](table)
         return
     rows: dict[tuple[str, ...], list[Mapping[str, Any]]] = {}
