@@ -47,16 +47,14 @@ def sections_of(
     multiverse, stress = stressed or (_or_empty(None, MULTIVERSE), _or_empty(None, STRESS))
     names = names_of(manifest)
     measures = measures_of(manifest)
-    scored = {*scores["instrument"]}
     sections = {}
-    for instrument in manifest.instruments:
-        if instrument not in scored or instrument not in measures:
-            continue
-        measure = measures[instrument]
-        asked = prompts.filter(pl.col("instrument") == instrument)
-        asking = manifest.instruments[instrument].settings
+    for instrument, entry in manifest.instruments.items():
+        measure = measures.get(instrument)
         of_instrument = scores.filter(pl.col("instrument") == instrument)
-        competence = _competence(of_instrument, manifest.instruments[instrument].controls, names)
+        if measure is None or not of_instrument.height:
+            continue
+        asked = prompts.filter(pl.col("instrument") == instrument)
+        competence = _competence(of_instrument, entry.controls, names)
         sections[instrument] = Section(
             instrument=instrument,
             measure=measure.name,
@@ -71,7 +69,7 @@ def sections_of(
             items=_seen(asked, "item"),
             dimensions=_seen(asked, "dimension"),
             prompts=asked,
-            placement=asking.placement if asking else "before-first",
+            placement=entry.settings.placement if entry.settings else "before-first",
             competence=competence,
             ratings=whose_ratings(manifest.lexicons) if measure.words == "attitudes" else "",
             compared=compared.filter(pl.col("instrument") == instrument),

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from goffman.stats.compare import by_t
-from goffman.stats.samples import CONSTANT_DIFFERENCES, varies
+from goffman.stats.samples import CONSTANT_DIFFERENCES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,7 +32,6 @@ WAYS = ("sentence frames", "referents", "other occupations")
 
 LEAST = 6
 """Clusters that every way must have: fewer say too little of how they vary."""
-
 
 ROUNDING = 1e-9
 """Of the largest value: what is left over and smaller than this is rounding."""
@@ -61,15 +60,7 @@ def clustered_t(
     coded = [np.unique(np.array(way, dtype=str), return_inverse=True)[1] for way in ways]
     counts = [int(codes.max()) + 1 for codes in coded]
     if min(counts, default=0) < LEAST:
-        few = [
-            f"{way} ({count})" for count, way in zip(counts, called, strict=False) if count < LEAST
-        ]
-        reason = (
-            f"there are too few different {' and '.join(few)}, and a test needs at least {LEAST}"
-        )
-        return replace(estimate, reason=reason)
-    if not varies(values):
-        return replace(estimate, reason=CONSTANT_DIFFERENCES)
+        return replace(estimate, reason=_too_few(counts, called))
     if signs is not None and len(np.unique(signs)) == 1:
         signs = None
     design = np.ones((len(values), 1)) if signs is None else np.column_stack([signs, signs**0])
@@ -79,7 +70,7 @@ def clustered_t(
     bread = np.asarray(np.linalg.inv(design.T @ design), dtype=np.float64)
     coefficients = bread @ design.T @ wanted
     residuals = wanted - design @ coefficients
-    # With signs, values can differ by nothing but their sign: then there is no error to test with.
+    # Values that are all the same, or differ by nothing but their sign, leave no error to test with.
     if not np.any(np.abs(residuals) > ROUNDING * np.abs(wanted).max()):
         return replace(estimate, reason=CONSTANT_DIFFERENCES)
     scores = design * residuals[:, None]
@@ -91,6 +82,11 @@ def clustered_t(
         alternative="two-sided",
         level=level,
     )
+
+
+def _too_few(counts: Sequence[int], called: Sequence[str]) -> str:
+    few = [f"{way} ({count})" for count, way in zip(counts, called, strict=False) if count < LEAST]
+    return f"there are too few different {' and '.join(few)}, and a test needs at least {LEAST}"
 
 
 def _variance(
