@@ -70,7 +70,7 @@ def clustered_t(
     bread = np.asarray(np.linalg.inv(design.T @ design), dtype=np.float64)
     coefficients = bread @ design.T @ wanted
     residuals = wanted - design @ coefficients
-    # Values that are all the same, or differ by nothing but their sign, leave no error to test with.
+    # Values that are all the same, or differ by their sign alone, leave no error to test with.
     if not np.any(np.abs(residuals) > ROUNDING * np.abs(wanted).max()):
         return replace(estimate, reason=CONSTANT_DIFFERENCES)
     scores = design * residuals[:, None]
