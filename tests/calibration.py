@@ -28,7 +28,7 @@ import simulated_choices
 import simulated_conditions
 import simulated_pairs
 import simulated_people
-from goffman.estimate import PRIMARY
+from goffman.analysis.estimate import PRIMARY
 from goffman.estimates.clear import ANCHORED, CORRELATIONS, points
 from simulated import SIZES, Scenario
 

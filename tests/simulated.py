@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from goffman.estimate import estimates
+from goffman.analysis.estimate import estimates
 from goffman.estimates.contrast import Comparing
 from goffman.estimates.sharing import Sharing
 from goffman.tables import SCORES, schema

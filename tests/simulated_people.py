@@ -8,8 +8,8 @@ from functools import cache
 import numpy as np
 import polars as pl
 
+from goffman.analysis.estimate import estimates
 from goffman.anchors.load import load_anchor
-from goffman.estimate import estimates
 from goffman.estimates.anchored import Beside, anchor_table, correlated
 from goffman.estimates.contrast import Comparing, Contrast
 from goffman.estimates.profiles import Answers

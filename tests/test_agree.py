@@ -11,7 +11,7 @@ from statsmodels.stats.inter_rater import cohens_kappa
 from typer.testing import CliRunner
 
 from goffman.agree import compare, settled_path, settling
-from goffman.cli import app
+from goffman.cli.commands import app
 from goffman.errors import InputError, LexiconError
 from goffman.lexicons.attitudes import ATTITUDES, SHIPPED
 from goffman.lexicons.journal import Event, Unit, open_journal

@@ -17,7 +17,7 @@ import goffman
 import in_process
 from doc_pages import ROOT, commands
 from few_conditions import with_few_conditions
-from goffman import live
+from goffman.api import live
 from goffman.errors import InputError, RunError
 from goffman.given import NUMBERS
 from goffman.runs.ask import Progress
@@ -83,7 +83,7 @@ def test_audit_is_the_function_whatever_was_imported() -> None:
 import importlib, inspect, pkgutil, goffman
 for module in pkgutil.iter_modules(goffman.__path__):
     assert module.name not in goffman.__all__, module.name
-import goffman.flow, goffman.cli_audit, goffman.reports.compare
+import goffman.flow, goffman.cli.audit, goffman.reports.compare
 from goffman import audit
 assert inspect.isfunction(audit) and inspect.isfunction(goffman.compare)
 """

@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 import goffman.instruments
-from goffman.cli import app
+from goffman.cli.commands import app
 from goffman.errors import InputError, ModelError, RunError
 from goffman.flow import AskOptions, Audit, Listener, MeasureOptions, audit, default_folder
 from goffman.models.base import LoadOptions

@@ -19,12 +19,12 @@ import pytest
 from typer.testing import CliRunner
 
 from chat_server import Answer, ChatServer, at_once, completion
-from goffman.cli import app
+from goffman.analysis.measured import read_again
+from goffman.cli.commands import app
 from goffman.errors import AskingError, InputError, RunError
 from goffman.flow import audit, default_folder
 from goffman.instruments.load import load_instrument
 from goffman.instruments.render import PromptOptions, render
-from goffman.measured import read_again
 from goffman.models.base import Calling
 from goffman.options import AskOptions, ChatOptions, Listener, MeasureOptions
 from goffman.runs.ask_replies import known_questions, replies_of, seed_of
@@ -39,7 +39,7 @@ pytestmark = pytest.mark.slow
 """Whole runs: minutes of computing."""
 
 KEY = "sk-goffman-secret-7c4e"
-COMMAND = "from goffman.cli import main; main()"
+COMMAND = "from goffman.cli.commands import main; main()"
 SENTENCES = PromptOptions(pairs=6, adjectives=["tough,understanding"])
 PROMPTS = render(load_instrument("coreference"), SENTENCES).prompts
 SMALL = (

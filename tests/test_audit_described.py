@@ -13,7 +13,7 @@ import torch
 from typer.testing import CliRunner
 
 from chat_server import Answer, ChatServer, completion
-from goffman.cli import app
+from goffman.cli.commands import app
 from goffman.errors import ModelError
 from goffman.instruments.forms import form_of
 from goffman.instruments.load import load_instrument

@@ -12,7 +12,7 @@ import pytest
 import torch
 from typer.testing import CliRunner
 
-from goffman.cli import app
+from goffman.cli.commands import app
 from goffman.flow import audit
 from goffman.instruments.render import PromptOptions
 from goffman.models.base import LoadOptions, Sampling
@@ -140,7 +140,7 @@ def test_a_real_chat_model_behind_a_real_server_is_audited(smollm2, tmp_path):
 
 @pytest.mark.slow
 def test_the_command_audits_a_fetched_model_by_its_name(smollm2, tmp_path, monkeypatch):
-    monkeypatch.setattr("goffman.told.models_folder", lambda *_: smollm2.parent)
+    monkeypatch.setattr("goffman.api.told.models_folder", lambda *_: smollm2.parent)
     command = ["audit", "smollm2-135m", "--instrument", "coreference", "--sentence-pairs", "2"]
     command += ["--adjectives", "none", "--trials", "1", "--max-tokens", "8"]
     done = CliRunner().invoke(app, [*command, "--output", str(tmp_path)], catch_exceptions=False)

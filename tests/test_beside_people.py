@@ -10,8 +10,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from goffman.analysis.beside import ANCHORS_FILE, POINTS_FILE
 from goffman.anchors.load import load_anchor
-from goffman.beside import ANCHORS_FILE, POINTS_FILE
 from goffman.runs.folder import RUN_NAMES
 from in_process import goffman
 

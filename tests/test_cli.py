@@ -67,7 +67,7 @@ def test_no_heavy_import_where_none_is_needed(command: str) -> None:
     script = f"""
 import sys
 sys.argv = ["goffman", *{command.split()!r}]
-from goffman.cli import main
+from goffman.cli.commands import main
 try:
     main()
 except SystemExit:
@@ -495,7 +495,7 @@ def test_what_there_is_no_right_to_read_is_told_as_that(
 ) -> None:
     (tmp_path / "manifest.json").write_text("{}")
     (tmp_path / "manifest.json").chmod(0)
-    script = "from goffman.cli import main; main()"
+    script = "from goffman.cli.commands import main; main()"
     done = without_rights(sys.executable, "-c", script, "report", tmp_path)
     assert done.returncode == 2
     assert done.stderr == f"manifest.json in {tmp_path} cannot be read: Permission denied.\n"

@@ -29,7 +29,7 @@ from doc_pages import (
     reference,
     shell_lines,
 )
-from goffman import cli
+from goffman.cli import commands as cli
 from goffman.flow import audit
 from goffman.instruments.load import builtin_names
 from goffman.lexicons.journal import Event, Unit
@@ -37,7 +37,7 @@ from goffman.models.address import behind_server
 from goffman.models.local import BUNDLED, BUNDLED_PAIR
 from goffman.options import MeasureOptions
 
-COMMAND = [sys.executable, "-c", "from goffman.cli import main; main()"]
+COMMAND = [sys.executable, "-c", "from goffman.cli.commands import main; main()"]
 SHORT = ("social-distance", "people-sentiment", "care-seeking")
 """What is asked in the place of all instruments."""
 

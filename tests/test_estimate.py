@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from goffman.correlations import correlations, correlations_said
-from goffman.estimate import estimates
+from goffman.analysis.correlations import correlations, correlations_said
+from goffman.analysis.estimate import estimates
 from goffman.estimates.contrast import Comparing, Contrast
 from goffman.estimates.sharing import Sharing
 from goffman.measures.catalogue import measures

@@ -10,14 +10,14 @@ import pytest
 from typer.testing import CliRunner
 
 import goffman.instruments
-from goffman.cli import app
+from goffman.analysis.score import words_of
+from goffman.asking.languages import Reading, check_languages
+from goffman.cli.commands import app
 from goffman.errors import InputError
 from goffman.flow import AskOptions, MeasureOptions, audit
-from goffman.languages import Reading, check_languages
 from goffman.lexicons.attitudes import load_attitudes
 from goffman.lexicons.worklist import asked_in_english, words_to_rate
 from goffman.reports.run import read_run
-from goffman.score import words_of
 
 DATA = Path(goffman.instruments.__file__).parent / "data"
 DRY = AskOptions(dry_run=True)

@@ -8,13 +8,13 @@ from dataclasses import dataclass, fields, replace
 import polars as pl
 import pytest
 
-from goffman import multiverse
+from goffman.analysis import multiverse
+from goffman.analysis.multiverse import LABELS, RATES, TIMES, WORD, analyses, spoiled
+from goffman.analysis.score import load_words
 from goffman.lexicons.otherwise import Otherwise
 from goffman.measures.catalogue import measures
 from goffman.measures.choices import Choice, Option, Stored, choices_of
 from goffman.measures.negative_attitude import NegativeAttitude
-from goffman.multiverse import LABELS, RATES, TIMES, WORD, analyses, spoiled
-from goffman.score import load_words
 
 
 def stored(measure, *, wordings=("one", "two"), top=20):

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from goffman.estimate import estimates
+from goffman.analysis.estimate import estimates
 from goffman.estimates.contrast import Comparing
 from goffman.measures.gender_of_subject import QUANTITIES, GenderOfSubject
 from goffman.measures.rows import prompt_scores

@@ -11,14 +11,14 @@ from pathlib import Path
 import polars as pl
 from polars.testing import assert_frame_equal
 
-from goffman.estimate import estimates
+from goffman.analysis.estimate import estimates
+from goffman.analysis.score import load_words
 from goffman.estimates.contrast import Comparing
 from goffman.estimates.sharing import sharing_of
 from goffman.instruments.coreference import without_a_chat
 from goffman.instruments.load import load_instrument
 from goffman.instruments.render import PromptOptions, render
 from goffman.measures.catalogue import measure_of
-from goffman.score import load_words
 from goffman.tables import FILLS, LABELS, REPLIES, prompt_table, schema
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -14,7 +14,7 @@ import transformers
 from typer.testing import CliRunner
 
 import tiny_models
-from goffman.cli import app
+from goffman.cli.commands import app
 from goffman.flow import audit
 from goffman.instruments.coreference import without_a_chat
 from goffman.instruments.load import load_instrument

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 from statsmodels.stats.multitest import multipletests
 
-from goffman.estimate import estimates
+from goffman.analysis.estimate import estimates
 from goffman.estimates.contrast import Comparing
 from goffman.measures.negative_attitude import NegativeAttitude
 from goffman.measures.rows import prompt_scores

@@ -10,7 +10,8 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from goffman.estimate import PRIMARY, estimates
+from goffman.analysis.estimate import PRIMARY, estimates
+from goffman.analysis.robustness import Headline
 from goffman.estimates.contrast import Comparing
 from goffman.estimates.sharing import Sharing
 from goffman.estimates.verdict import CLEAR_WORDS
@@ -20,7 +21,6 @@ from goffman.measures.gender_of_subject import QUANTITIES, GenderOfSubject
 from goffman.measures.rows import prompt_scores
 from goffman.records import Prompt
 from goffman.reports.run import read_run
-from goffman.robustness import Headline
 from goffman.runs.read import read_answers
 from goffman.tables import ROBUSTNESS, complaints, prompt_table
 from in_process import goffman

@@ -16,19 +16,19 @@ import pytest
 from scipy import stats
 
 from few_conditions import DATA, with_few_conditions
-from goffman.estimate import PRIMARY, estimates, in_place
+from goffman.analysis.estimate import PRIMARY, estimates, in_place
+from goffman.analysis.multiverse import HEAVIEST, RATES, TIMES
+from goffman.analysis.score import load_words, score, without_controls, wordings_of
 from goffman.estimates.conditions import groups_as_asked, groups_of_conditions
 from goffman.estimates.contrast import Comparing
 from goffman.estimates.verdict import by_interval
 from goffman.lexicons.attitudes import SHIPPED
 from goffman.measures.catalogue import measures
 from goffman.measures.negative_attitude import NegativeAttitude
-from goffman.multiverse import HEAVIEST, RATES, TIMES
 from goffman.multiverse_columns import MULTIVERSE, STRESS
 from goffman.records import Estimate
 from goffman.reports.run import read_run
 from goffman.runs.manifest import read_manifest
-from goffman.score import load_words, score, without_controls, wordings_of
 from goffman.tables import complaints
 from in_process import goffman
 
@@ -336,7 +336,7 @@ def test_processes_beside_each_other_give_the_same_tables(care, tmp_path):
     other = Path(shutil.copytree(folder, tmp_path / "run"))
     before = read_run(folder).stressed
     code = (
-        "from pathlib import Path; from goffman.stressed import stress_run\n"
+        "from pathlib import Path; from goffman.reports.stressed import stress_run\n"
         f"if __name__ == '__main__': stress_run(Path({str(other)!r}), workers=2)"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=300)
@@ -348,7 +348,7 @@ def test_memory_does_not_grow_with_the_number_of_analyses(care, tmp_path):
     """The peak of a process that runs 48 analyses beside that of one that runs four times that."""
     folder, _ = care
     code = (
-        "import resource, sys; from pathlib import Path; from goffman import stress\n"
+        "import resource, sys; from pathlib import Path; from goffman.analysis import stress\n"
         f"folder = Path({str(folder)!r})\n"
         "import polars as pl\n"
         "row = pl.read_parquet(folder / 'estimates.parquet')"

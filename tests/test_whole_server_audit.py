@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from chat_server import Answer, ChatServer, completion
-from goffman.cli import app
+from goffman.cli.commands import app
 from goffman.instruments.load import builtin_names
 from goffman.instruments.sized import MOST_REQUESTS
 from goffman.runs.read import read_answers

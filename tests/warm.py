@@ -20,7 +20,7 @@ from pathlib import Path
 SERVER = multiprocessing.get_context("forkserver")
 SERVER.set_forkserver_preload(
     [
-        "goffman.cli",
+        "goffman.cli.commands",
         "goffman.flow",
         "goffman.lexicons.rate",
         "goffman.models.masked",
@@ -101,6 +101,6 @@ def _main(arguments, environment, folder, *, output, errors):
         os.dup2(file.detach(), place)
     sys.stdout, sys.stderr = open(1, "w", closefd=False), open(2, "w", closefd=False)  # noqa: SIM115
     sys.argv = ["goffman", *arguments]
-    from goffman.cli import main
+    from goffman.cli.commands import main
 
     main()

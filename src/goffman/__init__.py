@@ -17,48 +17,10 @@ imports only stages to its left, and measures also those of the second line. A m
 and says everything that others must know of it: what it reads, its numbers, its contrasts, and how
 people are shown it.
 
-    api.py            audit(), open_run(), compare(): goffman from Python, and for the commands
-    told.py           … what they are told, checked and put together
-    given.py          … what no text and no number can be
-    live.py           … who is told how far an audit is: a terminal, a notebook
-    results.py        … what they return: a run, an estimate, a comparison
-    frames.py  drawn.py  notebook.py   … its tables; its figures; what notebooks show of it
     flow.py           audit(): the whole flow on one screen
     options.py        what an audit may be told
-    questions.py      who is asked what, known before anyone is asked
-    prompts_asked.py  … which prompts of each instrument, and how often
-    languages.py      whether answers are read in the language that they were asked in
-    fit.py            whether what an audit is told fits the models that it asks
-    place.py          where models calculate: here, or in workers
-    chats.py          how an audit asks chat models, and what that will take
-    measured.py       a run's answers measured: scores, estimates and sentences
-    score.py          a run's answers → scores.parquet, each instrument by its measure
-    estimate.py       scores → estimates.parquet, every contrast of each measure
-    changes.py        two tables of scores side by side, and what changed between them
-    by_ratings.py     scores by the shipped ratings alone, and what a user's ratings change
-    robustness.py     whether a headline holds with one thing left out, or a parameter otherwise
-    multiverse.py     which other analyses of a headline there are; pure
-    stress.py  stress_summary.py   … each of them run, and what they come to
-    stressed.py       a measured run with these on disk
-    sections.py       a measured run, instrument by instrument, for all that people read of it
-    correlations.py   two measures of the same conditions: which, and what is said about them
-    beside.py         a run beside what people said: its tables, and what is said about them
-    summary.py        what a run says, in the report's sentences, for the terminal
-    plugins.py        the doors for other packages
     agree.py          how far raters agree, and the desk on which the rest is settled
-    cli.py            one function a command: parse, call, print
-    cli_audit.py  cli_audit_options.py   … the command that asks models: audit
-    cli_anchors.py    … about what people said: anchors
-    cli_models.py     … about who can be audited: models, models get
-    cli_ratings.py    … about what words mean: rate, agree
-    cli_report.py     … about what people read: report
-    cli_stress.py     … whether main results hold in other analyses: stress
-    cli_compare.py    … runs against each other: compare
-    cli_check.py      … the gate: check
-    cli_export.py     … results where people publish: export
-    cli_validate.py   … whether files of one's own can be used: validate
-    cli_replicate.py  … about the studies' own numbers: replicate
-    cli_options.py    … options that several of them have, and what no option can be
+    plugins.py        the doors for other packages
     terminal.py       tables in which no text can play tricks, and how far a run is
     output.py         rows as text, files that are whole or as they were, the cache's folder
     records.py        the frozen core types
@@ -69,7 +31,48 @@ people are shown it.
     anchor_points.py  … that of models beside people, point by point
     multiverse_columns.py  … those of other analyses
     inputs.py         a file that a user brings: a plain one, no larger than allowed
+    given.py          what no text and no number can be
     errors.py         the exception tree, and the nearest allowed name
+    cli/              THE COMMANDS
+      commands.py       one function a command: parse, call, print
+      audit.py  audit_options.py   … the command that asks models: audit
+      anchors.py        … about what people said: anchors
+      models.py         … about who can be audited: models, models get
+      ratings.py        … about what words mean: rate, agree
+      report.py         … about what people read: report
+      stress.py         … whether main results hold in other analyses: stress
+      compare.py        … runs against each other: compare
+      check.py          … the gate: check
+      export.py         … results where people publish: export
+      validate.py       … whether files of one's own can be used: validate
+      replicate.py      … about the studies' own numbers: replicate
+      options.py        … options that several of them have
+    api/              GOFFMAN FROM PYTHON
+      calls.py          audit(), open_run(), compare(); also for the commands
+      told.py           what they are told, checked and put together
+      live.py           who is told how far an audit is: a terminal, a notebook
+      results.py        what they return: a run, an estimate, a comparison
+      frames.py  drawn.py  notebook.py   its tables; its figures; what notebooks show of it
+    asking/           WHO IS ASKED WHAT, known before anyone is asked
+      questions.py      every question of an audit
+      prompts_asked.py  … which prompts of each instrument, and how often
+      languages.py      whether answers are read in the language that they were asked in
+      fit.py            whether what an audit is told fits the models that it asks
+      place.py          where models calculate: here, or in workers
+      chats.py          how an audit asks chat models, and what that will take
+    analysis/         A RUN'S ANSWERS MEASURED
+      measured.py       answers → scores, estimates and sentences
+      score.py          … → scores.parquet, each instrument by its measure
+      estimate.py       scores → estimates.parquet, every contrast of each measure
+      changes.py        two tables of scores side by side, and what changed between them
+      by_ratings.py     scores by the shipped ratings alone, and what a user's ratings change
+      robustness.py     whether a headline holds with one thing left out, or a parameter otherwise
+      multiverse.py     which other analyses of a headline there are; pure
+      stress.py  stress_summary.py   … each of them run, and what they come to
+      sections.py       a measured run, instrument by instrument, for all that people read of it
+      correlations.py   two measures of the same conditions: which, and what is said about them
+      beside.py         a run beside what people said: its tables, and what is said about them
+      summary.py        what a run says, in the report's sentences, for the terminal
     instruments/      WHAT IS ASKED
       load.py           a folder of TOML and CSV → Instrument
       about.py          what it says of itself: language, limits, what its conditions are called
@@ -284,6 +287,7 @@ people are shown it.
       vignette_code.py  said_vignette_code.py
     reports/          WHAT PEOPLE READ
       run.py            a measured run, read back
+      stressed.py       … with its other analyses on disk
       write.py          a run → report.html, figures/, tables/
       html.py  page/    the page: its content put into template, style and scripts
       overview.py       of each model: can it do the task, what differs, how sure, by wording
@@ -330,10 +334,10 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from goffman.api import audit, compare, open_run
-    from goffman.drawn import Figure
+    from goffman.api.calls import audit, compare, open_run
+    from goffman.api.drawn import Figure
+    from goffman.api.results import Comparison, Estimate, Run
     from goffman.errors import GoffmanError
-    from goffman.results import Comparison, Estimate, Run
 
 __version__ = "0.1.0"
 
@@ -350,14 +354,14 @@ __all__ = [
 ]
 
 _FROM = {
-    "Comparison": "results",
-    "Estimate": "results",
-    "Figure": "drawn",
+    "Comparison": "api.results",
+    "Estimate": "api.results",
+    "Figure": "api.drawn",
     "GoffmanError": "errors",
-    "Run": "results",
-    "audit": "api",
-    "compare": "api",
-    "open_run": "api",
+    "Run": "api.results",
+    "audit": "api.calls",
+    "compare": "api.calls",
+    "open_run": "api.calls",
 }
 """Where each public name is, which is imported when somebody first asks for it: torch and polars
 take their time to load."""

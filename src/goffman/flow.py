@@ -10,12 +10,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from goffman.analysis.measured import measure
+from goffman.analysis.score import load_words, parser_of
 from goffman.anchors.load import anchors_with
-from goffman.chats import ChatQuestion, Chatting
+from goffman.asking.chats import ChatQuestion, Chatting
+from goffman.asking.fit import check_fit, check_names, without_effect
+from goffman.asking.languages import check_languages, readings
+from goffman.asking.place import Place
+from goffman.asking.prompts_asked import Question
+from goffman.asking.questions import Asking, parts_said, who_is_asked
 from goffman.errors import InputError
-from goffman.fit import check_fit, check_names, without_effect
-from goffman.languages import check_languages, readings
-from goffman.measured import measure
 from goffman.measures.catalogue import measure_entry
 from goffman.models.address import address_entry, behind_server
 from goffman.models.base import LoadOptions
@@ -23,9 +27,6 @@ from goffman.models.kinds import answers_to, kinds
 from goffman.models.precision import draw_sample
 from goffman.models.spec import check
 from goffman.options import AskOptions, Listener, MeasureOptions
-from goffman.place import Place
-from goffman.prompts_asked import Question
-from goffman.questions import Asking, parts_said, who_is_asked
 from goffman.records import MASK, is_control
 from goffman.runs.ask import (
     Asked,
@@ -47,7 +48,6 @@ from goffman.runs.manifest import (
 from goffman.runs.plan import BatchLimits, limits_for
 from goffman.runs.pronouns import pronoun_forms, with_one_mask
 from goffman.runs.said_options import keep_options, options_of_replies
-from goffman.score import load_words, parser_of
 
 if TYPE_CHECKING:
     from goffman.anchors.anchor import Anchor

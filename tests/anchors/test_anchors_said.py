@@ -8,8 +8,8 @@ import numpy as np
 import polars as pl
 import pytest
 
+from goffman.analysis.beside import entry_of
 from goffman.anchors.load import load_anchor
-from goffman.beside import entry_of
 from goffman.estimates.anchored import beside_people
 from goffman.measures.negative_attitude import NegativeAttitude
 from goffman.presentation.anchored import AnchoredModel

@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 import torch
 
+from goffman.analysis.beside import set_beside
 from goffman.anchors.load import every_anchor, load_anchor
-from goffman.beside import set_beside
 from goffman.flow import audit
 from goffman.options import AskOptions
 from goffman.presentation.findings_anchors import anchor_said

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from chat_server import ChatServer
-from goffman.cli import app
+from goffman.cli.commands import app
 from goffman.errors import GoffmanError, InputError
 from goffman.instruments.forms import form_of
 from goffman.instruments.load import load_instrument

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 import goffman.instruments
+from goffman.analysis.score import load_words
 from goffman.errors import InstrumentError
 from goffman.instruments.forms import form_of
 from goffman.instruments.load import load_instrument
 from goffman.instruments.render import render
-from goffman.score import load_words
 
 DATA = Path(goffman.instruments.__file__).parent / "data" / "care-seeking"
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
+from goffman.analysis.score import load_words
 from goffman.lexicons.attitudes import ATTITUDES, SHIPPED, load_attitudes
 from goffman.lexicons.otherwise import Otherwise, has_others, single_raters
-from goffman.score import load_words
 
 
 @pytest.fixture(scope="module")

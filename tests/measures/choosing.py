@@ -7,8 +7,8 @@ import itertools
 import polars as pl
 from making import prompts
 
+from goffman.analysis.estimate import estimates
 from goffman.choice_items import Option, options_json
-from goffman.estimate import estimates
 from goffman.estimates.contrast import Comparing
 from goffman.presentation.section import Section
 from goffman.presentation.shown import Names

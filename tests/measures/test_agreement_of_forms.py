@@ -10,8 +10,8 @@ import pytest
 from choosing import asked, choices, listed, replied, section
 from making import check
 
-from goffman.correlations import correlations, correlations_said
-from goffman.estimate import estimates
+from goffman.analysis.correlations import correlations, correlations_said
+from goffman.analysis.estimate import estimates
 from goffman.estimates.contrast import Comparing
 from goffman.measures.agreement import AGREEMENT, agreement, agreement_scores
 from goffman.measures.choices_parsed import read_choices

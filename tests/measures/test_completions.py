@@ -145,7 +145,7 @@ def test_a_masked_model_is_measurable_whatever_is_rated():
 
 
 def test_evidence_marks_what_is_set_apart():
-    from goffman.score import load_words
+    from goffman.analysis.score import load_words
 
     asked = prompts({"begun": "I would say it is"}, {"item": "i2"})
     both = pl.concat([fills(p, {"bad": 0.2, "not": 0.15, "likely": 0.1}) for p in ("p1", "p2")])

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from making import fills, labels, prompts, replies
 from statsmodels.stats.proportion import proportion_confint
 
+from goffman.analysis.score import load_words
 from goffman.control_items import CONTROL
 from goffman.instruments.load import load_instrument
 from goffman.instruments.render import render
@@ -23,7 +24,6 @@ from goffman.measures.negative_attitude import NegativeAttitude
 from goffman.measures.negative_sentiment import NegativeSentiment
 from goffman.measures.pronoun_preference import PronounPreference
 from goffman.presentation.competence import Competence
-from goffman.score import load_words
 from goffman.tables import SCORES, complaints, prompt_table
 
 VALUES = st.lists(st.integers(0, 8).map(lambda n: n / 8), min_size=1, max_size=12)

@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 from making import check, one, prompts, same_whatever_the_order, value
 
+from goffman.analysis.estimate import estimates
 from goffman.choice_items import Option, options_from, options_json
-from goffman.estimate import estimates
 from goffman.estimates.contrast import Comparing
 from goffman.estimates.sharing import sharings
 from goffman.measures.coreference_choice import CoreferenceChoice

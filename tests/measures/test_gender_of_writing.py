@@ -9,7 +9,8 @@ import pytest
 from making import check, one, prompts, same_whatever_the_order, value
 
 from chat_server import Answer, ChatServer, completion
-from goffman.estimate import estimates
+from goffman.analysis.estimate import estimates
+from goffman.analysis.score import load_words
 from goffman.estimates.contrast import Comparing
 from goffman.flow import audit
 from goffman.measures.controls import control_score
@@ -19,7 +20,6 @@ from goffman.presentation.base import Answers
 from goffman.presentation.findings import findings_of
 from goffman.presentation.section import Section
 from goffman.presentation.shown import Names
-from goffman.score import load_words
 from goffman.tables import REPLIES, schema
 
 MEASURE = GenderOfWriting()

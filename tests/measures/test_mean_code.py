@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from making import check, one, same_whatever_the_order, value
 
+from goffman.analysis.robustness import Headline
 from goffman.estimates.sharing import Sharing
 from goffman.measures.mean_code import FLOOR, MeanCode
 from goffman.measures.rows import NO_ANSWER
 from goffman.presentation.findings import findings_of
-from goffman.robustness import Headline
 
 SHARES = {"stigmatized": 0.8, "non-stigmatized": 0.3, "rare": 0.4, "baseline": 0.2}
 

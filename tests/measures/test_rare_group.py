@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from making import fills, prompts
 
-from goffman.estimate import estimates
+from goffman.analysis.estimate import estimates
 from goffman.estimates.contrast import Comparing
 from goffman.measures.negative_attitude import NegativeAttitude
 from goffman.measures.negative_sentiment import NegativeSentiment

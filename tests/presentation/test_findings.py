@@ -8,7 +8,7 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
-from goffman.correlations import correlations, correlations_said
+from goffman.analysis.correlations import correlations, correlations_said
 from goffman.measures.catalogue import measures
 from goffman.presentation.findings import findings_of
 from goffman.presentation.section import Section

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import polars as pl
 
+from goffman.analysis.summary import summary
 from goffman.measures.catalogue import measures
 from goffman.presentation.findings import findings_of
 from goffman.presentation.section import Section
 from goffman.presentation.shown import Names
-from goffman.summary import summary
 from goffman.tables import CONTRASTS, ESTIMATES, ROBUSTNESS, SCORES, VERDICTS, schema
 
 NAMES = Names(

@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 from scipy import stats
 
+from goffman.analysis.estimate import estimates
 from goffman.errors import PublishedError
-from goffman.estimate import estimates
 from goffman.estimates.contrast import Comparing
 from goffman.estimates.sharing import sharing_of
 from goffman.measures.coreference_bias import CoreferenceBias

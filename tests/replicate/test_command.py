@@ -12,12 +12,12 @@ from urllib.parse import unquote
 import pytest
 from file_server import serving
 
-from goffman.cli_replicate import published_folder
+from goffman.cli.replicate import published_folder
 from goffman.replicate.download import published_files
 from goffman.replicate.studies import Study
 from in_process import goffman
 
-GOFFMAN = [sys.executable, "-c", "from goffman.cli import main; main()"]
+GOFFMAN = [sys.executable, "-c", "from goffman.cli.commands import main; main()"]
 
 
 def without_published() -> dict[str, str]:

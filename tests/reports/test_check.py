@@ -426,7 +426,12 @@ def test_a_change_is_that_of_the_comparison(tmp_path_factory, known):
 def process(*arguments, **options):
     """The finished command in a process of its own: what it leaves behind is the point."""
     settings = {"capture_output": True, "text": True} | options
-    command = [sys.executable, "-c", "from goffman.cli import main; main()", *map(str, arguments)]
+    command = [
+        sys.executable,
+        "-c",
+        "from goffman.cli.commands import main; main()",
+        *map(str, arguments),
+    ]
     return subprocess.run(command, check=False, **settings)
 
 

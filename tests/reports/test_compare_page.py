@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from chat_server import Answer, ChatServer, completion
 from contrasts import faint
-from goffman.cli import app
+from goffman.cli.commands import app
 from goffman.flow import audit
 from goffman.instruments.render import PromptOptions
 from goffman.options import AskOptions, ChatOptions

@@ -15,7 +15,7 @@ from scipy import stats
 from small_runs import coreference_run, measured, place, run_of
 from typer.testing import CliRunner
 
-from goffman.cli import app
+from goffman.cli.commands import app
 from goffman.errors import InputError, RunError
 from goffman.estimates.clear import points
 from goffman.reports.comparable import verdict

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from goffman.analysis.score import load_words
 from goffman.lexicons.gender import with_gender
 from goffman.presentation.phrases import AFTER, MOST, phrases
 from goffman.reports.evidence import (
@@ -20,7 +21,6 @@ from goffman.reports.evidence import (
     words_per_prompt,
 )
 from goffman.runs.read import read_answers
-from goffman.score import load_words
 from goffman.terminal import printable
 
 

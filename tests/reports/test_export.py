@@ -15,7 +15,7 @@ from small_runs import HOSTILE, coreference_run, measured
 from small_runs import the_model as only_model
 from typer.testing import CliRunner
 
-from goffman.cli import app
+from goffman.cli.commands import app
 from goffman.errors import InputError
 from goffman.measures.catalogue import measures
 from goffman.presentation.table_text import markdown

@@ -12,7 +12,8 @@ import altair as alt
 import polars as pl
 import pytest
 
-from goffman.estimate import estimates
+from goffman.analysis.estimate import estimates
+from goffman.analysis.score import measures_of, wordings_of
 from goffman.estimates.contrast import Comparing
 from goffman.measures.coreference_bias import CoreferenceBias
 from goffman.presentation.figures_ranked import ranked
@@ -21,7 +22,6 @@ from goffman.presentation.section import Section
 from goffman.presentation.shown import Names, variant_said
 from goffman.reports.figures import figures_of
 from goffman.reports.images import svg_of
-from goffman.score import measures_of, wordings_of
 from goffman.tables import KIND, PROMPT_TABLE, REPLIES, REPLY_KINDS, schema
 
 VARIANTS = {variant_said(one): one for one in ("with-names", "without-names")}

@@ -10,7 +10,8 @@ import polars as pl
 import pytest
 from small_runs import measured
 
-from goffman.estimate import PRIMARY
+from goffman.analysis.estimate import PRIMARY
+from goffman.analysis.robustness import with_fragile
 from goffman.presentation.findings import findings_of
 from goffman.presentation.table_text import csv_text
 from goffman.reports.check import gate, parse
@@ -20,7 +21,6 @@ from goffman.reports.lm_eval import lm_eval_results
 from goffman.reports.model_card import model_card_text
 from goffman.reports.names import named
 from goffman.reports.tables import tables_of
-from goffman.robustness import with_fragile
 
 pytestmark = pytest.mark.slow
 """A whole run: minutes of computing."""

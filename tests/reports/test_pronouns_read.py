@@ -11,6 +11,7 @@ import torch
 from test_browser import reading
 
 import tiny_models
+from goffman.analysis.score import load_words
 from goffman.flow import AskOptions, audit
 from goffman.instruments.render import PromptOptions
 from goffman.measures.pronoun_preference import PRESENTATION
@@ -18,7 +19,6 @@ from goffman.reports.evidence import evidence_of, unpacked
 from goffman.reports.figures import figures_of
 from goffman.reports.run import read_run
 from goffman.runs.read import read_answers
-from goffman.score import load_words
 from tiny_chat import make_causal
 
 NAME = "coreference-pronouns"

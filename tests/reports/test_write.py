@@ -14,7 +14,7 @@ import pytest
 import vl_convert
 from typer.testing import CliRunner
 
-from goffman.cli import app
+from goffman.cli.commands import app
 from goffman.errors import GoffmanError, RunError
 from goffman.flow import AskOptions, MeasureOptions, audit
 from goffman.presentation.findings import findings_of

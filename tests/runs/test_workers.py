@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from goffman.asking.place import Place
 from goffman.errors import AskingError, InputError, ModelError
 from goffman.flow import audit
 from goffman.models.base import Calling, LoadOptions, Sampling
@@ -20,7 +21,6 @@ from goffman.models.processes import Processes
 from goffman.models.spec import load
 from goffman.models.tasks import Ask, Call, Load
 from goffman.options import AskOptions, ChatOptions, Listener
-from goffman.place import Place
 from goffman.runs.manifest import read_manifest
 from processes import children
 from tiny_chat import make_causal

@@ -13,8 +13,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from goffman.changes import scores_with
-from goffman.estimate import MAIN_VARIANT, PRIMARY, corrected, estimates, is_primary, scored_by
+from goffman.analysis.changes import scores_with
+from goffman.analysis.estimate import (
+    MAIN_VARIANT,
+    PRIMARY,
+    corrected,
+    estimates,
+    is_primary,
+    scored_by,
+)
 from goffman.estimates.by_condition import KIND as BY_CONDITION
 from goffman.estimates.by_condition import models_by_condition
 from goffman.estimates.contrast import Comparing, Contrast, cube, in_order

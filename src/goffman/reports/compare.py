@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goffman.changes import side_by_side
+from goffman.analysis.changes import side_by_side
 from goffman.errors import InputError, RunError, did_you_mean
 from goffman.estimates.by_condition import KIND as BY_CONDITION
 from goffman.estimates.contrast import Comparing

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import polars as pl
 
+from goffman.analysis.score import words_of
 from goffman.errors import RunError
 from goffman.measures.agreement import CHOICE, PRESENTED, SAID
 from goffman.measures.catalogue import measures
@@ -27,7 +28,6 @@ from goffman.presentation.evidence_choices import options_with_probabilities
 from goffman.presentation.shown import blanked, plain
 from goffman.runs.read import read_answers
 from goffman.runs.said_words import fills_of_replies
-from goffman.score import words_of
 from goffman.tables import SENTIMENTS
 from goffman.terminal import printable
 

@@ -12,7 +12,7 @@ from goffman.presentation.numbers import ends, number
 from goffman.presentation.section import Section
 
 if TYPE_CHECKING:
-    from goffman.correlations import Correlation
+    from goffman.analysis.correlations import Correlation
 
 
 def together(

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from goffman.estimate import headlines
-from goffman.score import measures_of
+from goffman.analysis.estimate import headlines
+from goffman.analysis.score import measures_of
 
 if TYPE_CHECKING:
     from goffman.reports.names import Named

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import jinja2
 
 from goffman import __version__
-from goffman.correlations import correlations_said
+from goffman.analysis.correlations import correlations_said
 from goffman.presentation.competence import QUESTION, competence_said
 from goffman.presentation.figures_multiverse import PART as ANALYSES
 from goffman.presentation.findings_multiverse import holds_said

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from goffman.correlations import correlations
+from goffman.analysis.correlations import correlations
+from goffman.analysis.score import measures_of
 from goffman.estimates.verdict import rests_on
-from goffman.score import measures_of
 
 if TYPE_CHECKING:
     from goffman.presentation.competence import Competence

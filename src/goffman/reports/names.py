@@ -37,10 +37,10 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from goffman.analysis.score import measures_of
 from goffman.estimates.clear import AGAINST_PEOPLE, ANCHORED, CORRELATIONS
 from goffman.estimates.verdict import NOT_MEASURABLE
 from goffman.presentation.verdicts import verdict_shown
-from goffman.score import measures_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

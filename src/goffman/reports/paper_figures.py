@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from goffman.correlations import correlations_said
+from goffman.analysis.correlations import correlations_said
 from goffman.presentation.findings import findings_of
 from goffman.presentation.findings_anchors import anchors_said
 from goffman.records import BASELINE

@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING, overload
 
 import polars as pl
 
+from goffman.analysis.beside import ANCHORS_FILE, POINTS_FILE
+from goffman.analysis.by_ratings import COMPARED
+from goffman.analysis.correlations import Correlation, correlations
+from goffman.analysis.robustness import ROBUSTNESS_FILE
+from goffman.analysis.score import measures_of
+from goffman.analysis.sections import sections_of
+from goffman.analysis.stress import MULTIVERSE_FILE, STRESS_FILE
 from goffman.anchor_points import ANCHOR_POINTS
-from goffman.beside import ANCHORS_FILE, POINTS_FILE
-from goffman.by_ratings import COMPARED
-from goffman.correlations import Correlation, correlations
 from goffman.errors import RunError, no_run
 from goffman.multiverse_columns import MULTIVERSE, STRESS
 from goffman.presentation.anchored import AnchoredModel, anchored_models
-from goffman.robustness import ROBUSTNESS_FILE
 from goffman.runs.files import Folder
 from goffman.runs.folder import read_prompts
 from goffman.runs.manifest import read_manifest
-from goffman.score import measures_of
-from goffman.sections import sections_of
-from goffman.stress import MULTIVERSE_FILE, STRESS_FILE
 from goffman.tables import (
     CONTRASTS,
     ESTIMATES,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from goffman.analysis.beside import ANCHOR_FILES, set_beside
+from goffman.analysis.measured import keep_tables, known_anchors
 from goffman.anchors.load import anchors_with
-from goffman.beside import ANCHOR_FILES, set_beside
-from goffman.measured import keep_tables, known_anchors
 from goffman.reports.run import read_run
 from goffman.runs.folder import open_run
 from goffman.runs.manifest import with_anchors

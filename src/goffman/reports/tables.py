@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goffman.correlations import correlations
+from goffman.analysis.correlations import correlations
+from goffman.analysis.score import measures_of
 from goffman.presentation.ratings import change_table
 from goffman.presentation.shown import short_names
 from goffman.presentation.table_text import FORMATS, Shown, Table, as_table, markdown
@@ -17,7 +18,6 @@ from goffman.presentation.verdicts import VERDICTS_SAID, verdict_shown
 from goffman.reports.tables_anchors import anchor_tables
 from goffman.runs.files import Folder, make_folder
 from goffman.runs.trouble import disk_trouble
-from goffman.score import measures_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

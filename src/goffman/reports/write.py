@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from goffman.analysis.summary import summary
 from goffman.reports.evidence import evidence_of, words_or_why
 from goffman.reports.figures import figures_of
 from goffman.reports.html import Drawn, page
@@ -13,7 +14,6 @@ from goffman.reports.images import write_images
 from goffman.reports.run import read_run
 from goffman.reports.tables import write_tables
 from goffman.runs.files import Folder
-from goffman.summary import summary
 
 if TYPE_CHECKING:
     from goffman.lexicons.words import Words

@@ -1,0 +1,1 @@
+"""A run's answers measured, in one analysis and in many."""

@@ -1,0 +1,222 @@
+"""Whether a headline holds: its contrast with one thing left out, or a parameter set otherwise.
+
+Every item, wording and condition of a headline is left out in turn (of sentence pairs every frame
+and occupation), and the same contrast is made again from what is left. So it is with every value
+of a parameter that the measure names beside its own: these need the stored answers. Each number is
+put in the headline's place: corrected with the other headlines of the run, and judged by the same
+smallest difference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from goffman.analysis.estimate import PRIMARY, in_place, scored_by
+from goffman.analysis.score import measures_of, prompts_scored, without_controls
+from goffman.estimates.contrast import Comparing, in_order
+from goffman.estimates.fragile import PARAMETER, is_fragile
+from goffman.estimates.sharing import Sharing
+from goffman.estimates.verdict import FRAGILE
+from goffman.measures.base import alternatives_of
+from goffman.records import BASELINE
+from goffman.tables import ROBUSTNESS, schema
+
+if TYPE_CHECKING:
+    from goffman.estimates.scored import Found, Scored
+    from goffman.lexicons.words import Words
+    from goffman.measures.base import Measure
+    from goffman.records import Estimate
+    from goffman.runs.manifest import Manifest
+
+ROBUSTNESS_FILE = "robustness.parquet"
+
+FEWEST = 3
+"""So many levels a factor must have: of two, leaving one out would be another test, in which the
+other one is taken as given."""
+
+_SAME = ("variant", "model", "group", "dimension", "first", "second")
+"""What a contrast made again has in common with the headline; one function makes one kind."""
+
+
+def robustness(
+    run: Path,
+    manifest: Manifest,
+    words: Words,
+    *,
+    scores: pl.DataFrame,
+    estimates: pl.DataFrame,
+    wordings: Mapping[str, Sequence[str]],
+    sharing: Mapping[str, Sharing],
+) -> pl.DataFrame:
+    """The columns ROBUSTNESS, for each headline of the run that has a verdict."""
+    primary = estimates.filter(pl.col("family") == PRIMARY)
+    measures = measures_of(manifest)
+    found: list[dict[str, Any]] = []
+    for row in primary.filter(pl.col("verdict").is_not_null()).iter_rows(named=True):
+        instrument = row["instrument"]
+        work = Headline(
+            row=row,
+            primary=primary,
+            measure=measures[instrument],
+            wordings=wordings[instrument],
+            sharing=sharing.get(instrument, Sharing()),
+        )
+        found += work.without_each(without_controls(scores))
+        for said, other in alternatives_of(work.measure).items():
+            each = prompts_scored(run, manifest, words, instrument, other, model=row["model"])
+            found += work.otherwise(said, each)
+    return pl.DataFrame(found, schema=schema(ROBUSTNESS))
+
+
+def with_fragile(estimates: pl.DataFrame, held: pl.DataFrame) -> pl.DataFrame:
+    """The estimates, in which the headlines that do not hold are called fragile.
+
+    ``held``: ROBUSTNESS of the same run.
+    """
+    by = dict(held.group_by("instrument", "model"))
+    words = [
+        FRAGILE
+        if row["family"] == PRIMARY
+        and (rows := by.get((row["instrument"], row["model"]))) is not None
+        and is_fragile(row["verdict"], rows)
+        else row["verdict"]
+        for row in estimates.select("family", "instrument", "model", "verdict").iter_rows(
+            named=True
+        )
+    ]
+    return estimates.with_columns(verdict=pl.Series(words, dtype=pl.String))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Headline:
+    """One headline, and what its contrast is made again with."""
+
+    row: Mapping[str, Any]
+    """Of the estimates: the headline."""
+    primary: pl.DataFrame
+    """All headlines of the run."""
+    measure: Measure
+    wordings: Sequence[str]
+    sharing: Sharing
+
+    def without_each(self, scores: pl.DataFrame) -> Iterator[dict[str, Any]]:
+        """A row for each item, wording, condition, frame and occupation that is left out."""
+        mine = self.mine(scores)
+        make = self.maker(mine)
+        if make is None:
+            return
+        # What has no such number, or is all that there is of a side, cannot be left out.
+        counted = mine.filter(pl.col("quantity") == make[0])
+        counted = counted if counted.height else mine
+        for way, levels in self._factors(counted).items():
+            for what, gone in levels.items():
+                yield self.judged(way, what, self.again(make, mine.filter(~gone)))
+
+    def otherwise(self, said: str, scores: pl.DataFrame) -> Iterator[dict[str, Any]]:
+        """A row for a parameter set otherwise; ``scores``: what that gives."""
+        mine = self.mine(scores)
+        make = self.maker(mine)
+        if make is not None:
+            yield self.judged(PARAMETER, said, self.again(make, mine))
+
+    def mine(self, scores: pl.DataFrame) -> pl.DataFrame:
+        """The scores of prompts that the headline is made from; subscales are no matter here."""
+        row = self.row
+        rows = scores.filter(
+            pl.col("instrument") == row["instrument"],
+            pl.col("level") == "prompt",
+            pl.col("model") == row["model"],
+            pl.col("variant").eq_missing(pl.lit(row["variant"])),
+        )
+        return self.asked(rows).with_columns(dimension=pl.lit(None, dtype=pl.String))
+
+    def asked(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """The prompts, or scores of them, that the headline is about."""
+        row = self.row
+        if row["group"] is not None:
+            rows = rows.filter(pl.col("group") == row["group"])
+        if row["kind"] == "level":
+            return rows.filter(pl.col("condition") == BASELINE)
+        if row["kind"] == "groups" and self.measure.unit == "condition":
+            return rows.filter(pl.col("group").is_in([row["first"], row["second"]]))
+        return rows
+
+    def maker(self, mine: pl.DataFrame) -> tuple[str, Callable[[Scored], Found]] | None:
+        """The number, and the function, that the headline was made with."""
+        for quantity, makes in self.measure.contrasts:
+            for make in makes:
+                # All contrasts that one function makes are of one kind: the first one tells.
+                first = next(make(self._scored(mine, quantity)), None)
+                kind = None if first is None else (first[0].kind, first[0].quantity)
+                if kind == (self.row["kind"], self.row["quantity"]):
+                    return quantity, make
+        return None
+
+    def _scored(self, mine: pl.DataFrame, quantity: str) -> Scored:
+        return scored_by(
+            mine,
+            self.row["instrument"],
+            self.measure,
+            quantity,
+            wordings=self.wordings,
+            sharing=self.sharing,
+            compare=Comparing(bare=True),
+        )
+
+    def _factors(self, mine: pl.DataFrame) -> dict[str, dict[str, pl.Expr]]:
+        """By way: what can be left out, and which rows go with it."""
+        if self.sharing.ways:
+            found = _shared(self.sharing, in_order(mine, "item"))
+        else:
+            found = {
+                way: {one: pl.col(way) == one for one in in_order(mine, way)}
+                for way in ("condition", "item", "wording")
+            }
+            alone = mine.group_by("group").agg(pl.col("condition").unique())
+            for one in alone.filter(pl.col("condition").list.len() == 1)["condition"]:
+                found["condition"].pop(one[0])
+            # Where conditions were asked in turn in one wording or another, leaving out a wording
+            # leaves out conditions, and what remains is a test of another kind.
+            of_each = mine.group_by("condition").agg(pl.col("wording").n_unique())["wording"]
+            if of_each.len() and min(of_each) < len(found["wording"]):
+                del found["wording"]
+        return {way: levels for way, levels in found.items() if len(levels) >= FEWEST}
+
+    def again(
+        self, made: tuple[str, Callable[[Scored], Found]], mine: pl.DataFrame
+    ) -> Estimate | None:
+        """The contrast made of other scores; None: nothing is left to compare."""
+        quantity, make = made
+        for contrast, estimate in make(self._scored(mine, quantity)):
+            if all(getattr(contrast, name) == self.row[name] for name in _SAME):
+                return estimate
+        return None
+
+    def judged(self, way: str, what: str, estimate: Estimate | None) -> dict[str, Any]:
+        """A row of ROBUSTNESS: the estimate in the headline's place."""
+        about = {name: self.row[name] for name in ("instrument", "measure", "model")}
+        about |= {"way": way, "what": what}
+        if estimate is None:
+            return about | {"reason": "nothing is left to compare"}
+        judged, said = in_place(estimate, self.row, self.primary)
+        numbers = {
+            name: getattr(judged, name) for name in ("difference", "low", "high", "p", "p_adjusted")
+        }
+        return about | numbers | {"verdict": said.verdict, "reason": judged.reason}
+
+
+def _shared(sharing: Sharing, items: Sequence[str]) -> dict[str, dict[str, pl.Expr]]:
+    """Of sentence pairs: every frame, and every occupation that a pronoun refers to."""
+    found: dict[str, dict[str, pl.Expr]] = {}
+    for place, way in enumerate(("frame", "occupation")):
+        pairs: dict[str, list[str]] = {}
+        for item in items:
+            if item in sharing.ways:
+                pairs.setdefault(sharing.ways[item][place], []).append(item)
+        found[way] = {what: pl.col("item").is_in(gone) for what, gone in sorted(pairs.items())}
+    return found

@@ -1,0 +1,66 @@
+"""What a run says, for the terminal: of each model the main result and what it depends on.
+
+The sentences are the report's own; the report has many more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from goffman.analysis.correlations import correlations_said
+from goffman.presentation.competence import NO_CONTROLS
+from goffman.presentation.findings import findings_of
+from goffman.presentation.findings_anchors import anchors_said
+from goffman.presentation.ratings import changes_said
+
+if TYPE_CHECKING:
+    from goffman.analysis.correlations import Correlation
+    from goffman.presentation.anchored import AnchoredModel
+    from goffman.presentation.base import Finding
+    from goffman.presentation.section import Section
+
+
+def summary(
+    sections: Mapping[str, Section],
+    together: Sequence[Correlation],
+    anchored: Sequence[AnchoredModel] = (),
+) -> list[str]:
+    """Lines: can a model do each task, and what it says; two measures; models beside people."""
+    found = {name: findings_of(section) for name, section in sections.items()}
+    every = [one for several in found.values() for one in several]
+    lines = [line for name, section in sections.items() for line in _of(section, found[name])]
+    for heading, said in (
+        ("Two measures together", correlations_said(together, briefly=True)),
+        ("Beside what is known from people", anchors_said(anchored)),
+        ("Note", [*_corrected(every), *_rated(sections)]),
+    ):
+        lines += [*([heading] if said else []), *(f"  {line}" for line in said)]
+    return lines
+
+
+def _of(section: Section, found: Sequence[Finding]) -> Iterator[str]:
+    for one in found:
+        yield f"{section.instrument}, {one.model}"
+        control = section.control(one.model)
+        if control is None or control.passed:
+            yield f"  {control.sentence if control else NO_CONTROLS}"
+        yield f"  {one.heading}"
+        why = one.why if one.difference is not None and one.p_adjusted is None else ""
+        yield f"  {' '.join(part for part in (one.text, why, one.wording) if part)}"
+        if control is None or control.passed:
+            for said in changes_said(section, one.model):
+                yield f"  {said}"
+
+
+def _corrected(found: Sequence[Finding]) -> Iterator[str]:
+    """What is corrected and what is not, where there is something."""
+    tested = sum(one.p_adjusted is not None for one in found)
+    if tested:
+        together = f" The p-values of the {tested} main results are corrected together."
+        yield f"Intervals are not corrected.{together if tested > 1 else ''}"
+
+
+def _rated(sections: Mapping[str, Section]) -> list[str]:
+    """Who rated the words, each once."""
+    return list(dict.fromkeys(one.ratings for one in sections.values() if one.ratings))

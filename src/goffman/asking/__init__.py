@@ -1,0 +1,1 @@
+"""What an audit asks of whom, settled before anyone is asked."""

@@ -1,0 +1,1 @@
+"""The commands: what they are told, and what they print."""

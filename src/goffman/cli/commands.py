@@ -1,0 +1,344 @@
+"""The command line: one function a command, each of which parses, calls and prints.
+
+The one that asks models is in audit.py, those about ratings are in ratings.py, the one
+about the studies is in replicate.py.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from goffman.cli.anchors import anchors
+from goffman.cli.audit import audit
+from goffman.cli.check import check
+from goffman.cli.compare import compare
+from goffman.cli.export import export
+from goffman.cli.models import models_app
+from goffman.cli.options import (
+    AdjectivePlacement,
+    Adjectives,
+    Command,
+    DropFaulty,
+    Json,
+    Pairs,
+    Questions,
+    Vignettes,
+    WinoBias,
+)
+from goffman.cli.ratings import agree, rate
+from goffman.cli.replicate import replicate
+from goffman.cli.report import report
+from goffman.cli.stress import stress
+from goffman.cli.validate import validate
+from goffman.errors import (
+    AnchorError,
+    GoffmanError,
+    InputError,
+    InstrumentError,
+    system_error,
+)
+from goffman.output import Format, format_for, rows_text, write_output
+from goffman.terminal import count_of, say, table_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from goffman.records import Fault, Instrument, Prompt
+
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="Ask language models the questions psychology asks people about stigma.\n\n"
+    "An instrument is a set of questions. A run is a folder that holds the models' answers and "
+    "the numbers measured from them.",
+    epilog="\b\n"
+    "Exit codes:\n"
+    "  0    done\n"
+    "  1    could not finish, such as when a server or the disk failed\n"
+    "  2    your input cannot be used\n"
+    "  130  stopped with Ctrl-C\n"
+    "goffman check has its own: see goffman check --help.",
+)
+
+_FAULTS_ON_A_SCREEN = 15
+
+NameOrPath = Annotated[
+    str,
+    typer.Argument(
+        metavar="INSTRUMENT", help="A name that goffman ls lists, or an instrument's folder."
+    ),
+]
+
+
+@app.callback(invoke_without_command=True)
+def version(
+    *, show: Annotated[bool, typer.Option("--version", help="Print the version.")] = False
+) -> None:
+    """Ask language models the questions psychology asks people about stigma."""
+    if show:
+        from goffman import __version__
+
+        print(f"goffman {__version__}")
+        raise typer.Exit
+
+
+@app.command("ls", cls=Command)
+def list_instruments(*, as_json: Json = False) -> None:
+    """List the instruments (sets of questions) and their forms."""
+    from goffman.instruments.forms import MEANINGS, form_name, forms_of
+    from goffman.instruments.load import builtin_names, load_instrument, plugged_instruments
+    from goffman.instruments.render import render
+
+    rows: list[dict[str, Any]] = []
+    for name in (*builtin_names(), *plugged_instruments()):
+        instrument = load_instrument(name)
+        rendered = render(forms_of(instrument)[0])
+        rows.append(
+            {
+                "instrument": instrument.id,
+                "built_in": name in builtin_names(),
+                "language": instrument.language,
+                "kind": instrument.kind,
+                "forms": [form_name(form, instrument) for form in forms_of(instrument)],
+                "prompts": len(rendered.prompts),
+                "controls": len(rendered.controls),
+                "version": instrument.version,
+                "title": instrument.title,
+                "citation": instrument.citation,
+            }
+        )
+    if as_json:
+        print(json.dumps(rows, ensure_ascii=False, indent=1))
+    else:
+        for row in rows:
+            row["instrument"] += "" if row["built_in"] else " (plug-in)"
+            row["forms"] = ", ".join(row["forms"])
+            row["prompts*"] = row["prompts"]
+        sys.stdout.write(table_text(rows, ("instrument", "forms", "prompts*", "title", "citation")))
+        print("* The number of prompts in the first form.\n\nForms:")
+        for form, meaning in MEANINGS.items():
+            print(f"  {form:<12}{meaning}")
+        print("A causal model generates text but does not chat.")
+
+
+app.command(cls=Command)(validate)
+
+
+@app.command(cls=Command)
+def prompts(
+    name: NameOrPath,
+    *,
+    style: Annotated[
+        Format | None,
+        typer.Option(
+            "--format",
+            help="Default: a table on the screen. With --output, the ending of the file's name "
+            "sets the format (CSV if it is unknown).",
+        ),
+    ] = None,
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="Print only the first N prompts.")
+    ] = None,
+    output: Annotated[Path | None, typer.Option(help="Write to this file.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
+    wording: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Print only this wording; 'all' prints every wording. May be repeated. Default: "
+            "the wordings that an audit asks."
+        ),
+    ] = None,
+    vignettes: Vignettes = None,
+    questions: Questions = None,
+    winobias: WinoBias = None,
+    drop_faulty: DropFaulty = False,
+    adjectives: Adjectives = None,
+    placement: AdjectivePlacement = None,
+    pairs: Pairs = None,
+    form: Annotated[
+        str | None,
+        typer.Option(
+            help="Print this form. goffman ls lists and explains the forms. Default: the first one."
+        ),
+    ] = None,
+    sized: Annotated[
+        bool,
+        typer.Option(
+            "--sized",
+            help="Print only the balanced sample of prompts that a model on a server gets in an "
+            "audit without --thorough.",
+        ),
+    ] = False,
+    no_way_out: Annotated[
+        bool,
+        typer.Option(
+            "--no-way-out",
+            help="Leave out the last answer option, such as “I can't tell”. Works only with --form "
+            "choice or --form said.",
+        ),
+    ] = False,
+    seed: Annotated[
+        int | None,
+        typer.Option(help="Seed for drawing the sentence pairs. Works only with coreference."),
+    ] = None,
+    pronouns: Annotated[
+        bool,
+        typer.Option(
+            "--pronouns", help="The same as --form pronouns. Works only with coreference."
+        ),
+    ] = False,
+    no_controls: Annotated[
+        bool, typer.Option("--no-controls", help="Leave out the control items (the last rows).")
+    ] = False,
+    persona: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME|FILE",
+            help="Persona as the system prompt: therapist, landlord, teacher, or a TOML file.",
+        ),
+    ] = None,
+) -> None:
+    """Print the prompts of an instrument."""
+    from goffman.instruments.coreference import without_a_chat
+    from goffman.instruments.forms import form_of, forms_named
+    from goffman.instruments.render import PromptOptions, render
+    from goffman.tables import prompt_rows
+
+    options = PromptOptions(
+        wordings=wording,
+        adjectives=adjectives,
+        placement=placement,
+        vignettes=vignettes,
+        questions=questions,
+        winobias=winobias,
+        drop_faulty=drop_faulty or None,
+        pairs=pairs,
+        seed=seed,
+        way_out=False if no_way_out else None,
+        thorough=not sized,
+    )
+    if pronouns and form is not None:
+        raise InputError("Give --pronouns or --form, not both.")
+    if as_json and style not in {None, Format.JSON}:
+        raise InputError(f"Give --json or --format {style}, not both.")
+    chosen = Format.JSON if as_json else style or format_for(output)
+    instrument, forms = forms_named(name)
+    if (pronouns or form is not None) and forms[0].id == name != instrument.id:
+        raise InputError(
+            f"'{name}' already names a form of {instrument.id}. Give {instrument.id} with "
+            f"--form, or {name} alone."
+        )
+    if pronouns:
+        instrument = without_a_chat(instrument)
+    elif form is not None:
+        instrument = form_of(instrument, form)
+    else:
+        # Of an instrument that has nothing but choices, the first way of asking them.
+        instrument = forms[0]
+    rendered = render(instrument, options)
+    controls = () if no_controls else rendered.controls
+    asked = [*rendered.prompts, *controls][:limit]
+    if persona is not None:
+        asked = list(_told(asked, instrument, persona))
+    rows = prompt_rows(asked)
+    _say_faults("left out", rendered.left_out)
+    _say_faults("kept, but please check", rendered.remarks)
+    if chosen is Format.TABLE:
+        shown = ("prompt_id", "item", "wording", "condition", "person", "order", "system", "begun")
+        there = [column for column in (*shown, "text") if rows and column in rows[0]]
+        text = table_text(rows, there)
+    else:
+        text = rows_text(rows, chosen)
+    if output is None:
+        sys.stdout.write(text)
+    else:
+        write_output(output, text)
+        known = {".csv", ".json", ".jsonl"}
+        odd = style is None and not as_json and output.suffix.lower() not in known
+        say(f"{count_of(len(rows), 'prompt')} in {output}{', as CSV' if odd else ''}.")
+
+
+def _told(prompts: Sequence[Prompt], instrument: Instrument, persona: str) -> Sequence[Prompt]:
+    """The prompts with a persona; InputError where no one who is asked them can be told one."""
+    from goffman.instruments.personas import is_told, with_system
+    from goffman.instruments.personas import persona as persona_named
+
+    if not is_told(instrument):
+        raise InputError(
+            f"--persona is for chat models, but this form of {instrument.id} is for other models. "
+            "Add --form completion, choice, said or written."
+        )
+    return with_system(prompts, instrument, persona_named(persona).text)
+
+
+for command in (anchors, audit, rate, agree, replicate, report, stress, compare, check, export):
+    app.command(cls=Command)(command)
+app.add_typer(models_app, name="models")
+
+
+def _say_faults(what: str, faults: Iterable[Fault]) -> None:
+    for fault in faults:
+        say(f"{what}: {fault}")
+
+
+def main() -> None:
+    """Run the command line; every failure ends with a sentence and an exit code."""
+    if sys.stdout is None:
+        # Closed by the caller: there is nobody to print for.
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # A terminal that does not know a sign gets its number.
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        code = _run()
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader of our output (head, less) has gone; there is nobody left to tell.
+        code = 0
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        if error.filename is None:
+            say(f"The output cannot be written: {error.strerror}.")
+            code = 1
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        else:
+            told = system_error(error)
+            say(str(told))
+            code = told.exit_code
+    sys.exit(code)
+
+
+def _run() -> int:
+    """The exit code of the command that was given; what is to be said of a failure was said."""
+    stdout = sys.stdout
+    try:
+        app()
+    except SystemExit as end:
+        if sys.stdout is not stdout:
+            # typer puts another in its place where the reader (head, less) has gone.
+            return 0
+        return end.code if isinstance(end.code, int) else int(end.code is not None)
+    except KeyboardInterrupt:
+        say("Stopped.")
+        return 130
+    except (InstrumentError, AnchorError) as error:
+        lines = str(error).splitlines()
+        say("\n".join(lines[: 1 + _FAULTS_ON_A_SCREEN]))
+        if more := lines[1 + _FAULTS_ON_A_SCREEN :]:
+            say(f"  … and {len(more)} more: goffman validate {error.where}")
+        return error.exit_code
+    except GoffmanError as error:
+        say(str(error))
+        return error.exit_code
+    return 0

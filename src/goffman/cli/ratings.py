@@ -1,0 +1,177 @@
+"""The commands about what words mean: rate and agree."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from goffman.cli.options import RUN_HELP, Json
+from goffman.terminal import count_of, say
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from goffman.lexicons.desk import Desk
+    from goffman.records import Rating
+
+Port = Annotated[int, typer.Option(min=0, max=65535, help="Port of the page. 0: any free port.")]
+NoBrowser = Annotated[
+    bool, typer.Option("--no-browser", help="Do not open the page; only print its address.")
+]
+
+
+def rate(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help=RUN_HELP)],
+    *,
+    rater: Annotated[
+        str | None, typer.Option(help="Your name or a pseudonym. Default: your login name.")
+    ] = None,
+    instrument: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Instrument whose words to rate. May be repeated. Default: social-distance."
+        ),
+    ] = None,
+    ratings: Annotated[
+        list[Path] | None,
+        typer.Option(help="Skip words that are already rated in this CSV file. May be repeated."),
+    ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Show every word of the run.")] = False,
+    unrated: Annotated[
+        bool,
+        typer.Option("--unrated", help="Show only words that goffman's own list does not rate."),
+    ] = False,
+    port: Port = 0,
+    no_browser: NoBrowser = False,
+) -> None:
+    """Rate the words that models filled in, on a local web page.
+
+    By default you rate only the most probable words, which together make up 80% of the total
+    probability in the run. The most probable come first. The command says how many minutes it will
+    take.
+    """
+    from goffman.errors import InputError
+    from goffman.lexicons.attitudes import load_attitudes
+    from goffman.lexicons.desk import rating
+    from goffman.lexicons.worklist import Offer, asked_in_english, words_to_rate
+
+    if everything and unrated:
+        raise InputError("--all and --unrated cannot be used together. Give one, or neither.")
+    chosen = instrument or ()
+    _check_rated(run, chosen)
+    offer: Offer = "all" if everything else "unrated" if unrated else "most"
+    # People rate what language models have rated, so that only --unrated asks what those lack.
+    shipped = unrated and asked_in_english(run, chosen)
+    attitudes = load_attitudes(ratings or (), shipped=shipped)
+    work = words_to_rate(run, attitudes, instruments=chosen, offer=offer)
+    with rating(run, work, rater=rater or _login()) as desk:
+        _show_page(desk, port=port, browser=not no_browser)
+        say(desk.summary())
+
+
+def _check_rated(run: Path, instruments: Sequence[str]) -> None:
+    """Nothing, or InputError where an instrument does not count words by their ratings."""
+    from goffman.analysis.score import measures_of
+    from goffman.errors import InputError
+    from goffman.runs.manifest import read_manifest
+
+    manifest = read_manifest(run)
+    measures = measures_of(manifest) if manifest else {}
+    rated = [name for name, measure in measures.items() if measure.words == "attitudes"]
+    if measures and not rated and not instruments:
+        raise InputError(f"{run} has no words to rate: no instrument in it uses ratings of words.")
+    for name in instruments:
+        if name in measures and name not in rated:
+            others = f" Words to rate are in: {', '.join(rated)}." if rated else ""
+            raise InputError(
+                f"{name} does not use ratings of words, so there is nothing to rate.{others}"
+            )
+
+
+def agree(
+    sources: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="RUN|FILE …",
+            help="Run folders, CSV files of ratings, or files that goffman rate wrote.",
+        ),
+    ],
+    *,
+    settle: Annotated[
+        bool,
+        typer.Option(
+            "--settle", help="Open a web page to choose a label where the raters disagree."
+        ),
+    ] = False,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            help="With --settle: the file for the result. Default: RUN/ratings/settled.csv."
+        ),
+    ] = None,
+    export: Annotated[Path | None, typer.Option(help="Write all ratings to this CSV file.")] = None,
+    port: Port = 0,
+    no_browser: NoBrowser = False,
+    as_json: Json = False,
+) -> None:
+    """Measure how well raters agree, and settle disagreements."""
+    from goffman.agree import agreement_text, compare, settled_path, settling
+    from goffman.lexicons.ratings import read_raters
+
+    if export:
+        raters = read_raters(sources)
+        _export(raters.ratings(), export)
+        if len(raters.names) < 2 and not settle:
+            return
+    found = compare(sources)
+    if as_json:
+        print(json.dumps(found.as_json(), ensure_ascii=False, indent=1))
+    else:
+        sys.stdout.write(agreement_text(found))
+    if settle:
+        sys.stdout.flush()
+        file = settled_path(sources, output)
+        with settling(found.raters, sources, output=file) as desk:
+            _show_page(desk, port=port, browser=not no_browser)
+            say(f"{desk.summary()} The settled ratings are in {file}.")
+
+
+def _login() -> str:
+    from getpass import getuser
+
+    from goffman.errors import InputError
+
+    try:
+        return getuser()
+    except (OSError, KeyError, ImportError):
+        raise InputError("Your login name is not known. Give a name with --rater NAME.") from None
+
+
+def _show_page(desk: Desk, *, port: int, browser: bool) -> None:
+    """Nothing, after Ctrl-C; at once where there is nothing to show."""
+    import webbrowser
+
+    from goffman.lexicons.rate import serve
+
+    say(desk.greeting())
+    if not desk.worklist.entries:
+        return
+
+    def opened(address: str) -> None:
+        say(f"The page is {address} (stop with Ctrl-C)")
+        if browser:
+            webbrowser.open(address)
+
+    serve(desk, port=port, opened=opened)
+
+
+def _export(ratings: list[Rating], path: Path) -> None:
+    from goffman.lexicons.ratings import ratings_csv
+    from goffman.output import write_output
+
+    write_output(path, ratings_csv(ratings))
+    say(f"{count_of(len(ratings), 'rating')} in {path}.")
