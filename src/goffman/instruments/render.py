@@ -112,7 +112,7 @@ def render(instrument: Instrument, options: PromptOptions | None = None) -> Rend
         instrument,
         options,
         FOR_SENTENCE_PAIRS,
-        because="only coreference consists of sentence pairs",
+        because="it is about sentence pairs, which only coreference has",
     )
     others = brought(instrument, instrument.content, options)
     if instrument.kind in CHOICES:

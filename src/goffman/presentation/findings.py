@@ -206,7 +206,8 @@ def how_many_clear(estimates: pl.DataFrame, sentence: str, *, what: str) -> str:
     }
     others = [f"{of} {_are(of)} {word}" for word, of in counts.items() if of]
     if not count and every in counts.values() and every > 1:
-        said += f" All {every} are {next(word for word, of in counts.items() if of)}."
+        word = next(word for word, of in counts.items() if of)
+        said += f" The verdict is “{word}” for all {every}."
     elif others:
         said += f" Of the {'others' if count else every}, {in_list(others)}."
     return f"{said} {without.height} of them could not be tested{why}." if without.height else said
