@@ -131,10 +131,9 @@ def _said(one: Correlation, *, briefly: bool) -> str:
     if one.unmeasurable:
         why = "; ".join(f"{other.model} is {other.mark}" for other in one.unmeasurable)
         return f"The correlation of the {first} and the {second} is not stated: {why}."
-    many = one.noun.many
     head = {
-        1: f"{many.capitalize()} with a higher {first} also have a higher {second}",
-        -1: f"{many.capitalize()} with a higher {first} have a lower {second}",
+        1: f"The {first} and the {second} rise together",
+        -1: f"As the {first} rises, the {second} falls",
         0: f"The {first} and the {second} show no clear relation",
     }[points(row)]
     interval = ""
@@ -142,7 +141,7 @@ def _said(one: Correlation, *, briefly: bool) -> str:
         low, high = row["effect_low"], row["effect_high"]
         interval = f", {row['level']:.0%} interval {ends(low, high)}"
     return (
-        f"{head}: r = {number(row['effect'])} across {row['n']} {many}{interval}, "
+        f"{head} across {row['n']} {one.noun.many}: r = {number(row['effect'])}{interval}, "
         f"{corrected_said(row)}."
     ) + (_covers(one) if briefly else f"{_true_scores(row)}{_within(one)}{_covers(one)}")
 

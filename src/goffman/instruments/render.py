@@ -112,7 +112,7 @@ def render(instrument: Instrument, options: PromptOptions | None = None) -> Rend
         instrument,
         options,
         FOR_SENTENCE_PAIRS,
-        because="it is about sentence pairs, which only coreference has",
+        because="only coreference has the sentence pairs that this option is about",
     )
     others = brought(instrument, instrument.content, options)
     if instrument.kind in CHOICES:

@@ -128,7 +128,7 @@ def _by_test(row: Row, section: Section) -> Iterator[str]:
     shares = [sum(held) / len(held) for held in by_test.values()]
     if len(by_test) > 1 and max(shares) - min(shares) > 1 - ENOUGH:
         named = [
-            f"in {sum(held)} of {len(held)} analyses with {test}" for test, held in by_test.items()
+            f"in {sum(held)} of {len(held)} analyses ({test})" for test, held in by_test.items()
         ]
         yield f"What the test treats as a random sample matters: it holds {in_list(named)}."
 
@@ -199,8 +199,8 @@ def _labels(row: Row, section: Section) -> Iterator[str]:
         f"How many wrong word labels would it take to {'lose' if clear else 'change'} "
         f"{'the difference' if clear else 'the verdict'}? "
         f"{'About' if lost else 'More than'} {rate:.0%}: with so many labels made wrong at random, "
-        f"it {'holds' if clear else 'is the same'} in {'only' if lost else 'still'} "
-        f"{draws['holds'].sum()} of {draws.height} tries{spread}."
+        f"it {'' if lost else 'still '}{'holds' if clear else 'is the same'} in "
+        f"{'only ' if lost else ''}{draws['holds'].sum()} of {draws.height} tries{spread}."
     )
 
 
