@@ -55,11 +55,13 @@ NoControls = Annotated[
         rich_help_panel=ASKED,
     ),
 ]
-AllWordings = Annotated[
+Paraphrases = Annotated[
     bool,
     typer.Option(
+        "--paraphrases",
         "--all-wordings",
-        help="Ask every wording, also those that are off by default.",
+        help="Also ask everything in two other wordings, as a check. This can triple the number "
+        "of prompts; --dry-run counts them.",
         rich_help_panel=ASKED,
     ),
 ]

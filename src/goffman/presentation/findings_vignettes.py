@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-import polars as pl
-
 from goffman.estimates.clear import points
 from goffman.presentation.findings import (
     finding,
@@ -29,9 +27,6 @@ if TYPE_CHECKING:
     Row = Mapping[str, Any]
 
 
-IN_TURN = "Each question was asked in one wording, so the effect of wording is unknown."
-
-
 def described_apart(section: Section) -> Iterator[Finding]:
     """Whether people described with one thing draw more stigma than those with the other."""
     for row in section.contrasts("groups").iter_rows(named=True):
@@ -48,8 +43,8 @@ def described_apart(section: Section) -> Iterator[Finding]:
             f"{difference_said(row)}.{_only_one(section, row)}"
         )
         rest = [above_reference(section, row["model"]), *_by_gender(section, row["model"])]
-        also = _by_wording(section, row) | {"rest": " ".join(filter(None, rest))}
-        found = finding(row, head, text, _more(section, row), **also)
+        also = " ".join(filter(None, rest))
+        found = finding(row, head, text, _more(section, row), rest=also)
         yield presented_first(section, found)
 
 
@@ -69,21 +64,6 @@ def _only_one(section: Section, row: Row) -> str:
         f" There is only one {in_list(alone)} {section.noun.one}, so interval and p say nothing "
         "about others: part of the difference may be due to that text."
     )
-
-
-def _by_wording(section: Section, row: Row) -> dict[str, Any]:
-    """How far the difference depends on the wording; empty: there is one."""
-    if not of_model(section.contrasts("wordings"), row["model"]).height and section.wordings[1:]:
-        return {"wording": IN_TURN}
-    gaps = of_model(section.rows("model", "code-gap"), row["model"])
-    values = gaps.filter(pl.col("wording").is_not_null())["value"].sort()
-    if len(values) < 2:
-        return {}
-    said = (
-        f"Across {len(values)} wordings, the difference ranges from {number(values[0])} to "
-        f"{number(values[-1])}."
-    )
-    return {"wording": said, "by_wording": (values[0], values[-1])}
 
 
 def _by_gender(section: Section, model: str) -> Iterator[str]:
