@@ -469,13 +469,15 @@ def test_the_gate_reads_in_how_many_analyses_a_result_holds(distance):
     for rule in ("holds-in", "social-distance.gap.holds-in", "gap[bundled:mini].holds-in"):
         failed = goffman("check", folder, "--fail-if", f"{rule} <= {share}")
         assert failed.returncode == 1, failed.stderr
-        assert failed.stdout.startswith(f"failed, because {name} is {share} {counted}")
+        must = f"must be more than {share} {counted}"
+        assert failed.stdout.startswith(f"FAILED {name} = {share}, {must}")
         passed = goffman("check", folder, "--fail-if", f"{rule} < {share}")
         assert passed.returncode == 0
     listed = json.loads(goffman("check", folder, "--list", "--json").stdout)
     known = {one["name"]: one["holds-in"] for one in listed}
     assert {key: value for key, value in known.items() if value is not None} == {
-        "social-distance.gap[bundled:mini]": share
+        "social-distance.heading[bundled:mini]": share,
+        "social-distance.gap[bundled:mini]": share,
     }
 
 

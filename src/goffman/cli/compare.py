@@ -115,14 +115,6 @@ def _print_top(found: Sequence[Comparison], *, everything: bool, output: Path | 
         )
 
 
-def say_verdicts(found: Sequence[Comparison]) -> None:
-    """Beside the output: what was refused, and what must be known of the rest."""
-    from goffman.reports.compare import verdicts_said
-
-    for line in verdicts_said(found):
-        say(line)
-
-
 def _check_ending(path: Path) -> None:
     """InputError before anything is compared, where the file's name says no known format."""
     from goffman.presentation.table_text import FORMATS
