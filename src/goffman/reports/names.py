@@ -171,11 +171,15 @@ class Named:
 
 
 def named(estimates: pl.DataFrame, manifest: Manifest) -> list[Named]:
-    """Every estimate with its name, in the order of the table."""
+    """Every estimate of a run with its name, in the order of the table."""
+    return named_by(estimates, measures_of(manifest))
+
+
+def named_by(estimates: pl.DataFrame, measures: Mapping[str, Measure]) -> list[Named]:
+    """The same where only the measures are known, by instrument."""
     groups: dict[str, set[str]] = {}
     for instrument, group in estimates.select("instrument", "group").unique().rows():
         groups.setdefault(instrument, set()).update({group} - {None})
-    measures = measures_of(manifest)
     found = []
     for row in estimates.iter_rows(named=True):
         path = _path(row, measures.get(row["instrument"]), groups=groups[row["instrument"]])
