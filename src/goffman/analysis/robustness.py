@@ -177,9 +177,12 @@ class Headline:
                 way: {one: pl.col(way) == one for one in in_order(mine, way)}
                 for way in ("condition", "item", "wording")
             }
-            alone = mine.group_by("group").agg(pl.col("condition").unique())
-            for one in alone.filter(pl.col("condition").list.len() == 1)["condition"]:
-                found["condition"].pop(one[0])
+            # Of a side that has three, two would be left: no sample, and so another test.
+            least = FEWEST if self.row["kind"] == "groups" else 1
+            sides = mine.group_by("group").agg(pl.col("condition").unique())
+            for few in sides.filter(pl.col("condition").list.len() <= least)["condition"]:
+                for one in few:
+                    found["condition"].pop(one)
             # Where conditions were asked in turn in one wording or another, leaving out a wording
             # leaves out conditions, and what remains is a test of another kind.
             of_each = mine.group_by("condition").agg(pl.col("wording").n_unique())["wording"]
