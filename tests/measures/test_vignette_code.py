@@ -167,7 +167,9 @@ def test_a_question_without_an_answer_about_one_description_is_left_out_and_that
     def says(row, _trial):
         if row["condition"] == "daily-2" and row["item"] == "work":
             return "I cannot answer that."
-        high = (row["group"] == "disorder") != (row["item"] == "marry" and row["order"] == "forward")
+        high = (row["group"] == "disorder") != (
+            row["item"] == "marry" and row["order"] == "forward"
+        )
         return next(o.label for o in listed(row) if o.code == (2 / 3 if high else 1 / 3))
 
     scores = measure(read_choices(replied(asked_, says), asked_), asked_)

@@ -84,8 +84,8 @@ CLAIMS = Claims(
             "whatever is said. These effects are shown first."
         ),
         (
-            "There is one description of each disorder. A difference may come from its details, not "
-            "from the disorder."
+            "There is one description of each disorder. A difference may come from its details, "
+            "not from the disorder."
         ),
         "Someone with a disorder may need distance or help: not every difference is prejudice.",
         "A model that notices the test may give the answer that it thinks is expected.",

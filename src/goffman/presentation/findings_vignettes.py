@@ -69,7 +69,7 @@ def _means(section: Section, row: Row, side: str) -> list[float]:
 
 
 def _compared_with(section: Section, row: Row) -> str:
-    """Whether interval and p allow for other descriptions to compare with; how much these differ."""
+    """Whether interval and p allow for others to compare with; how much these differ."""
     means, many = _means(section, row, "second"), section.noun.many
     which = f"{plain(row['second'])} {section.noun.one if len(means) == 1 else many}"
     if len(means) < LEAST:
