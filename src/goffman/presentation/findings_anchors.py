@@ -195,8 +195,9 @@ def _sides(one: AnchoredModel) -> Iterator[str]:
         for group, value, people in means
     )
     yield (
-        f"The mean {one.quantity}{one.unit} is {listed}. The two groups have different sentences, "
-        "so compare them with care."
+        f"The mean {one.quantity}{one.unit} is {listed}. Their difference was not tested. Each "
+        "sentence names one occupation of either group, so these means do not show whether the "
+        "model knows whom the pronoun refers to."
     )
 
 

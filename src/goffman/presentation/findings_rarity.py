@@ -34,7 +34,7 @@ def rarity_beside(section: Section, model: str) -> str:
     if not against or untested(against) or points(against) > 0:
         return ""
     many = section.noun.many
-    rare = f"rare but neutral {many}"
+    rare = f"{against['n_second']} rare but neutral {many}"
     shown = (
         f"it is not shown that {plain(against['first'])} {many} are more negative than {{}} "
         f"(difference {number(against['difference'])}, 95% interval "
@@ -42,12 +42,11 @@ def rarity_beside(section: Section, model: str) -> str:
     )
     if mere and points(mere) > 0:
         also = (
-            f"{rare.capitalize()} are also more negative than {plain(mere['second'])} ones (by "
-            f"{number(mere['difference'])}), and "
+            f"{rare} are also more negative than {plain(mere['second'])} ones (by "
+            f"{number(mere['difference'])}, 95% interval {ends(mere['low'], mere['high'])}), and "
         )
-        return f"This may be rarity, not stigma. {also}{shown.format('rare ones')}"
-    said = shown.format(rare)
-    return f"This may be rarity, not stigma: {said}"
+        return f"Part of this, perhaps all, may be rarity: {also}{shown.format('the rare ones')}"
+    return f"Part of this, perhaps all, may be rarity: {shown.format(f'the {rare}')}"
 
 
 def _compared(section: Section, model: str) -> Iterator[tuple[Row, str]]:

@@ -37,11 +37,11 @@ def shares(models: Sequence[AnchoredModel], *, part: str) -> Figure:
         *choice("name", "About", who),
         *choice("model", "Model", [one.shown for one in models]),
     )
-    columns = ("condition", "name", "model", "item", "people", "low", "high", "value", "label")
     drawn = bool(points["value_low"].count())
-    columns += ("value_low", "value_high") if drawn else ()
+    columns = ("condition", "name", "model", "item", "people", "low", "high", "value", "label")
+    of_model = ("value_low", "value_high") if drawn else ()
     spec = view(
-        data(points, *columns),
+        data(points, *columns, *of_model),
         _layers(drawn=drawn),
         height=420,
         transform=chosen(choices),
