@@ -344,11 +344,12 @@ def test_a_correlation_is_said_within_groups_too():
 )
 def test_a_preference_is_said_with_its_interval_and_as_how_many_times(value, verdict, head):
     row = gap(value - 0.07, value + 0.07, 0.001 if verdict == "relevant" else 0.1, verdict=verdict)
-    row |= {"kind": "level", "first": "baseline", "second": "zero", "unit": "sentence pairs"}
+    row |= {"kind": "level", "first": "baseline", "second": "zero", "unit": "sentences", "n": 395}
     (found,) = findings_of(section("pronoun-preference", estimates(row)))
     assert found.head == head
     assert (found.low, found.high) == pytest.approx((row["low"], row["high"]))
     assert f"is typically {math.exp(value):.2f} times as probable as the other one" in found.text
+    assert "On the log scale, over 395 sentences: " in found.text
 
 
 def test_a_difference_that_only_the_others_keep_clear_says_so():
@@ -372,14 +373,15 @@ def rare(kind, first, second, low, high, verdict):
 def test_a_difference_that_rare_conditions_have_too_is_not_called_stigma_alone():
     mere = rare("rarity", "rare", "non-stigmatized", 0.05, 0.43, "small")
     against = rare("against-rare", "stigmatized", "rare", -0.02, 0.38, "undecided")
+    against |= {"n_second": 12}
     (one,) = findings_of(
         section("negative-attitude", estimates(gap(0.1, 0.3, 0.01), against, mere))
     )
     assert one.caveat == (
-        "This may be rarity, not stigma: the model is also more negative about rare but neutral "
-        "conditions than about non-stigmatized ones (by 0.24), and it is not shown to be more "
-        "negative about stigmatized conditions than about rare ones (difference 0.18, 95% interval "
-        "−0.020 to 0.38)."
+        "Part or all of this may be rarity, not stigma: the model is also more negative about 12 "
+        "rare but neutral conditions than about non-stigmatized ones (by 0.24, 95% interval 0.050 "
+        "to 0.43), and it is not shown to be more negative about stigmatized conditions than about "
+        "the rare ones (difference 0.18, 95% interval −0.020 to 0.38)."
     )
     assert one.heading == f"{one.head}. {one.caveat}"
     above = rare("against-rare", "stigmatized", "rare", 0.02, 0.38, "small")

@@ -170,6 +170,10 @@ def _checks(one: AnchoredModel, row: Row) -> Iterator[str]:
     without = one.row("anchor-without", row["dimension"])
     if without is not None:
         yield f"Without the {without['left_out']} {one.about.set_apart}: {_numbers(without)}."
+        strongest = one.rows("anchor-without")[0]
+        if strongest["dimension"] != row["dimension"]:
+            which = one.item(strongest["dimension"])
+            yield f"The strongest is then {which}: {_numbers(strongest)}."
 
 
 def _within(one: AnchoredModel, item: str) -> Iterator[str]:
@@ -191,8 +195,9 @@ def _sides(one: AnchoredModel) -> Iterator[str]:
         for group, value, people in means
     )
     yield (
-        f"The mean {one.quantity}{one.unit} is {listed}. The two groups have different sentences, "
-        "so compare them with care."
+        f"The mean {one.quantity}{one.unit} is {listed}. Their difference was not tested. Each "
+        "sentence names one occupation of either group, so these means do not show whether the "
+        "model knows whom the pronoun refers to."
     )
 
 

@@ -34,7 +34,7 @@ def rarity_beside(section: Section, model: str) -> str:
     if not against or untested(against) or points(against) > 0:
         return ""
     many = section.noun.many
-    rare = f"rare but neutral {many}"
+    rare = f"{against['n_second']} rare but neutral {many}"
     shown = (
         f"is not shown to be more negative about {plain(against['first'])} {many} than about {{}} "
         f"(difference {number(against['difference'])}, 95% interval "
@@ -44,10 +44,10 @@ def rarity_beside(section: Section, model: str) -> str:
     if mere and points(mere) > 0:
         also = (
             f"is also more negative about {rare} than about {plain(mere['second'])} ones (by "
-            f"{number(mere['difference'])}), and it "
+            f"{number(mere['difference'])}, 95% interval {ends(mere['low'], mere['high'])}), and it "
         )
-    said = shown.format("rare ones" if also else rare)
-    return f"This may be rarity, not stigma: the model {also}{said}"
+    said = shown.format("the rare ones" if also else rare)
+    return f"Part or all of this may be rarity, not stigma: the model {also}{said}"
 
 
 def _compared(section: Section, model: str) -> Iterator[tuple[Row, str]]:

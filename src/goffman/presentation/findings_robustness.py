@@ -34,6 +34,7 @@ def with_robustness(finding: Finding, section: Section) -> Finding:
         head = f"Fragile: {finding.head[0].lower()}{finding.head[1:]}"
         finding = replace(finding, head=head, shown=FRAGILE, fragile=fragile)
     said = [*_parameters(rows, finding), *_left_out(rows, section, finding)]
+    said += _permuted(section, finding) if fragile else ()
     return replace(finding, robust=" ".join(said), depends=_in_short(rows, section, finding))
 
 
@@ -42,6 +43,20 @@ def _fragile(rows: pl.DataFrame, finding: Finding) -> str:
     if not is_fragile(finding.verdict, rows):
         return ""
     return f"clear, but not in {lost(rows).height} of {rows.height} variations of the analysis"
+
+
+def _permuted(section: Section, finding: Finding) -> Iterator[str]:
+    """The permutation test of a fragile difference: a check that is no matter of formulas."""
+    main = section.shown(section.estimates).filter(
+        pl.col("model") == finding.model,
+        pl.col("difference") == finding.difference,
+        pl.col("p_adjusted") == finding.p_adjusted,
+        pl.col("permutation_p").is_not_null(),
+    )
+    for row in main.head(1).iter_rows(named=True):
+        over = (row["check_over"] or "conditions").replace("conditions", section.noun.many)
+        p = p_said(row["permutation_p"])
+        yield f"A permutation test, not corrected, gives {p} (over {over})."
 
 
 def _parameters(rows: pl.DataFrame, finding: Finding) -> Iterator[str]:

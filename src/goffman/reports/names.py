@@ -27,6 +27,7 @@ INSTRUMENT.WHAT[.GROUP][.PART][MODEL, VARIANT], such as social-distance.gap[robe
     minus-people.ANCHOR.ITEM.CONDITION  the model's share minus people's;
                     minus-people-overall.ANCHOR.CONDITION: over the items that count;
                     gender-minus-people.ANCHOR.CONDITION: a man minus a woman, minus people's
+                    man-minus-woman.ANCHOR.CONDITION: of the model or of people, not tested
 
 Of a number that is not the one by which the measure is known, gap-of-NUMBER, models-of-NUMBER …
 Names that are not of a contrast of their own (heading, mean, controls) are in levels.py.
@@ -81,6 +82,7 @@ WHAT = {
     "anchor-overall": "minus-people-overall",
     "anchor-gender": "gender-minus-people",
     "anchor-wording": "minus-people-other-wording",
+    "anchor-gender-side": "man-minus-woman",
 }
 """The kind of a contrast → its word in a name."""
 
