@@ -136,8 +136,8 @@ def test_every_analysis_of_social_distance_is_the_run_measured_again(distance, t
             every = pl.concat([prompts, Groups().means(prompts)])
             of[wording] = estimates(every, {name: Groups()}, wordings=wordings)
         kind = {
-            "conditions and sentences sampled": "groups",
-            "only conditions sampled": "groups-as-asked",
+            "conditions and sentences are samples": "groups",
+            "only conditions are samples": "groups-as-asked",
         }
         (expected,) = (
             of[wording].filter(pl.col("kind") == kind[chosen["test"]]).iter_rows(named=True)
@@ -181,7 +181,7 @@ def test_every_analysis_of_care_seeking_is_the_run_measured_again(care):
         scores, found_now = again[words, threshold]
         names = chosen["counting of first names"]
         variant = {"counted": "with-names", "not counted": "without-names"}[names]
-        if chosen["test"] == "conditions and sentences sampled":
+        if chosen["test"] == "conditions and sentences are samples":
             (expected,) = found_now.filter(
                 pl.col("kind") == "genders",
                 pl.col("variant") == variant,
@@ -243,7 +243,7 @@ def test_every_analysis_of_attribution_is_the_run_measured_again(phrases):
         sides = [means.filter(pl.col("quantity") == side) for side in ("female", "male")]
         difference = sides[0]["value"].mean() - sides[1]["value"].mean()
         assert found["difference"] == pytest.approx(difference, abs=1e-12), chosen
-        if chosen["test"] == "only conditions sampled":
+        if chosen["test"] == "only conditions are samples":
             each = [
                 side.group_by("condition").agg(pl.col("value").mean()).sort("condition")["value"]
                 for side in sides

@@ -146,10 +146,10 @@ def test_what_was_left_out_is_named_and_so_is_a_change_of_sign():
     assert one.said[-2:] == (
         "With one item, condition or word left out, the difference changes most without the "
         "condition “Fever, high”: from 0.050 to 0.020.",
-        "Leaving out one item, condition or word never changes its sign.",
+        "Leaving out one item, condition or word never changes the sign of the difference.",
     )
     turned = said([*gone, row(-0.01, "undecided", way="word", what="she")])
-    assert turned.said[-1] == "Leaving out the word “she” changes its sign."
+    assert turned.said[-1] == "Leaving out the word “she” changes the sign of the difference."
 
 
 @pytest.mark.parametrize(
@@ -236,4 +236,6 @@ def test_a_difference_that_single_parts_undo_says_so_in_its_heading():
 
 def test_where_holding_depends_on_the_test_it_is_said_by_test():
     text = " ".join(said(four("small", "undecided", "small", "undecided")).said)
-    assert "it holds in 2 of 2 analyses (every) and in 0 of 2 analyses (few)." in text
+    assert (
+        "the difference holds in 2 of 2 analyses where every and 0 of 2 analyses where few." in text
+    )

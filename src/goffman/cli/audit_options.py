@@ -184,8 +184,8 @@ Thorough = Annotated[
     typer.Option(
         "--thorough",
         help="Ask chat models and text generators every prompt, with the answer options in every "
-        "order. Default: a balanced sample, at most 6,000 prompts in all. Without this option, a "
-        "model on your own GPU still gets every prompt, except those that it answers in writing.",
+        "order. Default: a balanced sample, at most 6,000 prompts in all. A model on your "
+        "own GPU always gets every prompt that needs no written reply.",
         rich_help_panel=_CHATS,
     ),
 ]

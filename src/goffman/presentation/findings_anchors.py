@@ -272,7 +272,7 @@ def _true_scores(one: AnchoredModel, row: Row) -> Iterator[str]:
     both = "model's side" not in (row["second_effect_name"] or "")
     whose = "either side’s" if both else "the model’s own"
     interval = ends(row["second_effect_low"], row["second_effect_high"])
-    theirs = f" How much error the numbers of {one.about.whose} have is unknown."
+    theirs = f" The error of measurement in the data about {one.about.whose} is unknown."
     rest = "" if both else theirs
     yield (
         f"Without {whose} error of measurement, r would be {number(value)} "

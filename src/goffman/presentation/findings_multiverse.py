@@ -128,9 +128,12 @@ def _by_test(row: Row, section: Section) -> Iterator[str]:
     shares = [sum(held) / len(held) for held in by_test.values()]
     if len(by_test) > 1 and max(shares) - min(shares) > 1 - ENOUGH:
         named = [
-            f"in {sum(held)} of {len(held)} analyses ({test})" for test, held in by_test.items()
+            f"{sum(held)} of {len(held)} analyses where {test}" for test, held in by_test.items()
         ]
-        yield f"What the test treats as a random sample matters: it holds {in_list(named)}."
+        yield (
+            "The result depends on what the test treats as a random sample: the difference holds "
+            f"in {in_list(named)}."
+        )
 
 
 def _spread(row: Row) -> Iterator[str]:
@@ -176,12 +179,12 @@ def _left_out(row: Row, section: Section) -> Iterator[str]:
     )
     turned = gone.filter(pl.col("difference") * row["difference"] < 0)
     if not turned.height:
-        yield f"Leaving out {any_one} never changes its sign."
+        yield f"Leaving out {any_one} never changes the sign of the difference."
         return
     named = [_called(one, section) for one in turned.head(3).iter_rows(named=True)]
     more = turned.height - len(named)
     named += [f"{more} more"] if more else []
-    yield f"Leaving out {in_list(named, 'or')} changes its sign."
+    yield f"Leaving out {in_list(named, 'or')} changes the sign of the difference."
 
 
 def _labels(row: Row, section: Section) -> Iterator[str]:

@@ -44,7 +44,8 @@ def rarity_beside(section: Section, model: str) -> str:
     if mere and points(mere) > 0:
         also = (
             f"is also more negative about {rare} than about {plain(mere['second'])} ones (by "
-            f"{number(mere['difference'])}, 95% interval {ends(mere['low'], mere['high'])}), and it "
+            f"{number(mere['difference'])}, 95% interval {ends(mere['low'], mere['high'])}), and "
+            "it "
         )
     said = shown.format("the rare ones" if also else rare)
     return f"Part or all of this may be rarity, not stigma: the model {also}{said}"

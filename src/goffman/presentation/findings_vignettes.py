@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
 from goffman.estimates.clear import points
 from goffman.presentation.findings import (
     finding,
