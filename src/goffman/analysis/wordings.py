@@ -16,7 +16,7 @@ import polars as pl
 
 from goffman.analysis.estimate import PRIMARY
 from goffman.analysis.robustness import Headline
-from goffman.analysis.score import answers_of, measures_of, to_prompts, without_controls
+from goffman.analysis.score import answers_of, to_prompts, without_controls
 from goffman.estimates.scored import IN_TURN
 from goffman.estimates.sharing import Sharing
 from goffman.instruments.paraphrases import OWN_PAIRS
@@ -28,6 +28,7 @@ from goffman.tables import schema
 if TYPE_CHECKING:
     from goffman.estimates.scored import Found, Scored
     from goffman.lexicons.words import Words
+    from goffman.measures.base import Measure
     from goffman.records import Estimate
     from goffman.runs.manifest import Manifest
 
@@ -77,7 +78,7 @@ class Asked:
 
 
 def by_wording(
-    manifest: Manifest,
+    measures: Mapping[str, Measure],
     *,
     scores: pl.DataFrame,
     estimates: pl.DataFrame,
@@ -85,9 +86,8 @@ def by_wording(
     sharing: Mapping[str, Sharing],
     paraphrases: Asked | None = None,
 ) -> pl.DataFrame:
-    """The columns WORDINGS, for each headline of the run."""
+    """The columns WORDINGS, for each headline; ``measures``, ``wordings``: by instrument."""
     primary = estimates.filter(pl.col("family") == PRIMARY)
-    measures = measures_of(manifest)
     found: list[dict[str, Any]] = []
     for row in primary.iter_rows(named=True):
         instrument = row["instrument"]
