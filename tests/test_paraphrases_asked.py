@@ -98,7 +98,7 @@ def test_numbers_by_wording_are_those_of_the_answers(asked):
         levels += [first] if row["wording"] else []
     gap = mean(["only"], "stigmatized") - mean(["only"], "non-stigmatized")
     said = "\n".join(asked["second"].summary)
-    assert (MOVED in said) is (max(levels) - min(levels) > abs(gap))
+    assert (MOVED in said) is bool(max(levels) - min(levels) > abs(gap))
     assert "Across 3 wordings (2 of them asked only as a check), the difference ranges" in said
     assert "With the paraphrases, the difference is " in said
     assert "With the paraphrases" not in "\n".join(asked["first"].summary)

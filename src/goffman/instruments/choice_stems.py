@@ -64,8 +64,8 @@ def read_stems(
             asks=asks,
         )
         if "text" in given:
-            further = ("question", slot) if slot is not None else ()
-            allowed = ("item", "pronoun") if of_pairs else (*_ITEMS, *further)
+            beside = ("question", slot) if slot is not None else ()
+            allowed = ("item", "pronoun") if of_pairs else (*_ITEMS, *beside)
             _check_stem(toml.name, table.lines.get("text"), stem, allowed, faults)
         stems.append(stem)
     return tuple(stems)

@@ -69,7 +69,7 @@ def prompts_of(
             condition=setting.id,
             group=setting.group,
             category=f"{pair.stereotype}-referent",
-            paraphrase=wording and wording.id,
+            paraphrase=wording.id if wording else None,
             text=_asked(text, around, sentence, prefers=prefers, alone=alone),
             answer=pair.referent,
             other=pair.other,
