@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
@@ -11,9 +12,11 @@ import pytest
 
 import goffman.instruments
 from few_conditions import with_few_conditions
+from goffman.analysis.stress import stress_tables
 from goffman.flow import AskOptions, Listener, audit
 from goffman.instruments.render import PromptOptions
 from goffman.presentation.findings_wordings import MOVED
+from goffman.reports.run import read_run
 from goffman.runs.folder import read_prompts
 from goffman.runs.read import read_answers
 
@@ -139,3 +142,27 @@ def test_sentence_pairs_are_asked_in_other_frames_without_adjectives(tiny, tmp_p
     (headline,) = estimates.filter(pl.col("family") == "primary")["difference"]
     assert worded["difference"][0] == pytest.approx(headline)
     assert worded["difference"][3] == pytest.approx(worded["difference"][:3].mean())
+
+
+def test_stress_has_paraphrases_as_a_choice_and_agrees_with_the_numbers_by_wording(asked):
+    run = read_run(asked["run"])
+    primary = run.estimates.filter(pl.col("family") == "primary")
+    found, _ = stress_tables(
+        run.folder, primary=primary, robustness=run.robustness, unmeasurable={}
+    )
+    by_choice = {}
+    for row in found.filter(pl.col("way") == "analysis").iter_rows(named=True):
+        chosen = json.loads(row["choices"])
+        others = {name: option for name, option in chosen.items() if name != "wording"}
+        by_choice.setdefault(json.dumps(others), {})[chosen["wording"]] = row["difference"]
+    # The first analysis is the audit's own.
+    mine = next(iter(by_choice.values()))
+    worded = pl.read_parquet(run.folder / "wordings.parquet")
+    of = dict(worded.select("wording", "difference").rows())
+    assert mine == {
+        "wordings of the instrument": pytest.approx(primary["difference"][0]),
+        "with the paraphrases": pytest.approx(of[None]),
+        "only alone": pytest.approx(of["only"]),
+        "group alone": pytest.approx(of["group"]),
+        "about alone": pytest.approx(of["about"]),
+    }

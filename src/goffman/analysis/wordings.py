@@ -61,20 +61,33 @@ class Asked:
 
     def scores(self, headline: Headline) -> Iterator[tuple[str, pl.DataFrame]]:
         """By paraphrase: the scores of the prompts that the headline would be made from."""
-        instrument, model = headline.row["instrument"], headline.row["model"]
-        answered = self.manifest.answers.get(model, {}).get(instrument)
-        if answered is None or answered.parts is None:
+        measure, found = headline.measure, answers_in(self.folder, self.manifest, headline)
+        if found is None:
             return
-        measure = headline.measure
-        asked, answers, cased = answers_of(
-            self.folder, self.manifest, instrument, measure, model=model
-        )
-        if not answers.height:
-            return
+        asked, answers, cased = found
         for name in asked["paraphrase"].drop_nulls().unique(maintain_order=True):
             own = asked.filter(pl.col("paraphrase") == name)
             said = measure.prepare(to_prompts(own, answers), own, self.words, cased=cased)
             yield str(name), headline.mine(measure.each(said, own))
+
+
+def answers_in(
+    folder: Path, manifest: Manifest, headline: Headline
+) -> tuple[pl.DataFrame, pl.DataFrame, bool] | None:
+    """The paraphrases of a headline, the answers, and whether words have case; None: not asked."""
+    instrument, model = headline.row["instrument"], headline.row["model"]
+    answered = manifest.answers.get(model, {}).get(instrument)
+    if answered is None or answered.parts is None:
+        return None
+    found = answers_of(folder, manifest, instrument, headline.measure, model=model)
+    return found if found[1].height else None
+
+
+def asked_paraphrases(run: Path, headline: Headline) -> tuple[pl.DataFrame, pl.DataFrame] | None:
+    """The paraphrases of a headline of a run, and the answers to them; None: not asked."""
+    manifest = read_manifest(run / PARAPHRASES)
+    found = manifest and answers_in(run / PARAPHRASES, manifest, headline)
+    return found[:2] if found else None
 
 
 def by_wording(
