@@ -114,7 +114,7 @@ def audit(
         listener.note(note)
     if options.dry_run:
         _tell(pairs, folder, _chatting(options, place, listener), listener.note)
-        apart = of_paraphrases(listener)
+        apart = of_paraphrases(listener, further)
         _tell(further, folder / PARAPHRASES, _chatting(options, place, apart), apart.note)
         return Audit(folder=folder, asked=())
     with open_run(folder, seed=options.seed) as run:
@@ -143,7 +143,7 @@ def _ask_paraphrases(work: _Work, pairs: Sequence[Asking]) -> list[Asked]:
         run.manifest = replace(
             run.manifest, models={**work.run.manifest.models, **run.manifest.models}
         )
-        apart = replace(work, run=run, listener=of_paraphrases(work.listener))
+        apart = replace(work, run=run, listener=of_paraphrases(work.listener, pairs))
         found = _ask_all(apart, pairs)
     return [replace(one, instrument=called(one.instrument)) for one in found]
 
