@@ -116,7 +116,9 @@ def _conditions(file: TomlFile, path: Path, faults: Faults) -> Iterator[Conditio
         for key, text in rule.texts:
             line = table.lines.get(key)
             try:
-                yield replace(read_rule(text), file=str(path), line=line)
+                yield replace(
+                    read_rule(text), origin=_origin(path, line), file=str(path), line=line
+                )
             except Unreadable as fault:
                 faults.add(file.name, line, f"{key}: {fault.what}.{fault.hint}")
 
