@@ -73,11 +73,6 @@ class Sample:
             what.kind == "masked" and has_case(self._asked.tokens)
         )
 
-    @property
-    def prompts(self) -> int:
-        """How many prompts are asked each time, control items included."""
-        return sum(len(one.question.prompts) for one in self._questions)
-
     def measured(self) -> tuple[list[Estimate], dict[str, float | None]]:
         """The main results as they are now, and by instrument the score on the control items."""
         estimates: list[Estimate] = []
@@ -90,6 +85,11 @@ class Sample:
             if one.controls.height:
                 controls[one.question.instrument.id] = control
         return estimates, controls
+
+    @property
+    def instruments(self) -> list[str]:
+        """What is asked, in each of its forms."""
+        return [one.question.instrument.id for one in self._questions]
 
     @property
     def cased(self) -> bool:
