@@ -55,6 +55,8 @@ class Stem:
     """reversed: agreeing means less of the construct, so that the codes are turned round."""
     asks: str = ""
     """It puts the items that ask for this; empty: all. A wording is all stems of an id."""
+    default: bool = True
+    """False: asked only on request."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -162,8 +162,8 @@ def _reliability(group: _Group) -> Iterator[dict[str, Any]]:
     if len(halves) > 1:
         about |= {"sd": float(halves.std(ddof=1)), "low": halves.min(), "high": halves.max()}
     mean = float(halves.mean()) if len(halves) else None
-    few = len(group.conditions) < LEAST_CONDITIONS
-    reason = why or (TOO_FEW_FOR_HALVES if few else SAME)
+    halved = len(group.conditions) >= LEAST_CONDITIONS
+    reason = why or (SAME if halved else TOO_FEW_FOR_HALVES)
     yield _row(group, "split-half", mean, reason=reason, **about)
 
 

@@ -13,6 +13,7 @@ from goffman.estimates.verdict import SIZE_OPEN, by_interval
 from goffman.presentation.base import Finding
 from goffman.presentation.competence import not_measurable
 from goffman.presentation.findings_robustness import with_robustness
+from goffman.presentation.findings_wordings import with_wordings
 from goffman.presentation.numbers import ends, number, p_value
 from goffman.presentation.ratings import ratings_said
 from goffman.presentation.shown import factors_said, in_list, plain
@@ -207,7 +208,8 @@ def how_many_clear(estimates: pl.DataFrame, sentence: str, *, what: str) -> str:
     }
     others = [f"{of} {_are(of)} {word}" for word, of in counts.items() if of]
     if not count and every in counts.values() and every > 1:
-        said += f" All {every} are {next(word for word, of in counts.items() if of)}."
+        word = next(word for word, of in counts.items() if of)
+        said += f" The verdict is “{word}” for all {every}."
     elif others:
         said += f" Of the {'others' if count else every}, {in_list(others)}."
     return f"{said} {without.height} of them could not be tested{why}." if without.height else said
@@ -226,8 +228,9 @@ def findings_of(section: Section) -> list[Finding]:
     silent = [name for name in section.models() if name not in {one.model for one in found}]
     found += [_with_style(section, _nothing(section, model)) for model in silent]
     order = section.models()
+    found = [replace(one, more=(*one.more, *ratings_said(section, one.model))) for one in found]
     return [
-        with_robustness(replace(one, more=(*one.more, *ratings_said(section, one.model))), section)
+        with_robustness(with_wordings(one, section), section)
         for one in sorted(found, key=lambda one: order.index(one.model))
     ]
 

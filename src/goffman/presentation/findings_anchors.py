@@ -165,8 +165,8 @@ def _checks(one: AnchoredModel, row: Row) -> Iterator[str]:
         alike = _alike(one)
         count = f"{partial['n']} {one.many} can be compared"
         if one.about.point != "condition":
-            count = f"pooled over {partial['n']}"
-        yield f"{alike[0].upper()}{alike[1:]} ({count}): {_numbers(partial)}."
+            count = f"{partial['n']} {one.many} in all"
+        yield f"{alike[0].upper()}{alike[1:]}, {count}: {_numbers(partial)}."
     without = one.row("anchor-without", row["dimension"])
     if without is not None:
         yield f"Without the {without['left_out']} {one.about.set_apart}: {_numbers(without)}."
@@ -221,7 +221,7 @@ def _more(one: AnchoredModel, rows: Sequence[Row]) -> Iterator[str]:
         yield from _checks(one, best)
     if len(rows) > 1:
         yield from _within(one, item)
-    yield from _true_scores(best)
+    yield from _true_scores(one, best)
     yield from _standing_out(one)
     yield from _covers(one, best["interval_over"])
 
@@ -264,7 +264,7 @@ def _of_group(one: AnchoredModel, group: str) -> str:
     return f"{'women' if group == FEMALE else 'men'}'s {one.many}"
 
 
-def _true_scores(row: Row) -> Iterator[str]:
+def _true_scores(one: AnchoredModel, row: Row) -> Iterator[str]:
     """What the correlation would be without error of measurement, where that is another."""
     value = row["second_effect"]
     if value is None or number(value) == number(row["effect"]):
@@ -272,7 +272,8 @@ def _true_scores(row: Row) -> Iterator[str]:
     both = "model's side" not in (row["second_effect_name"] or "")
     whose = "either side’s" if both else "the model’s own"
     interval = ends(row["second_effect_low"], row["second_effect_high"])
-    rest = "" if both else " The error on the other side is unknown, so r is not corrected for it."
+    theirs = f" The error of measurement in the data about {one.about.whose} is unknown."
+    rest = "" if both else theirs
     yield (
         f"Without {whose} error of measurement, r would be {number(value)} "
         f"({row['level']:.0%} interval {interval}).{rest}"

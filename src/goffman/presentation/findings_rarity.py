@@ -36,17 +36,19 @@ def rarity_beside(section: Section, model: str) -> str:
     many = section.noun.many
     rare = f"{against['n_second']} rare but neutral {many}"
     shown = (
-        f"it is not shown that {plain(against['first'])} {many} are more negative than {{}} "
+        f"is not shown to be more negative about {plain(against['first'])} {many} than about {{}} "
         f"(difference {number(against['difference'])}, 95% interval "
         f"{ends(against['low'], against['high'])})."
     )
+    also = ""
     if mere and points(mere) > 0:
         also = (
-            f"{rare} are also more negative than {plain(mere['second'])} ones (by "
+            f"is also more negative about {rare} than about {plain(mere['second'])} ones (by "
             f"{number(mere['difference'])}, 95% interval {ends(mere['low'], mere['high'])}), and "
+            "it "
         )
-        return f"Part of this, perhaps all, may be rarity: {also}{shown.format('the rare ones')}"
-    return f"Part of this, perhaps all, may be rarity: {shown.format(f'the {rare}')}"
+    said = shown.format("the rare ones" if also else rare)
+    return f"Part or all of this may be rarity, not stigma: the model {also}{said}"
 
 
 def _compared(section: Section, model: str) -> Iterator[tuple[Row, str]]:

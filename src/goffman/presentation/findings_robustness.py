@@ -80,13 +80,14 @@ def _left_out(rows: pl.DataFrame, section: Section, finding: Finding) -> Iterato
     span = _span(rows.sort("difference"), section)
     changed = rows.filter(pl.col("verdict") != finding.verdict)
     ways = rows["way"].unique(maintain_order=True).to_list()
-    any_one = in_list([_called(way, section) for way in ways], "or")
+    any_one = in_list([part_called(way, section) for way in ways], "or")
     if not changed.height:
         yield (f"Leaving out any one {any_one} does not change the verdict. {span}")
         return
     counts = [
         f"{changed.filter(pl.col('way') == way).height} of "
-        f"{rows.filter(pl.col('way') == way).height} analyses without one {_called(way, section)}"
+        f"{rows.filter(pl.col('way') == way).height} analyses without one "
+        f"{part_called(way, section)}"
         for way in changed["way"].unique(maintain_order=True)
     ]
     yield (
@@ -98,7 +99,7 @@ def _left_out(rows: pl.DataFrame, section: Section, finding: Finding) -> Iterato
 def _span(rows: pl.DataFrame, section: Section) -> str:
     """The smallest and the largest difference with one thing left out, and which thing."""
     low, high = (
-        f"{number(row['difference'])} (without the {_called(row['way'], section)} "
+        f"{number(row['difference'])} (without the {part_called(row['way'], section)} "
         f"{_named(row, section)})"
         for row in (rows.row(0, named=True), rows.row(-1, named=True))
     )
@@ -130,7 +131,7 @@ def _where(
     others = changed.filter(pl.col("way") != PARAMETER)
     makes = f"makes the verdict {verdict}"
     for (way,), of in others.group_by("way", maintain_order=True):
-        one = _called(str(way), section)
+        one = part_called(str(way), section)
         if of.height == 1:
             yield f"Leaving out the {one} {_named(of.row(0, named=True), section)} {makes}."
             continue
@@ -145,7 +146,7 @@ def _numbers(row: Row) -> str:
     return f"95% interval {ends(row['low'], row['high'])}, {p_said(row['p_adjusted'])}"
 
 
-def _called(way: str, section: Section, *, many: bool = False) -> str:
+def part_called(way: str, section: Section, *, many: bool = False) -> str:
     """What was left out, as a word."""
     if way == "condition":
         return section.noun.many if many else section.noun.one

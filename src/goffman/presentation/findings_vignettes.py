@@ -31,9 +31,6 @@ if TYPE_CHECKING:
     Row = Mapping[str, Any]
 
 
-IN_TURN = "Each question was asked in one wording, so the effect of wording is unknown."
-
-
 def described_apart(section: Section) -> Iterator[Finding]:
     """Whether people described with one thing draw more stigma than those with the other."""
     for row in section.contrasts("groups").iter_rows(named=True):
@@ -50,8 +47,8 @@ def described_apart(section: Section) -> Iterator[Finding]:
             f"{difference_said(row)}.{_compared_with(section, row)}"
         )
         rest = [above_reference(section, row["model"]), *_by_gender(section, row["model"])]
-        also = _by_wording(section, row) | {"rest": " ".join(filter(None, rest))}
-        found = finding(row, head, text, _more(section, row), **also)
+        also = " ".join(filter(None, rest))
+        found = finding(row, head, text, _more(section, row), rest=also)
         yield presented_first(section, found)
 
 
@@ -84,21 +81,6 @@ def _compared_with(section: Section, row: Row) -> str:
         f" Compared with each of the {len(means)} {which} alone, the difference would be "
         f"{ends(first - max(means), first - min(means))}."
     )
-
-
-def _by_wording(section: Section, row: Row) -> dict[str, Any]:
-    """How far the difference depends on the wording; empty: there is one."""
-    if not of_model(section.contrasts("wordings"), row["model"]).height and section.wordings[1:]:
-        return {"wording": IN_TURN}
-    gaps = of_model(section.rows("model", "code-gap"), row["model"])
-    values = gaps.filter(pl.col("wording").is_not_null())["value"].sort()
-    if len(values) < 2:
-        return {}
-    said = (
-        f"Across {len(values)} wordings, the difference ranges from {number(values[0])} to "
-        f"{number(values[-1])}."
-    )
-    return {"wording": said, "by_wording": (values[0], values[-1])}
 
 
 def _by_gender(section: Section, model: str) -> Iterator[str]:
