@@ -85,6 +85,8 @@ def test_it_is_said_about_whom_the_model_is_harder_than_people(run) -> None:
     assert said.head == "Its answers are more stigmatizing than people's about depression"
     assert "depression" in said.text
     assert "+2" in said.text
+    assert "opioid dependence (our own description) " in said.text
+    assert "daily troubles 2" not in f"{said.text} {' '.join(said.more)}"
     more = " ".join(said.more)
     assert "Of the 75 single questions, " in more
     assert " differ clearly from people's answers." in more
