@@ -294,6 +294,8 @@ class UsedAnchor(Record):
     lowest: float | None = None
     highest: float | None = None
     limits: tuple[str, ...] = ()
+    own_texts: tuple[str, ...] = ()
+    """Conditions that models are told of in a text that is not people's in other words."""
     items: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """By id: name and meaning."""
 
