@@ -63,12 +63,10 @@ people are shown it.
     asking/           WHO IS ASKED WHAT, known before anyone is asked
       questions.py      every question of an audit
       prompts_asked.py  … which prompts of each instrument, and how often
-      paraphrases.py    … and the wordings that are asked only on request
       in_training.py    what a model in this process's memory is asked
       languages.py      whether answers are read in the language that they were asked in
       fit.py            whether what an audit is told fits the models that it asks
       place.py          where models calculate: here, or in workers
-      named.py          what the folder of a run is called where nobody named it
       chats.py          how an audit asks chat models, and what that will take
     analysis/         A RUN'S ANSWERS MEASURED
       measured.py       answers → scores, estimates and sentences
@@ -77,7 +75,6 @@ people are shown it.
       changes.py        two tables of scores side by side, and what changed between them
       by_ratings.py     scores by the shipped ratings alone, and what a user's ratings change
       robustness.py     whether a headline holds with one thing left out, or a parameter otherwise
-      wordings.py       a headline in each wording alone, and in all together
       multiverse.py     which other analyses of a headline there are; pure
       stress.py  stress_summary.py   … each of them run, and what they come to
       sections.py       a measured run, instrument by instrument, for all that people read of it
@@ -208,7 +205,6 @@ people are shown it.
       clear.py          what may be called clear
       verdict.py        whether a difference is relevant, small, absent or undecided
       fragile.py        … or clear, but not in enough variations of its analysis
-      spread.py         how far a headline moves with the wording, beside the groups
       sharing.py        what sentence pairs have in common
       checks.py         rank and permutation tests beside a test
       scored.py         the scores of one instrument, side by side
@@ -243,7 +239,6 @@ people are shown it.
       findings_reliability.py  how far a scale would say the same again
       findings_over_baseline.py  a disparity beside that without a condition
       findings_robustness.py  whether a verdict holds with one thing left out
-      findings_wordings.py  … and how far it depends on the wording
       findings_multiverse.py  … and in other analyses of the same answers
       findings_unanswered.py  what could put a bias of replies in doubt
       findings_reference.py  single conditions against the other group's mean
