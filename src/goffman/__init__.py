@@ -29,7 +29,7 @@ people are shown it.
     pair_items.py     … those of sentences about two people
     tables.py         every table's columns: name, type, meaning, and the check for it
     anchor_points.py  … that of models beside people, point by point
-    multiverse_columns.py  … those of other analyses
+    multiverse_columns.py  … those of other analyses, and of single wordings
     inputs.py         a file that a user brings: a plain one, no larger than allowed
     given.py          what no text and no number can be
     errors.py         the exception tree, and the nearest allowed name
@@ -64,6 +64,8 @@ people are shown it.
       questions.py      every question of an audit
       prompts_asked.py  … which prompts of each instrument, and how often
       in_training.py    what a model in this process's memory is asked
+      paraphrases.py    … and those that are asked only on request
+      named.py          what the folder of a run is called
       languages.py      whether answers are read in the language that they were asked in
       fit.py            whether what an audit is told fits the models that it asks
       place.py          where models calculate: here, or in workers
@@ -75,6 +77,7 @@ people are shown it.
       changes.py        two tables of scores side by side, and what changed between them
       by_ratings.py     scores by the shipped ratings alone, and what a user's ratings change
       robustness.py     whether a headline holds with one thing left out, or a parameter otherwise
+      wordings.py       each headline by wording, and with the paraphrases
       multiverse.py     which other analyses of a headline there are; pure
       stress.py  stress_summary.py   … each of them run, and what they come to
       sections.py       a measured run, instrument by instrument, for all that people read of it
@@ -90,6 +93,7 @@ people are shown it.
       controls.py       control items, read, checked and rendered
       choice.py  choice_scales.py  choice_stems.py   choice.toml: questions with options, checked
       completion.py     sentences with a mask, for models that complete or write
+      paraphrases.py    further wordings, asked only on request
       forms.py          an instrument → every form in which it can be asked
       present.py        a question with options → its presentations
       personas.py       system prompts as data: who a model is told to be
@@ -203,6 +207,7 @@ people are shown it.
       contrast.py       one contrast: its test, effect and interval together
       tabled.py         estimates as a table
       clear.py          what may be called clear
+      spread.py         whether the wording moves a number more than the group does
       verdict.py        whether a difference is relevant, small, absent or undecided
       fragile.py        … or clear, but not in enough variations of its analysis
       sharing.py        what sentence pairs have in common
@@ -240,6 +245,7 @@ people are shown it.
       findings_over_baseline.py  a disparity beside that without a condition
       findings_robustness.py  whether a verdict holds with one thing left out
       findings_multiverse.py  … and in other analyses of the same answers
+      findings_wordings.py  how far a number moves with the wording
       findings_unanswered.py  what could put a bias of replies in doubt
       findings_reference.py  single conditions against the other group's mean
       styles.py         ways of answering that have nothing to do with the question

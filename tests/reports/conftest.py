@@ -45,6 +45,12 @@ def shortened(tmp_path_factory):
         folder / "attribution" / "items.csv",
         lambda row, place: row["dimension"] in {"anger", "help"},
     )
+    for name in ("care-seeking", "attribution"):
+        with (folder / name / "items.csv").open(newline="", encoding="utf-8") as file:
+            items = {row["item"] for row in csv.DictReader(file)}
+        few_rows(
+            folder / name / "paraphrases.csv", lambda row, _, items=items: row["item"] in items
+        )
     return folder
 
 

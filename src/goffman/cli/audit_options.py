@@ -59,7 +59,6 @@ Paraphrases = Annotated[
     bool,
     typer.Option(
         "--paraphrases",
-        "--all-wordings",
         help="Also ask everything in two other wordings, as a check. This can triple the number "
         "of prompts; --dry-run counts them.",
         rich_help_panel=ASKED,
