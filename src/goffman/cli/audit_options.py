@@ -183,9 +183,8 @@ Thorough = Annotated[
     typer.Option(
         "--thorough",
         help="Ask chat models and text generators every prompt, with the answer options in every "
-        "order. Default: a balanced sample, at most 6,000 prompts in all. (A model on your own GPU "
-        "is asked all prompts, except those that it answers by writing text: of these, it gets a "
-        "sample.)",
+        "order. Default: a balanced sample, at most 6,000 prompts in all. A model on your "
+        "own GPU always gets every prompt that needs no written reply.",
         rich_help_panel=_CHATS,
     ),
 ]

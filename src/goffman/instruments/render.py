@@ -116,7 +116,7 @@ def render(instrument: Instrument, options: PromptOptions | None = None) -> Rend
         instrument,
         options,
         FOR_SENTENCE_PAIRS,
-        because="only coreference consists of sentence pairs",
+        because="only coreference has the sentence pairs that this option is about",
     )
     others = brought(instrument, instrument.content, options)
     if instrument.kind in CHOICES:

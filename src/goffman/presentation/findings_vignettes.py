@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from statistics import fmean
 from typing import TYPE_CHECKING, Any
+
+import polars as pl
 
 from goffman.estimates.clear import points
 from goffman.presentation.findings import (
@@ -17,8 +20,9 @@ from goffman.presentation.findings_choices import presented_first
 from goffman.presentation.findings_presented import answering_said
 from goffman.presentation.findings_reference import above_reference
 from goffman.presentation.findings_reliability import reliability
-from goffman.presentation.numbers import difference_said, number
-from goffman.presentation.shown import in_list, plain
+from goffman.presentation.numbers import difference_said, ends, number
+from goffman.presentation.shown import plain
+from goffman.stats.crossed import LEAST
 
 if TYPE_CHECKING:
     from goffman.presentation.base import Finding
@@ -40,7 +44,7 @@ def described_apart(section: Section) -> Iterator[Finding]:
         text = (
             f"The mean code of the questions about distance and violence to others is "
             f"{number(row['mean_first'])} in {first} and {number(row['mean_second'])} in {second}: "
-            f"{difference_said(row)}.{_only_one(section, row)}"
+            f"{difference_said(row)}.{_compared_with(section, row)}"
         )
         rest = [above_reference(section, row["model"]), *_by_gender(section, row["model"])]
         also = " ".join(filter(None, rest))
@@ -50,19 +54,32 @@ def described_apart(section: Section) -> Iterator[Finding]:
 
 def _described(section: Section, row: Row, side: str) -> str:
     """The descriptions of a side; where there is one, it is called so."""
-    if row[f"n_{side}"] == 1:
+    if len(_means(section, row, side)) == 1:
         return f"the one {plain(row[side])} {section.noun.one}"
     return f"{plain(row[side])} {section.noun.many}"
 
 
-def _only_one(section: Section, row: Row) -> str:
-    """That other descriptions of a side are not allowed for, where it has one alone."""
-    alone = [plain(row[side]) for side in ("first", "second") if row[f"n_{side}"] == 1]
-    if not alone:
-        return ""
+def _means(section: Section, row: Row, side: str) -> list[float]:
+    """The mean code of each description of a side."""
+    rows = of_model(section.rows("condition", "code"), row["model"])
+    return rows.filter(pl.col("group") == row[side])["value"].drop_nulls().to_list()
+
+
+def _compared_with(section: Section, row: Row) -> str:
+    """Whether interval and p allow for others to compare with; how much these differ."""
+    means, many = _means(section, row, "second"), section.noun.many
+    which = f"{plain(row['second'])} {section.noun.one if len(means) == 1 else many}"
+    if len(means) < LEAST:
+        only = "is only one" if len(means) == 1 else f"are only {len(means)}"
+        text = "that text" if len(means) == 1 else "these texts"
+        return (
+            f" There {only} {which}, so interval and p say nothing about others: part of the "
+            f"difference may be due to {text}."
+        )
+    first = fmean(_means(section, row, "first"))
     return (
-        f" There is only one {in_list(alone)} {section.noun.one}, so interval and p say nothing "
-        "about others: part of the difference may be due to that text."
+        f" Compared with each of the {len(means)} {which} alone, the difference would be "
+        f"{ends(first - max(means), first - min(means))}."
     )
 
 
