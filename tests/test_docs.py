@@ -31,6 +31,7 @@ from doc_pages import (
     shell_lines,
     with_files_shown,
 )
+from few_conditions import fit_paraphrases
 from goffman.cli import commands as cli
 from goffman.flow import audit
 from goffman.instruments.load import builtin_names
@@ -199,6 +200,8 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
         keep_few(short / name / "conditions.csv", "group", conditions)
         keep_few(short / name / "items.csv", "dimension", items)
     keep_few(short / "attribution" / "items.csv", "wording", 1)
+    for name in ("care-seeking", "attribution"):
+        fit_paraphrases(short / name)
     (folder / "src").symlink_to(ROOT / "src")
     (folder / "tuned").symlink_to(BUNDLED["mini"])
     (folder / "copies").symlink_to(ROOT / "tests" / "replicate" / "data")

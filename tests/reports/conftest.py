@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import goffman.instruments
+from few_conditions import fit_paraphrases
 from goffman.flow import AskOptions, MeasureOptions, audit
 from goffman.reports.run import read_run
 
@@ -46,11 +47,7 @@ def shortened(tmp_path_factory):
         lambda row, place: row["dimension"] in {"anger", "help"},
     )
     for name in ("care-seeking", "attribution"):
-        with (folder / name / "items.csv").open(newline="", encoding="utf-8") as file:
-            items = {row["item"] for row in csv.DictReader(file)}
-        few_rows(
-            folder / name / "paraphrases.csv", lambda row, _, items=items: row["item"] in items
-        )
+        fit_paraphrases(folder / name)
     return folder
 
 

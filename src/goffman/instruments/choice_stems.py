@@ -64,8 +64,8 @@ def read_stems(
             asks=asks,
         )
         if "text" in given:
-            beside = ("question", slot) if slot is not None else ()
-            allowed = ("item", "pronoun") if of_pairs else (*_ITEMS, *beside)
+            slots = ("question", slot) if slot is not None else ()
+            allowed = ("item", "pronoun") if of_pairs else (*_ITEMS, *slots)
             _check_stem(toml.name, table.lines.get("text"), stem, allowed, faults)
         stems.append(stem)
     return tuple(stems)
