@@ -63,8 +63,7 @@ people are shown it.
     asking/           WHO IS ASKED WHAT, known before anyone is asked
       questions.py      every question of an audit
       prompts_asked.py  … which prompts of each instrument, and how often
-      paraphrases.py    … and those that are asked only on request
-      named.py          what the folder of a run is called
+      paraphrases.py  named.py   … those asked only on request; what a run's folder is called
       in_training.py    what a model in this process's memory is asked
       languages.py      whether answers are read in the language that they were asked in
       fit.py            whether what an audit is told fits the models that it asks
