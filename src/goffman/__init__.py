@@ -54,9 +54,16 @@ people are shown it.
       live.py           who is told how far an audit is: a terminal, a notebook
       results.py        what they return: a run, an estimate, a comparison
       frames.py  drawn.py  notebook.py   its tables; its figures; what notebooks show of it
+    integrations/     GOFFMAN INSIDE OF WHAT OTHERS RUN
+      watch.py          a model measured every so many steps of its training
+      trainer.py        … in the Trainer of transformers
+      sample.py         a fixed sample of instruments, asked in memory, measured as in an audit
+      budget.py         how much of the training time goffman may take
+      course.py         what was measured: a table, and the course as a figure
     asking/           WHO IS ASKED WHAT, known before anyone is asked
       questions.py      every question of an audit
       prompts_asked.py  … which prompts of each instrument, and how often
+      in_training.py    what a model in this process's memory is asked
       languages.py      whether answers are read in the language that they were asked in
       fit.py            whether what an audit is told fits the models that it asks
       place.py          where models calculate: here, or in workers
@@ -113,6 +120,7 @@ people are shown it.
       batches.py        which sentences go through a model together
       forward.py        devices, weights, the head at the mask only, the top k
       masked.py  xlnet.py  classifier.py   the families
+      in_memory.py      one that is in memory already, asked and left as it was
       lean.py           a forward pass of our own for BERT's kind on a CPU
       causal.py         how probable a whole sentence is, of causal models that do not chat
       talk.py           texts that a causal model goes on with, token by token
@@ -147,6 +155,7 @@ people are shown it.
       remarks.py        what a user should know of a model's replies
       forecast.py       what asking a chat model will take, said before it begins
       pronouns.py       which pronouns are compared in which sentences
+      in_memory.py      answers that no run keeps
       rows.py           arrays → rows of the answer tables; pure
       files.py          the only way to a run's files: whole or absent, never through a link
       trouble.py        what the system says of a file → a sentence for the user
@@ -311,6 +320,7 @@ people are shown it.
       compare_said.py  compare_text.py   … in sentences and tables, the same everywhere
       compare_page.py  compare_figures.py  compare_evidence.py   … as a page
       courses.py        … of one model from run to run
+      training_course.py  … of one estimate while a model is trained
       holding.py        in how many other analyses main results hold, for the gate
       rules.py          a rule of the gate: what it names, and when it fails
       thresholds.py     … a file of them: goffman.toml

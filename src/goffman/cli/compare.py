@@ -49,7 +49,7 @@ def compare(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Compare each later run with the first one, prompt by prompt."""
+    """Compare runs with the first one given, prompt by prompt."""
     from goffman.api.calls import compare as compare_runs
     from goffman.reports.compare_text import as_json as json_of
 

@@ -27,6 +27,7 @@ INSTRUMENT.WHAT[.GROUP][.PART][MODEL, VARIANT], such as social-distance.gap[robe
     minus-people.ANCHOR.ITEM.CONDITION  the model's share minus people's;
                     minus-people-overall.ANCHOR.CONDITION: over the items that count;
                     gender-minus-people.ANCHOR.CONDITION: a man minus a woman, minus people's
+                    man-minus-woman.ANCHOR.CONDITION: of the model or of people, not tested
 
 Of a number that is not the one by which the measure is known, gap-of-NUMBER, models-of-NUMBER …
 Names that are not of a contrast of their own (heading, mean, controls) are in levels.py.
@@ -81,6 +82,7 @@ WHAT = {
     "anchor-overall": "minus-people-overall",
     "anchor-gender": "gender-minus-people",
     "anchor-wording": "minus-people-other-wording",
+    "anchor-gender-side": "man-minus-woman",
 }
 """The kind of a contrast → its word in a name."""
 
@@ -171,11 +173,15 @@ class Named:
 
 
 def named(estimates: pl.DataFrame, manifest: Manifest) -> list[Named]:
-    """Every estimate with its name, in the order of the table."""
+    """Every estimate of a run with its name, in the order of the table."""
+    return named_by(estimates, measures_of(manifest))
+
+
+def named_by(estimates: pl.DataFrame, measures: Mapping[str, Measure]) -> list[Named]:
+    """The same where only the measures are known, by instrument."""
     groups: dict[str, set[str]] = {}
     for instrument, group in estimates.select("instrument", "group").unique().rows():
         groups.setdefault(instrument, set()).update({group} - {None})
-    measures = measures_of(manifest)
     found = []
     for row in estimates.iter_rows(named=True):
         path = _path(row, measures.get(row["instrument"]), groups=groups[row["instrument"]])
