@@ -164,6 +164,26 @@ def test_changes_of_means_are_those_of_the_comparison(tmp_path_factory):
     assert by_name["attribution.heading[small]"].row["kind"] == "genders"
 
 
+def test_changes_of_settings_have_the_names_of_settings(tmp_path):
+    """Everything is right at first; then every third of the sentences against the stereotype is
+    wrong, but only with an adjective."""
+
+    def worse(pair, side, setting, _):
+        wrong = side == "anti" and pair % 3 == 0 and setting != "baseline"
+        return "incorrect" if wrong else "correct"
+
+    before = coreference_run(tmp_path / "before", lambda *_: "correct")
+    after = coreference_run(tmp_path / "after", worse)
+    changes = checkable(after, baseline=before).changes
+    means = {one.path: one.value("value") for one in changes if one.own_word == "mean"}
+    assert means == {
+        "coreference.mean.baseline": pytest.approx(0),
+        "coreference.mean.contrasting-pair.tough-understanding": pytest.approx(3 / 8),
+        "coreference.mean.contrasting-pair.dry-bubbly": pytest.approx(3 / 8),
+        "coreference.mean.single-adjective.old": pytest.approx(3 / 8),
+    }
+
+
 # The gate against a naive one
 
 
