@@ -33,6 +33,7 @@ people are shown it.
     inputs.py         a file that a user brings: a plain one, no larger than allowed
     given.py          what no text and no number can be
     errors.py         the exception tree, and the nearest allowed name
+    testing.py        the gate for tests in Python: assert_within(), assert_passes()
     cli/              THE COMMANDS
       commands.py       one function a command: parse, call, print
       audit.py  audit_options.py   … the command that asks models: audit
@@ -312,6 +313,7 @@ people are shown it.
       images.py         figures as SVG, PNG, PDF, with no browser
       tables.py         every table of a run as CSV, Markdown and LaTeX
       names.py          a name for every estimate: social-distance.gap[roberta-base]
+      levels.py         … and for headings, means and control items
       measurable.py     which estimates are of models that cannot do the task
       comparable.py     whether two runs may be compared, and what must be said of it
       compare.py  changed.py   runs against each other, paired by prompt
@@ -320,7 +322,11 @@ people are shown it.
       courses.py        … of one model from run to run
       training_course.py  … of one estimate while a model is trained
       holding.py        in how many other analyses main results hold, for the gate
-      check.py          the gate: conditions on named estimates
+      rules.py          a rule of the gate: what it names, and when it fails
+      thresholds.py     … a file of them: goffman.toml
+      check.py          the gate: rules tried on what they name
+      outcomes.py       … what became of each, in a line
+      check_formats.py  check_names.py   … as text, JUnit, JSON …; every name with its numbers
       exported.py  model_card.py  lm_eval.py   results where people publish
       paper.py          a run → a folder for a paper
       paper_methods.py  paper_references.py   … the methods; what to cite

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
+import numpy as np
 import torch
 import torch.nn.functional as F  # noqa: N812 (torch's own name for it)
 
@@ -16,6 +17,7 @@ from goffman.models.forward import (
     load_weights,
     logits_at,
     most_probable,
+    on_device,
     padded,
     quiet,
     together,
@@ -25,7 +27,7 @@ from goffman.models.lean import make_lean
 from goffman.models.tokens import Tokens, load_tokenizer
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from goffman.models.base import Filled, Identity, LoadOptions, Precision
     from goffman.models.hub import Files
@@ -95,13 +97,20 @@ class Masked:
         self, encoded: Sequence[Sequence[int]], *, top_k: int, targets: Sequence[int] = ()
     ) -> Filled:
         """The fills of sentences asked together; out of memory, in halves."""
+        return self.fill_batch_later(encoded, top_k=top_k, targets=targets)()
+
+    def fill_batch_later(
+        self, encoded: Sequence[Sequence[int]], *, top_k: int, targets: Sequence[int] = ()
+    ) -> Callable[[], Filled]:
+        """What gives the fills of sentences; a GPU may still be calculating them."""
         check_wanted(self.identity.name, len(self.tokens), top_k=top_k, targets=targets)
 
-        def ask(part: Sequence[Sequence[int]]) -> Filled:
+        def ask(part: Sequence[Sequence[int]]) -> Callable[[], Filled]:
             logits = scores(self._model, self._tokens, part, scoring=self._scoring)
             return most_probable(logits, top_k=top_k, targets=targets)
 
-        return together(in_halves(ask, encoded))
+        parts = in_halves(ask, encoded)
+        return lambda: together([filled() for filled in parts])
 
 
 def check_wanted(name: str, size: int, *, top_k: int, targets: Sequence[int]) -> None:
@@ -128,12 +137,12 @@ def scores(
     for indices in by_length.values():
         part = [encoded[index] for index in indices]
         ids, there = padded(part, pad_id=tokens.pad_id, device=model.device)
-        at = [sentence.index(tokens.mask_id) for sentence in part]
-        positions = torch.tensor(at, device=model.device)
+        at = np.array([sentence.index(tokens.mask_id) for sentence in part])
+        positions = on_device(at, model.device)
         parts.append(scoring.scorer(model, positions, input_ids=ids, attention_mask=there))
         order += indices
     logits = torch.cat(parts)
-    return logits if order == sorted(order) else logits[torch.tensor(order).argsort()]
+    return logits if order == sorted(order) else logits[on_device(np.argsort(order), model.device)]
 
 
 def load_masked(files: Files, options: LoadOptions, *, identity: Identity) -> Masked:

@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from goffman.errors import AskingError
@@ -22,7 +24,7 @@ from goffman.runs.plan import (
     Plan,
     Settings,
     make_plan,
-    part_digests,
+    part_digest,
     part_sentences,
     still_to_ask,
 )
@@ -168,7 +170,7 @@ def _shelf(job: Job, voice: Voice) -> Shelf:
     shelf = sound_parts(folder, model=voice.name, clear=True)
     others = {step for step, _ in shelf.parts} - {*range(1, voice.steps + 1)}
     for step in sorted(others):
-        forget_others(shelf, step=step, asked=())
+        forget_others(shelf, step=step, asked={})
     return shelf
 
 
@@ -186,25 +188,25 @@ def _ask_step(
         job.run.manifest, model=voice.name, instrument=job.instrument, settings=voice.settings
     )
     names = [f"{node.prompt_id}/{node.parent}" for node in nodes]
-    digests = part_digests(plan, names, asker=asker)
-    others = forget_others(shelf, step=step, asked=digests)
+    digest = partial(part_digest, plan, names=names, asker=asker)
+    known = [number for at, number in shelf.parts if at == step and number < len(plan.parts)]
+    others = forget_others(shelf, step=step, asked={number: digest(number) for number in known})
     todo = still_to_ask(plan, {number for at, number in shelf.parts if at == step})
     to_ask = sum(len(part_sentences(plan, number)) for number in todo)
     count = _Counter(job, voice, step=step, total=len(plan.sentences), to_ask=to_ask)
-    if todo:
-        job.run.begin()
 
     def write(number: int, answers: Sequence[Any]) -> None:
         askers = Askers.of(nodes, [plan.askers[index] for index in part_sentences(plan, number)])
         rows = voice.rows(answers, askers, step=step)
         key = (step, number)
-        shelf.parts[key] = write_part(shelf.folder, key, rows, asked=digests[number])
+        shelf.parts[key] = write_part(shelf.folder, key, rows, asked=digest(number))
 
     # A part is written while the next one is asked; two are in memory at most. Where asking fails,
-    # the part that is being written is kept: leaving the block waits for it.
+    # the part that is being written is kept: leaving the block waits for it. The manifest comes
+    # first: it must know who is asked before there are answers.
     asked = _asked_here if job.crew is None else _asked_by_workers
     with ThreadPoolExecutor(max_workers=1) as writer:
-        writing: Future[None] | None = None
+        writing: Future[None] | None = writer.submit(job.run.begin) if todo else None
         for number, answers in asked(job, voice, plan, todo, count):
             if writing:
                 writing.result()
@@ -219,13 +221,18 @@ def _asked_here(
     job: Job, voice: Voice, plan: Plan, todo: Sequence[int], count: _Counter
 ) -> Iterator[tuple[int, list[Any]]]:
     """Each part's number and answers, by the model in this process."""
+    batches = [
+        [plan.sentences[index] for index in batch]
+        for number in todo
+        for batch in plan.parts[number]
+    ]
+    found = zip(voice.call.each(voice.model, batches), batches, strict=True)
     for number in todo:
         answers = []
-        for batch in plan.parts[number]:
-            sentences = [plan.sentences[index] for index in batch]
+        for answer, sentences in islice(found, len(plan.parts[number])):
             with _explained(job, voice, sentences):
-                answers.append(voice.checked(voice.call.of(voice.model, sentences), sentences))
-            count.add(len(batch))
+                answers.append(voice.checked(answer(), sentences))
+            count.add(len(sentences))
         yield number, answers
 
 
