@@ -37,14 +37,14 @@ LONGEST = 300
 HEAD = (
     "# Gallery",
     (
-        "These figures come from an audit of the two small models that ship with goffman (`make demo`, "
-        "then `goffman stress runs/demo`). Under each one, you can read how to read it. In the report, "
-        "you can also point at a mark to see its numbers, and select it to see the prompts and answers "
-        "behind it."
+        "These figures come from an audit of the two small models that ship with goffman "
+        "(`make demo`, then `goffman stress runs/demo`). The text under each figure says how to "
+        "read it. In the report, you can also point at a mark to see its numbers, and select it "
+        "to see the prompts and answers behind it."
     ),
     (
-        "`goffman report` writes every figure as SVG, PNG and PDF. In Python, `run.figure(name)` gives "
-        "you [one of them](python.md#run)."
+        "`goffman report` writes every figure as SVG, PNG and PDF. In Python, `run.figure(name)` "
+        "gives you [one of them](python.md#run)."
     ),
 )
 
