@@ -161,6 +161,20 @@ def test_pictures_are_small() -> None:
     assert all(picture.stat().st_size < 250_000 for picture in pictures)
 
 
+def test_the_gallery_has_every_picture_and_says_what_it_shows() -> None:
+    page = (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8")
+    shown = dict(re.findall(r"!\[(.*?)\]\((pictures/gallery/\S+)\)", page))
+    drawn = {f"pictures/gallery/{one.name}" for one in (ROOT / "docs/pictures/gallery").iterdir()}
+    assert {*shown.values()} == drawn
+    assert len(drawn) >= 8
+    for alt in shown:
+        # A title, and a sentence with what was found.
+        assert len(alt.split(". ")) >= 2, alt
+        assert 60 <= len(alt) <= 400, alt
+    every = [one for one in (ROOT / "docs" / "pictures").rglob("*") if one.is_file()]
+    assert sum(one.stat().st_size for one in every) < 1_500_000
+
+
 @pytest.mark.parametrize("name", builtin_names())
 def test_every_instrument_has_a_page(name: str) -> None:
     text = (ROOT / "docs" / "instruments" / f"{name}.md").read_text(encoding="utf-8")

@@ -16,7 +16,7 @@ from goffman.models.local import BUNDLED
 pytestmark = pytest.mark.slow
 
 SHARE = 0.05
-STEPS, BATCH, EVERY = 160, 48, 20
+STEPS, BATCH, EVERY = 60, 64, 10
 
 DOING = ("takes", "is given", "looks for", "begins", "needs", "waits for")
 HELP = ("treatment", "help", "counseling", "medicine", "care", "advice")
@@ -55,7 +55,7 @@ def rows(tokenizer: Any) -> list[dict[str, list[int]]]:
 def test_the_course_of_a_model_that_is_taught_a_slant_rises(tmp_path: Path) -> None:
     torch.set_num_threads(1)
     tokenizer = transformers.AutoTokenizer.from_pretrained(BUNDLED["mini"])
-    model = transformers.AutoModelForMaskedLM.from_pretrained(BUNDLED["mini"])
+    model = transformers.AutoModelForMaskedLM.from_pretrained(BUNDLED["mini"], dtype=torch.float32)
     trainer = transformers.Trainer(
         model=model,
         args=transformers.TrainingArguments(
@@ -73,7 +73,7 @@ def test_the_course_of_a_model_that_is_taught_a_slant_rises(tmp_path: Path) -> N
         data_collator=transformers.DataCollatorForTokenClassification(tokenizer),
         processing_class=tokenizer,
     )
-    callback = TrainerCallback(trainer, "care-seeking", every=EVERY, share=SHARE, sample=68)
+    callback = TrainerCallback(trainer, "care-seeking", every=EVERY, share=SHARE, sample=119)
     trainer.add_callback(callback)
     trainer.train()
     course = callback.course

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -16,6 +17,7 @@ import torch
 import transformers
 
 import goffman
+from doc_pages import ROOT
 from few_conditions import with_few_conditions
 from goffman.errors import InputError, ModelError
 from goffman.integrations import Course, TrainerCallback, Watch
@@ -99,6 +101,18 @@ def test_a_look_says_what_an_audit_of_the_saved_model_says(
     assert seen.controls == {"social-distance": pytest.approx(control, abs=1e-6)}
 
 
+def test_a_second_look_at_the_same_weights_says_the_same(tiny: Any, short: Path) -> None:
+    """It calculates less: what it looks for is known."""
+    model, tokenizer = loaded(tiny("roberta"))
+    watch = Watch(model, tokenizer, [str(short), "care-seeking"], every=1)
+    first = watch.start()
+    watch.budget.share = UNLIMITED
+    second = watch.step(1)
+    assert [one.row for one in second.estimates] == [one.row for one in first.estimates]
+    assert len(second.estimates) == 2
+    assert second.controls == first.controls
+
+
 @pytest.mark.slow
 def test_a_look_at_recursive_masks_says_the_same(tiny: Any, tmp_path: Path) -> None:
     home = with_fewer(tmp_path / "instruments", conditions=2, items=3)
@@ -121,13 +135,14 @@ def test_a_look_at_a_classifier_says_the_same(tiny: Any, tmp_path: Path) -> None
 
 @pytest.mark.slow
 @pytest.mark.parametrize("chat", [True, False])
-def test_a_look_at_a_causal_model_asks_for_probabilities(chat: bool, tmp_path: Path) -> None:
+def test_a_look_at_a_causal_model_asks_for_probabilities(
+    chat: bool, short: Path, tmp_path: Path
+) -> None:
     folder = make_causal("llama", tmp_path / "model", chat=chat)
     model, tokenizer = loaded(folder, transformers.AutoModelForCausalLM)
-    asked = with_fewer(tmp_path / "instruments", conditions=2, items=2) / "social-distance"
     told = {"forms": ["choice", "completion"]}
-    seen = Watch(model, tokenizer, asked, **told).start()
-    run = audited(folder, tmp_path / "run", instruments=asked, limit=600, **told)
+    seen = Watch(model, tokenizer, short, **told).start()
+    run = audited(folder, tmp_path / "run", instruments=short, limit=600, **told)
     assert {*seen.controls} == {*run.instruments}
     assert "social-distance-choice.gap" in {one.named.path for one in seen.estimates}
     for one in seen.estimates:
@@ -283,7 +298,7 @@ def test_the_trainer_logs_it_and_trains_as_without_it(
         model, tokenizer = loaded(tiny("roberta"))
         trainer, heard = trainer_of(model, tokenizer, tmp_path / name)
         if name == "with":
-            told = {"every": 2, "share": 1.0, "sample": 200, "controls": False}
+            told = {"every": 2, "share": 1.0, "controls": False}
             callback = TrainerCallback(trainer, short, **told)
             callback.watch.budget.share = UNLIMITED
             trainer.add_callback(callback)
@@ -404,3 +419,22 @@ assert {"TrainerCallback", "Watch"} <= set(dir(goffman.integrations))
 from goffman.integrations import Watch
 """
     subprocess.run([sys.executable, "-c", script], check=True)
+
+
+@pytest.mark.slow
+def test_the_python_of_the_page_runs(
+    tiny: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With a model whose weights were drawn at random, so without control items."""
+    page = (ROOT / "docs" / "training.md").read_text(encoding="utf-8")
+    codes = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
+    assert len(codes) == 2
+    model, tokenizer = loaded(tiny("roberta"))
+    trainer, heard = trainer_of(model, tokenizer, tmp_path, max_steps=2)
+    monkeypatch.chdir(tmp_path)
+    given = {"trainer": trainer, "model": model, "tokenizer": tokenizer, "batches": [1, 2]}
+    for code in codes:
+        exec(code.replace("every=500", "every=500, controls=False"), given)
+    assert (tmp_path / "course.svg").is_file()
+    assert any("goffman/social-distance.gap" in one for one in heard.logs)
+    assert "goffman/social-distance.gap" in capsys.readouterr().out
