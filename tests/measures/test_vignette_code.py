@@ -11,6 +11,9 @@ from choosing import asked, choices, listed, replied, section
 from making import check, same_whatever_the_order, value
 from scipy import stats
 
+from goffman.analysis.estimate import PRIMARY
+from goffman.analysis.robustness import Headline
+from goffman.estimates.sharing import Sharing
 from goffman.measures.choices_parsed import read_choices
 from goffman.measures.said_vignette_code import SaidVignetteCode
 from goffman.measures.vignette_code import VignetteCode
@@ -183,6 +186,24 @@ def test_a_question_without_an_answer_about_one_description_is_left_out_and_that
     assert row["p"] is not None
     assert row["reason"] == "1 of 4 items are left out, because some got no answer"
     assert row["left_out"] == 7
+
+
+def test_none_of_three_descriptions_to_compare_with_is_left_out():
+    """Two would be no sample, and the difference another test; any of four disorders is."""
+    asked_ = table()
+    scores = MEASURE(choices(asked_, leaning), asked_)
+    made = section(MEASURE, scores, asked_)
+    primary = made.contrasts("groups").filter(pl.col("family") == PRIMARY)
+    work = Headline(
+        row=primary.row(0, named=True),
+        primary=primary,
+        measure=MEASURE,
+        wordings=list(made.wordings),
+        sharing=Sharing(),
+    )
+    rows = [one for one in work.without_each(scores) if one["way"] == "condition"]
+    assert {one["what"] for one in rows} == set(DISORDERS)
+    assert all(one["p"] is not None for one in rows)
 
 
 def test_what_the_order_does_is_told_of_the_questions_that_count():
