@@ -128,3 +128,13 @@ def test_a_damaged_part_of_the_answers_is_asked_again_and_all_is_measured(again)
     assert made == {"measured": 0, "steps": 3}
     assert done.asked[0].asked_now > 0
     assert tables(again.folder) == before
+
+
+def test_paraphrases_that_are_asked_or_damaged_are_a_change(again):
+    more = AskOptions(limit=4, paraphrases=True)
+    assert again(options=more)[0]["measured"] == 1
+    assert again(options=more)[0]["measured"] == 0
+    assert again()[0]["measured"] == 0
+    part = next((again.folder / "paraphrases" / "answers").rglob("*.parquet"))
+    part.write_bytes(part.read_bytes()[:-1])
+    assert again()[0]["measured"] == 1

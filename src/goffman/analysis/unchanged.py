@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from goffman.analysis.stress import MULTIVERSE_FILE, STRESS_FILE
 from goffman.plugins import plugged
 from goffman.runs.files import Folder
-from goffman.runs.manifest import with_measuring
+from goffman.runs.folder import PARAPHRASES
+from goffman.runs.manifest import read_manifest, with_measuring
 from goffman.runs.source import code_digest
 from goffman.runs.store import answers_folder, sound_parts
 
@@ -28,6 +29,7 @@ MADE_LATER = (MULTIVERSE_FILE, STRESS_FILE)
 
 
 def made_from(
+    run: Path,
     manifest: Manifest,
     words: Words,
     *,
@@ -44,14 +46,8 @@ def made_from(
     measuring = replace(with_measuring(manifest, seed=seed, pairs=pairs).measuring, made_from=None)
     told = [
         code_digest(),
-        {name: one.entry() for name, one in manifest.models.items()},
-        {name: one.entry() for name, one in manifest.instruments.items()},
-        {
-            model: {name: one.entry() for name, one in of_model.items()}
-            for model, of_model in manifest.answers.items()
-        },
+        [_told(one) for _, one in _with_paraphrases(run, manifest)],
         {name: one.entry() for name, one in manifest.anchors.items()},
-        {name: sums for name, sums in manifest.tables.items() if name not in MADE_LATER},
         words.entry(),
         measuring.entry(),
         [(anchor.id, anchor.digest) for anchor in anchors],
@@ -59,11 +55,31 @@ def made_from(
     return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
 
 
+def _with_paraphrases(run: Path, manifest: Manifest) -> list[tuple[Path, Manifest]]:
+    """The run, and that of its paraphrases within it, where they were asked."""
+    within = read_manifest(run / PARAPHRASES)
+    return [(run, manifest), *([(run / PARAPHRASES, within)] if within else [])]
+
+
+def _told(manifest: Manifest) -> list[Any]:
+    """Who was asked what, what there is of the answers, and the checksums of tables."""
+    return [
+        {name: one.entry() for name, one in manifest.models.items()},
+        {name: one.entry() for name, one in manifest.instruments.items()},
+        {
+            model: {name: one.entry() for name, one in of_model.items()}
+            for model, of_model in manifest.answers.items()
+        },
+        {name: sums for name, sums in manifest.tables.items() if name not in MADE_LATER},
+    ]
+
+
 def is_unchanged(run: Path, manifest: Manifest, *, now: str | None) -> bool:
     """Whether the run was measured from what there is ``now``, and all its files are sound."""
     if now is None or manifest.measuring.made_from != now:
         return False
-    return _tables_are_there(run, manifest) and _answers_are_there(run, manifest)
+    every = _with_paraphrases(run, manifest)
+    return all(_tables_are_there(*one) and _answers_are_there(*one) for one in every)
 
 
 def _tables_are_there(run: Path, manifest: Manifest) -> bool:

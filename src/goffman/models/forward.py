@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import inspect
 import pickle
 import re
 from itertools import chain
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import numpy as np
 import torch
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from goffman.models.hub import Files
 
 Answer = TypeVar("Answer")
+Asked = ParamSpec("Asked")
 Row = TypeVar("Row", bound="Sized")
 
 DTYPES: dict[Precision, torch.dtype] = {
@@ -54,6 +56,22 @@ def choose_device(given: str) -> torch.device:
 def device_name(device: torch.device) -> str:
     """cpu, or the GPU's name."""
     return str(torch.cuda.get_device_name(device)) if device.type == "cuda" else device.type
+
+
+def without_gradients(ask: Callable[Asked, Answer]) -> Callable[Asked, Answer]:
+    """The function in torch's inference mode, or, where gradients are off already, as it is called.
+
+    A model in training is asked with gradients off: what inference mode makes cannot be trained on.
+    """
+
+    @functools.wraps(ask)
+    def asked(*args: Asked.args, **kwargs: Asked.kwargs) -> Answer:
+        if not torch.is_grad_enabled():
+            return ask(*args, **kwargs)
+        with torch.inference_mode():
+            return ask(*args, **kwargs)
+
+    return asked
 
 
 @contextlib.contextmanager

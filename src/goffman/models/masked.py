@@ -21,6 +21,7 @@ from goffman.models.forward import (
     padded,
     quiet,
     together,
+    without_gradients,
 )
 from goffman.models.lean import make_lean
 from goffman.models.tokens import Tokens, load_tokenizer
@@ -124,7 +125,7 @@ def check_wanted(name: str, size: int, *, top_k: int, targets: Sequence[int]) ->
         )
 
 
-@torch.inference_mode()
+@without_gradients
 def scores(
     model: Any, tokens: Tokens, encoded: Sequence[Sequence[int]], *, scoring: Scoring
 ) -> torch.Tensor:
@@ -200,14 +201,19 @@ def position_limit(model: Any) -> int | None:
     return said if said and said > 0 else None
 
 
-def choose_scoring(model: Any, tokens: Tokens, *, precision: Precision) -> Scoring:
-    """The fastest way that gives what a plain forward gives for one sentence at a time."""
+def choose_scoring(
+    model: Any, tokens: Tokens, *, precision: Precision, own_code: bool = True
+) -> Scoring:
+    """The fastest way that gives what a plain forward gives for one sentence at a time.
+
+    ``own_code``: ours may be tried, which takes the weights as they are now into its own form.
+    """
     plain = Scoring(scorer=full_logits_at, same_length=True, note=(SLOWER,))
     with quiet():
         encoded = tokens.encode(PROBES)
         alone = torch.cat([scores(model, tokens, [one], scoring=plain) for one in encoded])
     tolerance = TOLERANCE[precision]
-    lean = make_lean(model) if precision == "float32" else None
+    lean = make_lean(model) if own_code and precision == "float32" else None
     if lean is not None:
         scoring = Scoring(scorer=lean.score, same_length=False, note=(LEAN,))
         if agrees(model, tokens, scoring, alone=alone, tolerance=tolerance):

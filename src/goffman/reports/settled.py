@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from goffman.analysis.measured import measure
 from goffman.analysis.summary import summary
@@ -30,7 +30,8 @@ def settled(
     """The summary, as ``measure`` gives it; the tables are on disk."""
 
     def now() -> str | None:
-        return made_from(run.manifest, words, seed=seed, pairs=pairs, anchors=anchors)
+        told: dict[str, Any] = {"seed": seed, "pairs": pairs, "anchors": anchors}
+        return made_from(run.folder, run.manifest, words, **told)
 
     if is_unchanged(run.folder, run.manifest, now=now()):
         run.keep()

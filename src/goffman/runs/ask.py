@@ -9,16 +9,14 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-import polars as pl
-
 from goffman.errors import AskingError
 from goffman.models.batches import distinct
-from goffman.records import MASK, Prompt
+from goffman.records import Prompt
 from goffman.runs.folder import Run
 from goffman.runs.manifest import asker_of, begun, with_answers
 from goffman.runs.plan import (
@@ -30,8 +28,8 @@ from goffman.runs.plan import (
     part_sentences,
     still_to_ask,
 )
-from goffman.runs.recursion import Node, children, roots
-from goffman.runs.rows import Askers
+from goffman.runs.recursion import Node, children, roots, with_forms
+from goffman.runs.rows import Askers, words_put_back
 from goffman.runs.source import code_digest
 from goffman.runs.store import (
     Shelf,
@@ -166,12 +164,7 @@ def ask_likelihoods(job: Job, model: Scores, forms: Mapping[str, Sequence[str]])
     """
     voice = Scoring(model)
     shelf = _shelf(job, voice)
-    nodes = [
-        # A form stands where the path of recursive masking would: it tells the sentences apart.
-        replace(node, parent=form, text=node.text.replace(MASK, form))
-        for node in roots(job.prompts)
-        for form in forms[node.prompt_id]
-    ]
+    nodes = with_forms(roots(job.prompts), forms)
     counts = [_ask_step(job, voice, shelf, nodes, step=1)]
     return _finished(job, voice, shelf, counts)
 
@@ -324,14 +317,7 @@ def _workers(count: int) -> str:
 def _words(shelf: Shelf, *, step: int, width: int) -> dict[tuple[str, str], list[str]]:
     """The words to put back under each node of a step: from disk, as in a resumed run."""
     parts = [part for (at, _), part in sorted(shelf.parts.items()) if at == step]
-    fills = (
-        read_parts(shelf.folder, parts, "fills")
-        .filter(pl.col("rank") <= width)
-        .sort("prompt_id", "parent", "rank")
-        .group_by("prompt_id", "parent", maintain_order=True)
-        .agg("word")
-    )
-    return {(prompt_id, parent): words for prompt_id, parent, words in fills.iter_rows()}
+    return words_put_back(read_parts(shelf.folder, parts, "fills"), width=width)
 
 
 def _finished(
