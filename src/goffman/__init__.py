@@ -74,6 +74,7 @@ people are shown it.
       score.py          … → scores.parquet, each instrument by its measure
       estimate.py       scores → estimates.parquet, every contrast of each measure
       changes.py        two tables of scores side by side, and what changed between them
+      unchanged.py      whether a run's tables would come out as they are
       by_ratings.py     scores by the shipped ratings alone, and what a user's ratings change
       robustness.py     whether a headline holds with one thing left out, or a parameter otherwise
       wordings.py       each headline by wording, and with the paraphrases
@@ -163,6 +164,7 @@ people are shown it.
       files.py          the only way to a run's files: whole or absent, never through a link
       trouble.py        what the system says of a file → a sentence for the user
       store.py          the parts of the answers, each known by who was asked what
+      source.py         which code makes a run's numbers
       folder.py  lock.py   the run in the hands of one process
       manifest.py  entries.py   what ran, as records
       workers.py        who calculated in place of the process that writes
@@ -315,6 +317,7 @@ people are shown it.
       figures_anchors.py  figures_shares.py  tables_anchors.py  anchored.py   models, people
       labels.py         which points of a scatter are named
       set_beside.py     a measured run set beside anchors anew
+      settled.py        a run measured, unless all would come out as it is
       images.py         figures as SVG, PNG, PDF, with no browser
       tables.py         every table of a run as CSV, Markdown and LaTeX
       names.py          a name for every estimate: social-distance.gap[roberta-base]
