@@ -263,6 +263,7 @@ people are shown it.
       findings_rarity.py  a difference beside that from rare but neutral conditions
       figure.py         what a figure is; the parts that figures share
       figure_estimates.py  estimates in figures: filled or hollow, over the band of ±Δ
+      figure_rows.py    figures of many rows: both ends, and all others in one row
       figures_ranked.py  every condition in order, against a reference or by its own value
       figures_conditions.py  figures_sentiment.py  figures_gender.py  figures_settings.py
       figures_presented.py  figures_described.py   what presentation does; women and men
@@ -309,6 +310,7 @@ people are shown it.
       html.py  page/    the page: its content put into template, style and scripts
       overview.py       of each model: can it do the task, what differs, how sure, by wording
       bars.py           … with its bar: difference and interval on the axis of an instrument
+      forest.py         … all of them on one axis, in units of Δ
       content.py        who was asked what with what; the main contrasts
       limits.py         what holds for every number
       listing.py        every condition with its numbers

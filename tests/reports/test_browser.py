@@ -48,9 +48,7 @@ def reading(browser, page, *, width=WIDE, part="", **options):
 
 def unfold(tab):
     """The reader has opened all that is folded."""
-    for summary in tab.locator("main details:not([open]) > summary").all():
-        summary.click()
-    assert tab.locator("main details:not([open])").count() == 0
+    tab.evaluate("for (const one of document.querySelectorAll('main details')) one.open = true")
 
 
 def scroll_through(tab):

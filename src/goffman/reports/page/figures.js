@@ -206,8 +206,17 @@ function forPaper() {
   for (const figure of FIGURES.values()) {
     if (figure.still.childElementCount) continue;
     const parsed = new DOMParser().parseFromString(figure.drawing, "image/svg+xml").documentElement;
-    parsed.setAttribute("viewBox", parsed.getAttribute("viewBox") || "0 0 660 300");
-    parsed.removeAttribute("height");
-    figure.still.append(document.importNode(parsed, true));
+    const drawing = document.importNode(parsed, true);
+    figure.still.append(drawing);
+    /* Other letters than those that it was made with may be wider: paper cuts off what lies outside. */
+    figure.still.style.display = "block";
+    const { x, y, width, height } = drawing.getBBox();
+    figure.still.style.display = "";
+    const wide = parsed.viewBox.baseVal;
+    const from = [Math.min(0, x), Math.min(0, y)];
+    const to = [Math.max(wide.width, x + width), Math.max(wide.height, y + height)];
+    drawing.setAttribute("viewBox", `${from[0]} ${from[1]} ${to[0] - from[0]} ${to[1] - from[1]}`);
+    drawing.setAttribute("width", to[0] - from[0]);
+    drawing.removeAttribute("height");
   }
 }
