@@ -31,6 +31,7 @@ from doc_pages import (
     shell_lines,
     with_files_shown,
 )
+from few_conditions import fit_paraphrases
 from goffman.cli import commands as cli
 from goffman.flow import audit
 from goffman.instruments.load import builtin_names
@@ -213,6 +214,8 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
         keep_few(short / name / "conditions.csv", "group", conditions)
         keep_few(short / name / "items.csv", "dimension", items)
     keep_few(short / "attribution" / "items.csv", "wording", 1)
+    for name in ("care-seeking", "attribution"):
+        fit_paraphrases(short / name)
     (folder / "src").symlink_to(ROOT / "src")
     (folder / "tuned").symlink_to(BUNDLED["mini"])
     (folder / "copies").symlink_to(ROOT / "tests" / "replicate" / "data")
@@ -430,6 +433,23 @@ def test_the_command_is_found_as_typed_after_make(page: Path, tmp_path: Path) ->
 
     assert shell(*typed).stdout.startswith("goffman ")
     assert shell().returncode == 127  # it is the page's line that finds it
+
+
+@pytest.mark.slow
+def test_the_tests_of_the_page_about_ci_pass_and_can_fail(here: Path) -> None:
+    text = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
+    rules = re.findall(r"```toml\n(.*?)```", text, flags=re.DOTALL)[-1]
+    Path("goffman.toml").write_text(rules, encoding="utf-8")
+    Path("test_page.py").write_text(code, encoding="utf-8")
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_page.py"]
+    passed = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert passed.returncode == 0, passed.stdout
+    assert "4 passed" in passed.stdout
+    Path("test_page.py").write_text(code.replace("limit=0.9", "limit=-0.9"), encoding="utf-8")
+    failed = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert "2 failed, 2 passed" in failed.stdout
+    assert "FAILED social-distance.gap[bundled:mini] = " in failed.stdout
 
 
 @pytest.mark.parametrize("page", ["quick-start.md", "python.md"])
