@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: setup demo docs test test-kernels test-all soak calibrate check golden lock sbom bench clean
+.PHONY: setup demo gallery docs test test-kernels test-all soak calibrate check golden lock sbom bench clean
 
 setup: $(STAMP)
 
@@ -33,6 +33,11 @@ sbom: setup
 # The whole default audit of the two models that ship with goffman, and its report.
 demo: setup
 	$(BIN)/goffman audit --output runs/demo
+
+# The page docs/gallery.md and its pictures, from the demo and its other analyses.
+gallery: demo
+	$(BIN)/goffman stress runs/demo
+	$(BIN)/python tools/gallery.py runs/demo
 
 # The pages of docs/ as a site in site/; a link that leads nowhere is an error.
 docs: setup
@@ -73,10 +78,10 @@ check: setup
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# Renews the pinned prompts and the page of commands after a change that was meant.
+# Renews the pinned prompts, the page of commands and what pages show of other files.
 golden: setup
 	$(BIN)/pytest -q tests/instruments/test_golden.py --renew-golden
-	$(BIN)/pytest -q tests/test_docs.py -k page_of_commands --renew-golden
+	$(BIN)/pytest -q tests/test_docs.py -k "page_of_commands or shows_other_files" --renew-golden
 
 # Speed on one core, by CPU time, against the ready-made ways (about six minutes).
 bench: setup

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 import re
 import shutil
 import signal
@@ -28,7 +29,9 @@ from doc_pages import (
     parse,
     reference,
     shell_lines,
+    with_files_shown,
 )
+from few_conditions import fit_paraphrases
 from goffman.cli import commands as cli
 from goffman.flow import audit
 from goffman.instruments.load import builtin_names
@@ -61,6 +64,8 @@ def check_page(page: Path) -> None:
             makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
             for target in line.words[1:]:
                 assert re.search(rf"^{target}:", makefile, flags=re.MULTILINE), line.where
+        elif line.words[0] == ".":
+            assert line.words[1:] == (".venv/bin/activate",), line.where
         else:
             assert line.words[0] in {"pip", "cp", "export"}, f"{line.where}: {line.words[0]}"
     known = dict(commands())
@@ -122,6 +127,26 @@ def test_every_command_and_every_option_of_audit_stands_in_what_people_read() ->
             assert missing == []
 
 
+@every_page
+def test_a_page_shows_other_files_as_they_are(page: Path, request: pytest.FixtureRequest) -> None:
+    text = page.read_text(encoding="utf-8")
+    if request.config.getoption("--renew-golden"):
+        page.write_text(with_files_shown(text), encoding="utf-8")
+        return
+    assert with_files_shown(text) == text
+    # What only a builder of sites understands would stand there as it is on a code host.
+    assert "--8<--" not in text
+    assert not re.search(r"^(!!!|\?\?\?|===) ", text, flags=re.MULTILINE)
+
+
+def test_a_file_that_a_page_shows_otherwise_is_found() -> None:
+    """Not only on pages that show none."""
+    showing = [page for page in PAGES if "<!-- end of " in page.read_text(encoding="utf-8")]
+    assert len(showing) >= 10
+    text = showing[0].read_text(encoding="utf-8")
+    assert with_files_shown(text.replace("the", "another")) != text.replace("the", "another")
+
+
 def test_links_and_pictures_of_the_readme_are_there() -> None:
     """mkdocs looks after those of docs/."""
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -134,6 +159,20 @@ def test_pictures_are_small() -> None:
     pictures = list((ROOT / "docs" / "pictures").glob("*.png"))
     assert pictures
     assert all(picture.stat().st_size < 250_000 for picture in pictures)
+
+
+def test_the_gallery_has_every_picture_and_says_what_it_shows() -> None:
+    page = (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8")
+    shown = dict(re.findall(r"!\[(.*?)\]\((pictures/gallery/\S+)\)", page))
+    drawn = {f"pictures/gallery/{one.name}" for one in (ROOT / "docs/pictures/gallery").iterdir()}
+    assert {*shown.values()} == drawn
+    assert len(drawn) >= 8
+    for alt in shown:
+        # A title, and a sentence with what was found.
+        assert len(alt.split(". ")) >= 2, alt
+        assert 60 <= len(alt) <= 400, alt
+    every = [one for one in (ROOT / "docs" / "pictures").rglob("*") if one.is_file()]
+    assert sum(one.stat().st_size for one in every) < 1_500_000
 
 
 @pytest.mark.parametrize("name", builtin_names())
@@ -175,6 +214,8 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
         keep_few(short / name / "conditions.csv", "group", conditions)
         keep_few(short / name / "items.csv", "dimension", items)
     keep_few(short / "attribution" / "items.csv", "wording", 1)
+    for name in ("care-seeking", "attribution"):
+        fit_paraphrases(short / name)
     (folder / "src").symlink_to(ROOT / "src")
     (folder / "tuned").symlink_to(BUNDLED["mini"])
     (folder / "copies").symlink_to(ROOT / "tests" / "replicate" / "data")
@@ -364,6 +405,51 @@ def test_most_commands_are_run_and_the_others_need_something_from_outside() -> N
     assert len(lines) - len(outside) >= 40
     for line in outside:
         assert line.command in {"audit", "models", "replicate"}, line.where
+
+
+@pytest.mark.parametrize("page", [ROOT / "README.md", ROOT / "docs/quick-start.md"], ids=relative)
+def test_the_command_is_found_as_typed_after_make(page: Path, tmp_path: Path) -> None:
+    """In a shell that knows no goffman, with what make leaves: an environment in .venv."""
+    installed = Path(sys.prefix)
+    if not (installed / "bin" / "activate").is_file():
+        pytest.skip("these tests are not run in a virtual environment")
+    (tmp_path / ".venv").symlink_to(installed)
+    lines = [" ".join(line.words) for line in shell_lines(page)]
+    made = next(place for place, line in enumerate(lines) if line.startswith("make "))
+    first = next(place for place, line in enumerate(lines) if line.startswith("goffman "))
+    typed = [line for line in lines[made + 1 : first] if line.startswith((". ", "export "))]
+    plain = {"PATH": "/usr/bin:/bin", "PYTHONPATH": os.environ.get("PYTHONPATH", "")}
+
+    def shell(*commands: str) -> subprocess.CompletedProcess[str]:
+        script = "\n".join(("set -e", *commands, "goffman --version"))
+        return subprocess.run(
+            ["/bin/sh", "-c", script],
+            cwd=tmp_path,
+            env=plain,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    assert shell(*typed).stdout.startswith("goffman ")
+    assert shell().returncode == 127  # it is the page's line that finds it
+
+
+@pytest.mark.slow
+def test_the_tests_of_the_page_about_ci_pass_and_can_fail(here: Path) -> None:
+    text = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
+    rules = re.findall(r"```toml\n(.*?)```", text, flags=re.DOTALL)[-1]
+    Path("goffman.toml").write_text(rules, encoding="utf-8")
+    Path("test_page.py").write_text(code, encoding="utf-8")
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_page.py"]
+    passed = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert passed.returncode == 0, passed.stdout
+    assert "4 passed" in passed.stdout
+    Path("test_page.py").write_text(code.replace("limit=0.9", "limit=-0.9"), encoding="utf-8")
+    failed = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert "2 failed, 2 passed" in failed.stdout
+    assert "FAILED social-distance.gap[bundled:mini] = " in failed.stdout
 
 
 @pytest.mark.parametrize("page", ["quick-start.md", "python.md"])

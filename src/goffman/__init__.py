@@ -29,10 +29,11 @@ people are shown it.
     pair_items.py     … those of sentences about two people
     tables.py         every table's columns: name, type, meaning, and the check for it
     anchor_points.py  … that of models beside people, point by point
-    multiverse_columns.py  … those of other analyses
+    multiverse_columns.py  … those of other analyses, and of single wordings
     inputs.py         a file that a user brings: a plain one, no larger than allowed
     given.py          what no text and no number can be
     errors.py         the exception tree, and the nearest allowed name
+    testing.py        the gate for tests in Python: assert_within(), assert_passes()
     cli/              THE COMMANDS
       commands.py       one function a command: parse, call, print
       audit.py  audit_options.py   … the command that asks models: audit
@@ -64,9 +65,17 @@ people are shown it.
       recorded.py       models that answer from a log
       read.py           logs → a run, as if we had asked
       templates/        the Python files that harnesses run
+    integrations/     GOFFMAN INSIDE OF WHAT OTHERS RUN
+      watch.py          a model measured every so many steps of its training
+      trainer.py        … in the Trainer of transformers
+      sample.py         a fixed sample of instruments, asked in memory, measured as in an audit
+      budget.py         how much of the training time goffman may take
+      course.py         what was measured: a table, and the course as a figure
     asking/           WHO IS ASKED WHAT, known before anyone is asked
       questions.py      every question of an audit
       prompts_asked.py  … which prompts of each instrument, and how often
+      paraphrases.py  named.py   … those asked only on request; what a run's folder is called
+      in_training.py    what a model in this process's memory is asked
       languages.py      whether answers are read in the language that they were asked in
       fit.py            whether what an audit is told fits the models that it asks
       place.py          where models calculate: here, or in workers
@@ -76,8 +85,10 @@ people are shown it.
       score.py          … → scores.parquet, each instrument by its measure
       estimate.py       scores → estimates.parquet, every contrast of each measure
       changes.py        two tables of scores side by side, and what changed between them
+      unchanged.py      whether a run's tables would come out as they are
       by_ratings.py     scores by the shipped ratings alone, and what a user's ratings change
       robustness.py     whether a headline holds with one thing left out, or a parameter otherwise
+      wordings.py       each headline by wording, and with the paraphrases
       multiverse.py     which other analyses of a headline there are; pure
       stress.py  stress_summary.py   … each of them run, and what they come to
       sections.py       a measured run, instrument by instrument, for all that people read of it
@@ -93,6 +104,7 @@ people are shown it.
       controls.py       control items, read, checked and rendered
       choice.py  choice_scales.py  choice_stems.py   choice.toml: questions with options, checked
       completion.py     sentences with a mask, for models that complete or write
+      paraphrases.py    further wordings, asked only on request
       forms.py          an instrument → every form in which it can be asked
       present.py        a question with options → its presentations
       personas.py       system prompts as data: who a model is told to be
@@ -123,6 +135,7 @@ people are shown it.
       batches.py        which sentences go through a model together
       forward.py        devices, weights, the head at the mask only, the top k
       masked.py  xlnet.py  classifier.py   the families
+      in_memory.py      one that is in memory already, asked and left as it was
       lean.py           a forward pass of our own for BERT's kind on a CPU
       causal.py         how probable a whole sentence is, of causal models that do not chat
       talk.py           texts that a causal model goes on with, token by token
@@ -157,10 +170,12 @@ people are shown it.
       remarks.py        what a user should know of a model's replies
       forecast.py       what asking a chat model will take, said before it begins
       pronouns.py       which pronouns are compared in which sentences
+      in_memory.py      answers that no run keeps
       rows.py           arrays → rows of the answer tables; pure
       files.py          the only way to a run's files: whole or absent, never through a link
       trouble.py        what the system says of a file → a sentence for the user
       store.py          the parts of the answers, each known by who was asked what
+      source.py         which code makes a run's numbers
       folder.py  lock.py   the run in the hands of one process
       manifest.py  entries.py   what ran, as records
       workers.py        who calculated in place of the process that writes
@@ -204,6 +219,7 @@ people are shown it.
       contrast.py       one contrast: its test, effect and interval together
       tabled.py         estimates as a table
       clear.py          what may be called clear
+      spread.py         whether the wording moves a number more than the group does
       verdict.py        whether a difference is relevant, small, absent or undecided
       fragile.py        … or clear, but not in enough variations of its analysis
       sharing.py        what sentence pairs have in common
@@ -241,6 +257,7 @@ people are shown it.
       findings_over_baseline.py  a disparity beside that without a condition
       findings_robustness.py  whether a verdict holds with one thing left out
       findings_multiverse.py  … and in other analyses of the same answers
+      findings_wordings.py  how far a number moves with the wording
       findings_unanswered.py  what could put a bias of replies in doubt
       findings_reference.py  single conditions against the other group's mean
       styles.py         ways of answering that have nothing to do with the question
@@ -257,6 +274,7 @@ people are shown it.
       findings_rarity.py  a difference beside that from rare but neutral conditions
       figure.py         what a figure is; the parts that figures share
       figure_estimates.py  estimates in figures: filled or hollow, over the band of ±Δ
+      figure_rows.py    figures of many rows: both ends, and all others in one row
       figures_ranked.py  every condition in order, against a reference or by its own value
       figures_conditions.py  figures_sentiment.py  figures_gender.py  figures_settings.py
       figures_presented.py  figures_described.py   what presentation does; women and men
@@ -303,6 +321,7 @@ people are shown it.
       html.py  page/    the page: its content put into template, style and scripts
       overview.py       of each model: can it do the task, what differs, how sure, by wording
       bars.py           … with its bar: difference and interval on the axis of an instrument
+      forest.py         … all of them on one axis, in units of Δ
       content.py        who was asked what with what; the main contrasts
       limits.py         what holds for every number
       listing.py        every condition with its numbers
@@ -311,17 +330,24 @@ people are shown it.
       figures_anchors.py  figures_shares.py  tables_anchors.py  anchored.py   models, people
       labels.py         which points of a scatter are named
       set_beside.py     a measured run set beside anchors anew
+      settled.py        a run measured, unless all would come out as it is
       images.py         figures as SVG, PNG, PDF, with no browser
       tables.py         every table of a run as CSV, Markdown and LaTeX
       names.py          a name for every estimate: social-distance.gap[roberta-base]
+      levels.py         … and for headings, means and control items
       measurable.py     which estimates are of models that cannot do the task
       comparable.py     whether two runs may be compared, and what must be said of it
       compare.py  changed.py   runs against each other, paired by prompt
       compare_said.py  compare_text.py   … in sentences and tables, the same everywhere
       compare_page.py  compare_figures.py  compare_evidence.py   … as a page
       courses.py        … of one model from run to run
+      training_course.py  … of one estimate while a model is trained
       holding.py        in how many other analyses main results hold, for the gate
-      check.py          the gate: conditions on named estimates
+      rules.py          a rule of the gate: what it names, and when it fails
+      thresholds.py     … a file of them: goffman.toml
+      check.py          the gate: rules tried on what they name
+      outcomes.py       … what became of each, in a line
+      check_formats.py  check_names.py   … as text, JUnit, JSON …; every name with its numbers
       exported.py  model_card.py  lm_eval.py   results where people publish
       paper.py          a run → a folder for a paper
       paper_methods.py  paper_references.py   … the methods; what to cite

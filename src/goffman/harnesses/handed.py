@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from goffman import __version__
 from goffman.asking.prompts_asked import Question, in_turn, questions_of
-from goffman.asking.questions import ways_of
+from goffman.asking.questions import every_way
 from goffman.errors import InputError
 from goffman.options import AskOptions, Listener
 from goffman.records import AnswerTable, InstrumentKind, Prompt, is_control
@@ -105,7 +105,7 @@ def handed(
     ``instruments``: names or folders; none: every built-in one.
     """
     options = AskOptions(forms=tuple(forms), limit=limit, thorough=thorough)
-    ways = ways_of(instruments, options)
+    ways = every_way(instruments, options)
     able = [way for way in ways if way.instrument.kind in kinds]
     for of in dict.fromkeys(way.of for way in ways):
         if of not in {way.of for way in able} and (instruments or not able):
@@ -154,7 +154,7 @@ def handed_before(note: Note, instruments: Sequence[str], *, where: str) -> Hand
     ways = [
         way
         for name in instruments or [note.instrument]
-        for way in ways_of([name], AskOptions())
+        for way in every_way([name], AskOptions())
         if way.instrument.id == note.instrument and way.instrument.kind in TABLES
     ]
     if not ways:
