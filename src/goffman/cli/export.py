@@ -92,7 +92,8 @@ def export(
     Nothing is uploaded. goffman read reads the logs of other harnesses.
     """
     if target is None:
-        raise InputError(f"Say in which format: add --to {', '.join(Export)}.")
+        *others, last = Export
+        raise InputError(f"Say in which format: add --to {', '.join(others)} or {last}.")
     given = what or []
     if target not in RESULTS:
         if model is not None:
