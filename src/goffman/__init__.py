@@ -44,7 +44,8 @@ people are shown it.
       stress.py         … whether main results hold in other analyses: stress
       compare.py        … runs against each other: compare
       check.py          … the gate: check
-      export.py         … results where people publish: export
+      export.py         … results where people publish, questions for other harnesses: export
+      read.py           … what other harnesses logged: read
       validate.py       … whether files of one's own can be used: validate
       replicate.py      … about the studies' own numbers: replicate
       options.py        … options that several of them have
@@ -54,6 +55,16 @@ people are shown it.
       live.py           who is told how far an audit is: a terminal, a notebook
       results.py        what they return: a run, an estimate, a comparison
       frames.py  drawn.py  notebook.py   its tables; its figures; what notebooks show of it
+    harnesses/        OTHER HARNESSES ask our questions, and their logs become runs
+      handed.py         what a harness is handed: prompts, and the note by which we know them again
+      rows.py           … a prompt as a row of its data
+      folder.py         … the folder that this goes to
+      lm_eval_tasks.py  inspect_tasks.py   … as tasks of each harness
+      logs.py           what a log says, whichever harness it is of
+      lm_eval_log.py  inspect_log.py   … each harness's own
+      recorded.py       models that answer from a log
+      read.py           logs → a run, as if we had asked
+      templates/        the Python files that harnesses run
     integrations/     GOFFMAN INSIDE OF WHAT OTHERS RUN
       watch.py          a model measured every so many steps of its training
       trainer.py        … in the Trainer of transformers
