@@ -73,10 +73,10 @@ check: setup
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# Renews the pinned prompts and the page of commands after a change that was meant.
+# Renews the pinned prompts, the page of commands and what pages show of other files.
 golden: setup
 	$(BIN)/pytest -q tests/instruments/test_golden.py --renew-golden
-	$(BIN)/pytest -q tests/test_docs.py -k page_of_commands --renew-golden
+	$(BIN)/pytest -q tests/test_docs.py -k "page_of_commands or shows_other_files" --renew-golden
 
 # Speed on one core, by CPU time, against the ready-made ways (about six minutes).
 bench: setup

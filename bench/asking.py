@@ -1,8 +1,9 @@
-"""The engine as an audit uses it, on the social-distance prompts: for the benchmarks."""
+"""The engine as an audit uses it, on the social-distance prompts and attribution's tree."""
 
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +11,15 @@ from goffman.instruments.load import load_instrument
 from goffman.instruments.render import render
 from goffman.models.base import LoadOptions
 from goffman.models.spec import load
+from goffman.records import Instrument, Prompt
 from goffman.runs.ask import Asked, Job, ask_fills
 from goffman.runs.folder import open_run
 from goffman.runs.plan import Plan, limits_for, make_plan, settings_of
 
 INSTRUMENT = load_instrument("social-distance")
 PROMPTS = render(INSTRUMENT).prompts
+TREE = load_instrument("attribution")
+"""Its sentences come from the answers, step by step."""
 
 
 def load_model(folder: Path, *, device: str, precision: Any = "float32") -> Any:
@@ -32,12 +36,42 @@ def prepared(model: Any, limit: int | None = None) -> Plan:
 
 def ask_all(model: Any, limit: int | None = None) -> Asked:
     """Tokenise, ask, and write every answer to disk."""
+    return _ask(model, INSTRUMENT, PROMPTS[:limit])
+
+
+def ask_tree(model: Any, limit: int | None = None) -> Asked:
+    """As ``ask_all``, with all steps of recursive masking."""
+    return _ask(model, TREE, render(TREE).prompts[:limit])
+
+
+def _ask(model: Any, instrument: Instrument, prompts: Sequence[Prompt]) -> Asked:
     with tempfile.TemporaryDirectory() as temporary, open_run(Path(temporary) / "run") as run:
         job = Job(
             run=run,
-            instrument=INSTRUMENT.id,
-            prompts=PROMPTS[:limit],
+            instrument=instrument.id,
+            prompts=prompts,
             limits=limits_for(model.identity.device),
             watch=lambda _: None,
         )
-        return ask_fills(job, model, settings_of(INSTRUMENT))
+        return ask_fills(job, model, settings_of(instrument))
+
+
+class Recording:
+    """A model that remembers its batches, to be asked again without all that is around them."""
+
+    def __init__(self, model: Any) -> None:
+        self._model = model
+        self.batches: list[tuple[Any, dict[str, Any]]] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._model, name)
+
+    def fill_batch(self, encoded: Any, **told: Any) -> Any:
+        """The model's answers."""
+        self.batches.append((encoded, told))
+        return self._model.fill_batch(encoded, **told)
+
+    def again(self) -> None:
+        """Every batch is asked again, and its answers are forgotten."""
+        for encoded, told in self.batches:
+            self._model.fill_batch(encoded, **told)

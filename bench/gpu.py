@@ -1,23 +1,27 @@
 """goffman against the fill-mask pipeline one at a time, on a GPU: python bench/gpu.py.
 
-Random weights in the size of roberta-base and roberta-large, the 3,892 social-distance prompts.
-goffman's time is from text to Parquet on disk; the pipeline's is for a sample of the prompts.
+Random weights in the size of roberta-base and roberta-large; the social-distance prompts, and
+attribution's tree of recursive masking. goffman's time is from text to Parquet on disk; that of the
+forward passes alone is for the same batches; the pipeline's is for a sample of the prompts.
 """
 
 from __future__ import annotations
 
 import argparse
+import gc
 import logging
 import statistics
 import tempfile
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import torch
 
 import random_roberta
-from asking import PROMPTS, ask_all, load_model, prepared
+from asking import PROMPTS, Recording, ask_all, ask_tree, load_model
 
 TOP_K = 50
 
@@ -25,58 +29,63 @@ TOP_K = 50
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sizes", nargs="+", default=["base", "large"])
-    parser.add_argument("--sample", type=int, default=256, help="prompts for the pipeline")
+    parser.add_argument("--sample", type=int, default=256, help="prompts for the pipeline; 0: none")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--device", default="cuda")
+    parser.add_argument("--limit", type=int, help="so many prompts of each instrument; for a try")
     arguments = parser.parse_args()
     logging.getLogger("transformers").setLevel(logging.ERROR)
-    print(torch.cuda.get_device_name(), torch.__version__)
-    header = (
-        f"{'model':6} {'precision':9} {'pipeline':>9} {'forward':>9} {'on disk':>9} {'ratio':>6}"
-    )
-    print(f"{header}   (prompts a second; ratio: on disk over pipeline in float32)")
+    cuda = arguments.device != "cpu"
+    print(torch.cuda.get_device_name() if cuda else arguments.device, torch.__version__)
+    print("sentences a second: median (lowest to highest); end to end: on disk over forward alone")
     for size in arguments.sizes:
         with tempfile.TemporaryDirectory() as temporary:
             folder = random_roberta.make(Path(temporary), size)
-            measure(folder, size, arguments.sample)
+            measure(folder, size, arguments)
 
 
-def measure(folder: Path, size: str, sample: int) -> None:
-    models = {p: load_model(folder, device="cuda", precision=p) for p in ("float32", "bf16")}
-    pipelines = {p: pipeline_rate(folder, p, sample) for p in models}
-    check_parity(folder, models["float32"])
-    for precision, model in models.items():
-        rates = []
-        forward = []
-        ask_all(model)  # warm
-        for _ in range(5):
-            forward.append(rate(lambda model=model: forward_alone(model)))
-            rates.append(rate(lambda model=model: ask_all(model)))
-        on_disk, passes = statistics.median(rates), statistics.median(forward)
-        print(
-            f"{size:6} {precision:9} {pipelines[precision]:9,.0f} {passes:9,.0f} {on_disk:9,.0f} "
-            f"{on_disk / pipelines['float32']:6.0f}"
-            f"   on disk {min(rates):,.0f} to {max(rates):,.0f}",
-            flush=True,
-        )
+def measure(folder: Path, size: str, arguments: argparse.Namespace) -> None:
+    for precision in ("float32", "bf16"):
+        model = load_model(folder, device=arguments.device, precision=precision)
+        if arguments.sample:
+            pipeline = pipeline_rate(folder, precision, arguments.sample)
+            print(f"{size:6} {precision:9} pipeline one at a time {pipeline:,.0f}")
+            if precision == "float32":
+                check_parity(folder, model)
+        for what, ask in (("prompts", ask_all), ("tree", ask_tree)):
+            recording = Recording(model)
+            sentences = ask(recording, arguments.limit).sentences  # warm, too
+            forward, on_disk, shares = [], [], []
+            for _ in range(arguments.rounds):
+                forward.append(rate(recording.again, sentences))
+                on_disk.append(rate(partial(ask, model, arguments.limit), sentences))
+                shares.append(on_disk[-1] / forward[-1])
+            print(
+                f"{size:6} {precision:9} {what:8} {sentences:7,} sentences   "
+                f"forward {spread(forward, ',.0f')}   on disk {spread(on_disk, ',.0f')}   "
+                f"end to end {spread(shares, '.2f')}",
+                flush=True,
+            )
+        del model, recording
+        gc.collect()
 
 
-def rate(work: Any) -> float:
-    torch.cuda.synchronize()
+def spread(values: list[float], how: str) -> str:
+    middle, low, high = statistics.median(values), min(values), max(values)
+    return f"{middle:{how}} ({low:{how}} to {high:{how}})"
+
+
+def rate(work: Callable[[], object], sentences: int) -> float:
+    wait()
     start = time.perf_counter()
     work()
-    torch.cuda.synchronize()
-    return len(PROMPTS) / (time.perf_counter() - start)
+    wait()
+    return sentences / (time.perf_counter() - start)
 
 
-def forward_alone(model: Any) -> None:
-    if id(model) not in PLANS:
-        PLANS[id(model)] = prepared(model)
-    plan = PLANS[id(model)]
-    for part in plan.parts:
-        for batch in part:
-            model.fill_batch([plan.sentences[index] for index in batch], top_k=TOP_K)
-
-
-PLANS: dict[int, Any] = {}
+def wait() -> None:
+    if torch.cuda.is_available():
+        torch.cuda.synchronize()
 
 
 def pipeline_rate(folder: Path, precision: str, sample: int) -> float:

@@ -120,3 +120,25 @@ def _paragraph(text: str) -> str:
     """A paragraph of a help as Markdown; one whose lines are to stay as they are is a block."""
     first, _, rest = text.partition("\n")
     return f"```text\n{rest}\n```\n" if first == "\b" else f"{' '.join(text.split())}\n"
+
+
+# What pages show of other files
+
+SHOWN = re.compile(
+    r"(?P<head><!-- (?P<file>\S+)(?: from line (?P<line>\d+))? -->\n\n(?P<fence>```toml\n)?)"
+    r".*?"
+    r"(?P<tail>(?(fence)```\n\n|\n)<!-- end of (?P=file) -->)",
+    flags=re.DOTALL,
+)
+"""A file of the package in a page, between two comments; a code host includes nothing itself."""
+
+
+def with_files_shown(text: str) -> str:
+    """The page with every file that it shows as it is now."""
+
+    def renewed(found: re.Match[str]) -> str:
+        lines = (ROOT / found["file"]).read_text(encoding="utf-8").splitlines(keepends=True)
+        shown = "".join(lines[int(found["line"] or 1) - 1 :]).strip("\n") + "\n"
+        return f"{found['head']}{shown}{found['tail']}"
+
+    return SHOWN.sub(renewed, text)

@@ -19,7 +19,7 @@ from goffman.estimates.presented import (
     over_orders,
     wordings,
 )
-from goffman.estimates.vignettes import group_against_given, women_against_men_in_group
+from goffman.estimates.vignettes import group_against_compared, women_against_men_in_group
 from goffman.measures.code_by_gender import CodeByGender
 from goffman.measures.mean_code import MeanCode
 from goffman.measures.said_code import SaidCode
@@ -195,8 +195,9 @@ def women_described(
 
 @cache
 def descriptions() -> pl.DataFrame:
-    """Seven questions about four disorders and about daily troubles."""
-    names = [*(("disorder", f"d{k}") for k in range(4)), ("daily-troubles", "troubles")]
+    """Seven questions about four disorders and three times about daily troubles."""
+    names = [("disorder", f"d{k}") for k in range(4)]
+    names += [("daily-troubles", f"t{k}") for k in range(3)]
     rows = [
         {"model": "m", "group": group, "condition": name, "item": f"i{item}", "wording": "w"}
         for (group, name), item in itertools.product(names, range(7))
@@ -205,15 +206,16 @@ def descriptions() -> pl.DataFrame:
 
 
 def vignettes(rng: np.random.Generator, size: float, real: float) -> pl.DataFrame:
-    """Four disorders against one description that is taken as given."""
-    measure = only(VignetteCode, over_wordings(group_against_given), of="code")
+    """Four disorders against three descriptions that differ as disorders do.
+
+    Of these, two are asked half as often: their answers have more noise.
+    """
+    measure = only(VignetteCode, over_wordings(group_against_compared), of="code")
     items = 0.1 * rng.normal(size=(1, 7))
-    disorders = (
-        0.05 * rng.normal(size=(4, 1))
-        + 0.05 * rng.normal(size=(4, 7))
-        + size * 0.06 * rng.normal(size=(1, 7))
-    )
-    values = np.concatenate([items + disorders + real, items]).ravel() + 0.4
+    texts = 0.05 * rng.normal(size=(7, 1)) + 0.05 * rng.normal(size=(7, 7))
+    texts[5:] += 0.05 * rng.normal(size=(2, 7))
+    texts[:4] += size * 0.06 * rng.normal(size=(1, 7)) + real
+    values = (items + texts).ravel() + 0.4
     return found(measure, descriptions().with_columns(value=pl.Series(values)))
 
 

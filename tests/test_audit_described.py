@@ -85,7 +85,7 @@ def test_a_causal_model_is_asked_by_probabilities_and_measured(name, model, tmp_
 def test_a_server_that_shuns_disorders_is_found_to(tmp_path):
     done, asked = served("vignettes", tmp_path / "r")
     assert done.exit_code == 0, done.output
-    assert len(asked) == 340
+    assert len(asked) == 368
     assert "More stigma in disorder descriptions than in daily troubles descriptions" in done.output
     found = pl.read_parquet(tmp_path / "r" / "estimates.parquet")
     (groups,) = found.filter(pl.col("kind") == "groups").to_dicts()
@@ -95,7 +95,8 @@ def test_a_server_that_shuns_disorders_is_found_to(tmp_path):
     by_group = dict(shares.group_by("group").agg(pl.col("value").mean()).rows())
     assert by_group["disorder"] > 0.75
     assert by_group["daily-troubles"] < 0.25
-    assert shares.height == 15 * 5 * 3
+    # The two others are asked seven questions, each about a woman or a man.
+    assert shares.height == 15 * 5 * 3 + 7 * 2 * 2
     page = (tmp_path / "r" / "report.html").read_text()
     assert "Unwilling, or likely: question by question" in page
     tables = {path.name for path in (tmp_path / "r" / "tables").glob("vignettes-said-*.csv")}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 import re
 import shutil
 import signal
@@ -28,6 +29,7 @@ from doc_pages import (
     parse,
     reference,
     shell_lines,
+    with_files_shown,
 )
 from goffman.cli import commands as cli
 from goffman.flow import audit
@@ -61,6 +63,8 @@ def check_page(page: Path) -> None:
             makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
             for target in line.words[1:]:
                 assert re.search(rf"^{target}:", makefile, flags=re.MULTILINE), line.where
+        elif line.words[0] == ".":
+            assert line.words[1:] == (".venv/bin/activate",), line.where
         else:
             assert line.words[0] in {"pip", "cp", "export"}, f"{line.where}: {line.words[0]}"
     known = dict(commands())
@@ -120,6 +124,26 @@ def test_every_command_and_every_option_of_audit_stands_in_what_people_read() ->
             assert len(options(command)) >= 30
             missing = [one for one in options(command) if not re.search(rf"{one}\b", told)]
             assert missing == []
+
+
+@every_page
+def test_a_page_shows_other_files_as_they_are(page: Path, request: pytest.FixtureRequest) -> None:
+    text = page.read_text(encoding="utf-8")
+    if request.config.getoption("--renew-golden"):
+        page.write_text(with_files_shown(text), encoding="utf-8")
+        return
+    assert with_files_shown(text) == text
+    # What only a builder of sites understands would stand there as it is on a code host.
+    assert "--8<--" not in text
+    assert not re.search(r"^(!!!|\?\?\?|===) ", text, flags=re.MULTILINE)
+
+
+def test_a_file_that_a_page_shows_otherwise_is_found() -> None:
+    """Not only on pages that show none."""
+    showing = [page for page in PAGES if "<!-- end of " in page.read_text(encoding="utf-8")]
+    assert len(showing) >= 10
+    text = showing[0].read_text(encoding="utf-8")
+    assert with_files_shown(text.replace("the", "another")) != text.replace("the", "another")
 
 
 def test_links_and_pictures_of_the_readme_are_there() -> None:
@@ -364,6 +388,34 @@ def test_most_commands_are_run_and_the_others_need_something_from_outside() -> N
     assert len(lines) - len(outside) >= 40
     for line in outside:
         assert line.command in {"audit", "models", "replicate"}, line.where
+
+
+@pytest.mark.parametrize("page", [ROOT / "README.md", ROOT / "docs/quick-start.md"], ids=relative)
+def test_the_command_is_found_as_typed_after_make(page: Path, tmp_path: Path) -> None:
+    """In a shell that knows no goffman, with what make leaves: an environment in .venv."""
+    installed = Path(sys.prefix)
+    if not (installed / "bin" / "activate").is_file():
+        pytest.skip("these tests are not run in a virtual environment")
+    (tmp_path / ".venv").symlink_to(installed)
+    lines = [" ".join(line.words) for line in shell_lines(page)]
+    made = next(place for place, line in enumerate(lines) if line.startswith("make "))
+    first = next(place for place, line in enumerate(lines) if line.startswith("goffman "))
+    typed = [line for line in lines[made + 1 : first] if line.startswith((". ", "export "))]
+    plain = {"PATH": "/usr/bin:/bin", "PYTHONPATH": os.environ.get("PYTHONPATH", "")}
+
+    def shell(*commands: str) -> subprocess.CompletedProcess[str]:
+        script = "\n".join(("set -e", *commands, "goffman --version"))
+        return subprocess.run(
+            ["/bin/sh", "-c", script],
+            cwd=tmp_path,
+            env=plain,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    assert shell(*typed).stdout.startswith("goffman ")
+    assert shell().returncode == 127  # it is the page's line that finds it
 
 
 @pytest.mark.parametrize("page", ["quick-start.md", "python.md"])

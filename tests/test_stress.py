@@ -135,7 +135,10 @@ def test_every_analysis_of_social_distance_is_the_run_measured_again(distance, t
                 prompts, wordings = prompts.filter(pl.col("wording") == alone), {name: [alone]}
             every = pl.concat([prompts, Groups().means(prompts)])
             of[wording] = estimates(every, {name: Groups()}, wordings=wordings)
-        kind = {"everything sampled": "groups", "conditions sampled": "groups-as-asked"}
+        kind = {
+            "conditions and sentences are samples": "groups",
+            "only conditions are samples": "groups-as-asked",
+        }
         (expected,) = (
             of[wording].filter(pl.col("kind") == kind[chosen["test"]]).iter_rows(named=True)
         )
@@ -178,7 +181,7 @@ def test_every_analysis_of_care_seeking_is_the_run_measured_again(care):
         scores, found_now = again[words, threshold]
         names = chosen["counting of first names"]
         variant = {"counted": "with-names", "not counted": "without-names"}[names]
-        if chosen["test"] == "everything sampled":
+        if chosen["test"] == "conditions and sentences are samples":
             (expected,) = found_now.filter(
                 pl.col("kind") == "genders",
                 pl.col("variant") == variant,
@@ -240,7 +243,7 @@ def test_every_analysis_of_attribution_is_the_run_measured_again(phrases):
         sides = [means.filter(pl.col("quantity") == side) for side in ("female", "male")]
         difference = sides[0]["value"].mean() - sides[1]["value"].mean()
         assert found["difference"] == pytest.approx(difference, abs=1e-12), chosen
-        if chosen["test"] == "conditions sampled":
+        if chosen["test"] == "only conditions are samples":
             each = [
                 side.group_by("condition").agg(pl.col("value").mean()).sort("condition")["value"]
                 for side in sides
@@ -389,7 +392,7 @@ def test_the_terminal_says_what_the_page_says(distance, tmp_path):
     _, _, mine, summed = analyses_of(other)
     only = "only " if summed["holds_in"] < 0.9 else ""
     held = f"holds in {only}{summed['holds']} of {summed['analyses']} analyses"
-    counted = f"{held}; of these choices, the {summed['matters_most']} changes its size most"
+    counted = f"{held}. Of the choices, the {summed['matters_most']} changes its size most"
     assert counted in said
     done = goffman("report", other)
     assert done.returncode == 0, done.stderr
@@ -466,13 +469,15 @@ def test_the_gate_reads_in_how_many_analyses_a_result_holds(distance):
     for rule in ("holds-in", "social-distance.gap.holds-in", "gap[bundled:mini].holds-in"):
         failed = goffman("check", folder, "--fail-if", f"{rule} <= {share}")
         assert failed.returncode == 1, failed.stderr
-        assert failed.stdout.startswith(f"failed, because {name} is {share} {counted}")
+        must = f"must be more than {share} {counted}"
+        assert failed.stdout.startswith(f"FAILED {name} = {share}, {must}")
         passed = goffman("check", folder, "--fail-if", f"{rule} < {share}")
         assert passed.returncode == 0
     listed = json.loads(goffman("check", folder, "--list", "--json").stdout)
     known = {one["name"]: one["holds-in"] for one in listed}
     assert {key: value for key, value in known.items() if value is not None} == {
-        "social-distance.gap[bundled:mini]": share
+        "social-distance.heading[bundled:mini]": share,
+        "social-distance.gap[bundled:mini]": share,
     }
 
 

@@ -33,6 +33,7 @@ people are shown it.
     inputs.py         a file that a user brings: a plain one, no larger than allowed
     given.py          what no text and no number can be
     errors.py         the exception tree, and the nearest allowed name
+    testing.py        the gate for tests in Python: assert_within(), assert_passes()
     cli/              THE COMMANDS
       commands.py       one function a command: parse, call, print
       audit.py  audit_options.py   … the command that asks models: audit
@@ -53,9 +54,16 @@ people are shown it.
       live.py           who is told how far an audit is: a terminal, a notebook
       results.py        what they return: a run, an estimate, a comparison
       frames.py  drawn.py  notebook.py   its tables; its figures; what notebooks show of it
+    integrations/     GOFFMAN INSIDE OF WHAT OTHERS RUN
+      watch.py          a model measured every so many steps of its training
+      trainer.py        … in the Trainer of transformers
+      sample.py         a fixed sample of instruments, asked in memory, measured as in an audit
+      budget.py         how much of the training time goffman may take
+      course.py         what was measured: a table, and the course as a figure
     asking/           WHO IS ASKED WHAT, known before anyone is asked
       questions.py      every question of an audit
       prompts_asked.py  … which prompts of each instrument, and how often
+      in_training.py    what a model in this process's memory is asked
       languages.py      whether answers are read in the language that they were asked in
       fit.py            whether what an audit is told fits the models that it asks
       place.py          where models calculate: here, or in workers
@@ -112,6 +120,7 @@ people are shown it.
       batches.py        which sentences go through a model together
       forward.py        devices, weights, the head at the mask only, the top k
       masked.py  xlnet.py  classifier.py   the families
+      in_memory.py      one that is in memory already, asked and left as it was
       lean.py           a forward pass of our own for BERT's kind on a CPU
       causal.py         how probable a whole sentence is, of causal models that do not chat
       talk.py           texts that a causal model goes on with, token by token
@@ -146,6 +155,7 @@ people are shown it.
       remarks.py        what a user should know of a model's replies
       forecast.py       what asking a chat model will take, said before it begins
       pronouns.py       which pronouns are compared in which sentences
+      in_memory.py      answers that no run keeps
       rows.py           arrays → rows of the answer tables; pure
       files.py          the only way to a run's files: whole or absent, never through a link
       trouble.py        what the system says of a file → a sentence for the user
@@ -305,14 +315,20 @@ people are shown it.
       images.py         figures as SVG, PNG, PDF, with no browser
       tables.py         every table of a run as CSV, Markdown and LaTeX
       names.py          a name for every estimate: social-distance.gap[roberta-base]
+      levels.py         … and for headings, means and control items
       measurable.py     which estimates are of models that cannot do the task
       comparable.py     whether two runs may be compared, and what must be said of it
       compare.py  changed.py   runs against each other, paired by prompt
       compare_said.py  compare_text.py   … in sentences and tables, the same everywhere
       compare_page.py  compare_figures.py  compare_evidence.py   … as a page
       courses.py        … of one model from run to run
+      training_course.py  … of one estimate while a model is trained
       holding.py        in how many other analyses main results hold, for the gate
-      check.py          the gate: conditions on named estimates
+      rules.py          a rule of the gate: what it names, and when it fails
+      thresholds.py     … a file of them: goffman.toml
+      check.py          the gate: rules tried on what they name
+      outcomes.py       … what became of each, in a line
+      check_formats.py  check_names.py   … as text, JUnit, JSON …; every name with its numbers
       exported.py  model_card.py  lm_eval.py   results where people publish
       paper.py          a run → a folder for a paper
       paper_methods.py  paper_references.py   … the methods; what to cite

@@ -55,6 +55,8 @@ class Stem:
     """reversed: agreeing means less of the construct, so that the codes are turned round."""
     asks: str = ""
     """It puts the items that ask for this; empty: all. A wording is all stems of an id."""
+    default: bool = True
+    """False: asked only on request."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,6 +87,11 @@ class ServerPart:
     wording: str | None = None
     """The one that every question is asked in, such as the one that people were asked in too. None:
     the wordings go in turn."""
+    brief: tuple[str, ...] = ()
+    """Conditions that are asked less: only the items of a dimension, and each of these about one of
+    the people, in turn."""
+    brief_dimension: str | None = None
+    """Of their items; None: all."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import os
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,18 +13,25 @@ from goffman.anchors.load import anchors_with
 from goffman.asking.chats import ChatQuestion, Chatting
 from goffman.asking.fit import check_fit, check_names, without_effect
 from goffman.asking.languages import check_languages, readings
+from goffman.asking.named import default_folder
+from goffman.asking.paraphrases import (
+    called,
+    of_paraphrases,
+    paraphrases_said,
+    who_is_asked_again,
+)
 from goffman.asking.place import Place
-from goffman.asking.prompts_asked import Question
+from goffman.asking.prompts_asked import Question, counted
 from goffman.asking.questions import Asking, parts_said, who_is_asked
 from goffman.errors import InputError
 from goffman.measures.catalogue import measure_entry
-from goffman.models.address import address_entry, behind_server
+from goffman.models.address import behind_server
 from goffman.models.base import LoadOptions
 from goffman.models.kinds import answers_to, kinds
 from goffman.models.precision import draw_sample
 from goffman.models.spec import check
 from goffman.options import AskOptions, Listener, MeasureOptions
-from goffman.records import MASK, is_control
+from goffman.records import MASK
 from goffman.runs.ask import (
     Asked,
     Job,
@@ -37,7 +41,7 @@ from goffman.runs.ask import (
     ask_likelihoods,
     ask_next_words,
 )
-from goffman.runs.folder import Run, check_place, keep_prompts, open_run
+from goffman.runs.folder import PARAPHRASES, Run, check_place, keep_prompts, open_run
 from goffman.runs.manifest import (
     instrument_entry,
     model_entry,
@@ -53,7 +57,6 @@ if TYPE_CHECKING:
     from goffman.anchors.anchor import Anchor
     from goffman.lexicons.words import Words
     from goffman.models.base import Fills, Identity
-    from goffman.records import Prompt
     from goffman.runs.entries import Entry
 
 
@@ -98,6 +101,7 @@ def audit(
     notes: list[str] = []
     noting = replace(listener, note=notes.append)
     pairs = who_is_asked(models, instruments, loading=loading, options=options, listener=noting)
+    further = who_is_asked_again(pairs, options)
     of_models = {pair.model: pair.kind for pair in pairs}
     check_fit(of_models, labels=loading.labels, pairs=measuring.pairs)
     folder = output or default_folder(models)
@@ -105,20 +109,43 @@ def audit(
     words, people = _words(pairs, folder, measuring), anchors_with(measuring.anchors)
     for pair in pairs:
         check(pair.model, kind=pair.kind, options=loading)
-    for note in (*notes, *without_effect(pairs, options, loading), *parts_said(pairs)):
+    of_options = without_effect(pairs, options, loading)
+    for note in (*notes, *of_options, *parts_said(pairs), *paraphrases_said(further)):
         listener.note(note)
     if options.dry_run:
         _tell(pairs, folder, _chatting(options, place, listener), listener.note)
+        apart = of_paraphrases(listener)
+        _tell(further, folder / PARAPHRASES, _chatting(options, place, apart), apart.note)
         return Audit(folder=folder, asked=())
     with open_run(folder, seed=options.seed) as run:
         work = _Work(run=run, place=place, options=options, listener=listener)
-        for question in (question for pair in pairs for question in pair.questions):
-            _enter_instrument(run, question, models)
         with place:
-            asked = [answers for pair in pairs for answers in _ask_model(work, pair)]
+            asked = _ask_all(work, pairs) + _ask_paraphrases(work, further)
         said = _measured(work, words, measuring, people)
         page = _report(work, words) if report else None
     return Audit(folder=folder, asked=tuple(asked), summary=said, report=page)
+
+
+def _ask_all(work: _Work, pairs: Sequence[Asking]) -> list[Asked]:
+    """What there is of all answers; the run knows the instruments, or has refused them."""
+    models = [pair.model for pair in pairs]
+    for question in (question for pair in pairs for question in pair.questions):
+        _enter_instrument(work.run, question, models)
+    return [answers for pair in pairs for answers in _ask_model(work, pair)]
+
+
+def _ask_paraphrases(work: _Work, pairs: Sequence[Asking]) -> list[Asked]:
+    """The same of wordings that are asked only on request, in a run within the run."""
+    if not pairs:
+        return []
+    with open_run(work.run.folder / PARAPHRASES, seed=work.options.seed) as run:
+        # What is known of a model, such as how far a lower precision is off, is not found anew.
+        run.manifest = replace(
+            run.manifest, models={**work.run.manifest.models, **run.manifest.models}
+        )
+        apart = replace(work, run=run, listener=of_paraphrases(work.listener))
+        found = _ask_all(apart, pairs)
+    return [replace(one, instrument=called(one.instrument)) for one in found]
 
 
 def _tell(
@@ -127,18 +154,11 @@ def _tell(
     """The user is told what would be asked."""
     for pair in pairs:
         for question in pair.questions:
-            count, settings = _counted(question.prompts), question.settings
+            count, settings = counted(question.prompts), question.settings
             deeper = settings is not None and settings.depth > 1
             more = ", and further sentences that depend on the answers" if deeper else ""
             note(f"{question.instrument.id}, {pair.model}: {count}{more}.")
         chatting.tell(folder, pair.model, _chat_questions(pair))
-
-
-def _counted(prompts: Sequence[Prompt]) -> str:
-    """How many prompts these are, and how many of them are controls'."""
-    controls = sum(map(is_control, prompts))
-    beside = f" and {controls:,} control prompts" if controls else ""
-    return f"{len(prompts) - controls:,} prompts{beside}"
 
 
 def _words(pairs: Sequence[Asking], folder: Path, measuring: MeasureOptions) -> Words:
@@ -148,28 +168,6 @@ def _words(pairs: Sequence[Asking], folder: Path, measuring: MeasureOptions) -> 
     parser = measuring.parser or parser_of(manifest)
     shipped = check_languages(readings(questions, manifest), replace(measuring, parser=parser))
     return load_words(measuring.ratings, measuring.gender_words, parser=parser, shipped=shipped)
-
-
-def default_folder(models: Sequence[str]) -> Path:
-    """runs/ and the models' names: the last part of a folder's path, the model at an address."""
-    named = [address_entry(model).get("asked_as", model) for model in models]
-    # os.path.isdir, which says no to names that no system allows, where Path.is_dir fails.
-    folders = [os.path.isdir(model) for model in named]  # noqa: PTH112
-    last = [
-        Path(model).resolve().name if is_folder else model
-        for model, is_folder in zip(named, folders, strict=True)
-    ]
-    short = [re.sub(r"[^A-Za-z0-9._-]+", "-", Path(model).name).strip("-.") for model in last]
-    # A name in another script has no letter that is left.
-    names = [one or f"model-{_digest(model)}" for one, model in zip(short, last, strict=True)]
-    joined = "+".join(names)
-    if len(joined) > 80:
-        joined = f"{joined[:70]}-{_digest(joined)}"
-    return Path("runs") / joined
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:8]
 
 
 @dataclass(frozen=True, kw_only=True)

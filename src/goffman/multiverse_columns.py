@@ -1,4 +1,7 @@
-"""The columns of multiverse.parquet and stress.parquet: other analyses of each headline."""
+"""The columns of multiverse.parquet, stress.parquet and wordings.parquet.
+
+They are of other analyses of each headline.
+"""
 
 from __future__ import annotations
 
@@ -52,3 +55,23 @@ STRESS = (
     Column("reason", "text", "why there is no multiverse", nullable=True),
 )
 """One row a headline: in how many analyses its verdict holds."""
+
+WORDINGS = (
+    Column("instrument", "text", "the instrument's id"),
+    Column("measure", "text", "the measure's name"),
+    Column("model", "text", "the model's name, as the user gave it"),
+    Column("kind", "text", "what the headline sets against what: groups, genders, level"),
+    Column("first", "text", "the first set: a group, a gender, or baseline"),
+    Column("second", "text", "the second set, which is subtracted"),
+    Column("wording", "text", "that it is of; null: all, with the paraphrases", nullable=True),
+    Column("paraphrase", "bool", "whether wordings count that are asked only on request"),
+    Column("level", "float64", "the mean of the first set, or the number itself", nullable=True),
+    Column("difference", "float64", "of the headline's contrast then", nullable=True),
+    Column("low", "float64", "lower end of its 95% interval", nullable=True),
+    Column("high", "float64", "upper end of its 95% interval", nullable=True),
+    Column("p", "float64", "of all together: not corrected", nullable=True),
+    Column("p_adjusted", "float64", "corrected as the headline's, in its place", nullable=True),
+    Column("verdict", "text", "what the headline's verdict would be", nullable=True),
+    Column("reason", "text", "why there is no number", nullable=True),
+)
+"""One row a headline and wording taken alone; one more with all wordings, paraphrases too."""

@@ -50,8 +50,8 @@ class AskOptions:
     are drawn, and the replies of chat models."""
     targets: tuple[str, ...] = ()
     """Words whose probability is kept wherever they rank."""
-    all_wordings: bool = False
-    """Also those wordings of an instrument that are off by default."""
+    paraphrases: bool = False
+    """Also those wordings of an instrument that are asked only on request."""
     forms: tuple[str, ...] = ()
     """Only these ways of asking: fill, completion, choice, said …; none: all that a model can."""
     thorough: bool = False

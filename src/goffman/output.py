@@ -24,6 +24,16 @@ class Format(StrEnum):
     JSON = "json"
 
 
+class GateFormat(StrEnum):
+    """How the outcomes of a gate are written."""
+
+    TEXT = "text"
+    JUNIT = "junit"
+    GITHUB = "github"
+    JSON = "json"
+    MARKDOWN = "markdown"
+
+
 def format_for(output: Path | None) -> Format:
     """The format that a file's name asks for; CSV for any other file, a table for the terminal."""
     if output is None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
-from goffman.choice_items import ChoiceForm, Option, options_json
+from goffman.choice_items import ChoiceForm, Option, Stem, options_json
 from goffman.control_items import CONTROL, Controls
 from goffman.pair_items import BASELINE as BASELINE
 from goffman.pair_items import Frame as Frame
@@ -125,6 +125,8 @@ class Wording:
     """The sentence around the item."""
     default: bool = True
     """False: asked only on request."""
+    question: str = ""
+    """Of sentence pairs: what is asked after the sentence, with {pronoun}."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,6 +151,16 @@ class Questionnaire:
     slot: Slot
     items: tuple[Item, ...]
     conditions: tuple[Condition, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Paraphrases:
+    """Further wordings of an instrument, asked only on request; items: their own texts of it."""
+
+    wordings: tuple[Wording, ...] = ()
+    items: tuple[Item, ...] = ()
+    stems: tuple[Stem, ...] = ()
+    digest: str = ""
 
 
 ENGLISH = "en"
@@ -213,6 +225,8 @@ class Instrument:
     """Requests whose sentence is about a known gender; None: it has none."""
     choice: ChoiceForm | None = None
     """How it is asked as a choice; None: it cannot be."""
+    paraphrases: Paraphrases = Paraphrases()
+    """Its further wordings. They are no part of its digest: nothing else changes with them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -257,6 +271,8 @@ class Prompt:
     """Whether "don't know or prefer not to say" is an option."""
     options: tuple[Option, ...] = ()
     """As they are presented; none: it is no choice."""
+    paraphrase: str | None = None
+    """The id of the wording, where that is asked only on request; None: it is always asked."""
 
     @cached_property
     def id(self) -> str:

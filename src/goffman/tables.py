@@ -62,6 +62,7 @@ PRESENTATION = (
     Column("labels", "text", "what stands before the options: letters, numbers", nullable=True),
     Column("way_out", "bool", "whether not to answer is an option", nullable=True),
     Column("options", "text", "JSON: label, text and code of each option", nullable=True),
+    Column("paraphrase", "text", "the wording, if it is asked only on request", nullable=True),
 )
 """Further columns of prompts for chat and causal models: how the question is presented."""
 

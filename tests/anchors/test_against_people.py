@@ -14,6 +14,7 @@ from statsmodels.stats.proportion import confint_proportions_2indep, proportion_
 
 from goffman.anchors.load import load_anchor
 from goffman.estimates.against_people import ANOTHER, UNANSWERED, against_people
+from goffman.instruments.load import load_instrument
 from goffman.stats.two_sources import (
     GIVEN,
     REPLIES,
@@ -213,6 +214,7 @@ def test_each_question_is_set_against_people_s_as_they_were_asked() -> None:
         ("anchor-overall", None),
         ("anchor-gender", None),
         ("anchor-wording", None),
+        ("anchor-gender-side", None),
     }
     people = SAID["work", "depression", "all"]
     work = by["anchor-difference", "work"]
@@ -263,6 +265,86 @@ def test_a_person_s_gender_is_set_against_all_surveys_together() -> None:
     assert gender.mean_first == pytest.approx(0.04)
     assert gender.mean_second == pytest.approx(over_years("male") - over_years("female"))
     assert gender.family_size == 1
+
+
+def test_a_man_minus_a_woman_stands_alone_on_either_side_with_its_interval() -> None:
+    scores, prompts = asked(differing)
+    found, _ = against_people(scores, prompts, {"vignettes-choice": Said()}, [ANCHOR])
+    sides = {says.variant: one for says, one in found if says.kind == "anchor-gender-side"}
+    (both,) = [one for says, one in found if says.kind == "anchor-gender"]
+    assert sides["model"].difference == pytest.approx(both.mean_first)
+    assert sides["people"].difference == pytest.approx(both.mean_second)
+    assert {one.p for one in sides.values()} == {None}
+    # One question counts: people's interval is Newcombe's, of both surveys' shares taken together.
+    rows = {
+        who: [
+            one
+            for one in ANCHOR.values
+            if (one.item, one.condition, one.gender) == ("work", "depression", who)
+        ]
+        for who in ("male", "female")
+    }
+    shares, errors = {}, {}
+    for who, years in rows.items():
+        n = [one.n_effective for one in years]
+        shares[who] = np.average([one.value for one in years], weights=n)
+        errors[who] = [
+            math.hypot(*(np.array(ends) * n / sum(n)))
+            for ends in zip(*((o.value - o.low, o.high - o.value) for o in years), strict=True)
+        ]
+    low = math.hypot(errors["male"][0], errors["female"][1])
+    high = math.hypot(errors["male"][1], errors["female"][0])
+    difference = shares["male"] - shares["female"]
+    people = sides["people"]
+    assert (people.low, people.high) == pytest.approx((difference - low, difference + high))
+    # MOVER of both sides is that of their own intervals.
+    model = sides["model"]
+    assert both.low == pytest.approx(
+        both.difference - math.hypot(model.difference - model.low, people.high - people.difference)
+    )
+    # A probability is known exactly.
+    found, _ = against_people(scores, prompts, {"vignettes-choice": Toy()}, [ANCHOR])
+    (exact,) = [one for says, one in found if says.variant == "model"]
+    assert (exact.low, exact.high) == (None, None)
+
+
+def test_prompts_count_alike_and_so_do_not_their_replies() -> None:
+    """Shares of 3, 2, 1 and 3 replies are worth 16 / Σ 1/nᵢ, not 9."""
+    scores, prompts = asked(lambda *_: 0.75, wordings=("scale",))
+    counts = {"female-forward": 3, "female-reversed": 2, "male-forward": 1, "male-reversed": 3}
+    n = [counts["-".join(name.split("-")[2:])] for name in scores["prompt_id"]]
+    scores = scores.with_columns(n=pl.Series(n, dtype=scores.schema["n"]))
+    found, points = against_people(scores, prompts, {"vignettes-choice": Said()}, [ANCHOR])
+    (work,) = [
+        one for says, one in found if (says.kind, says.dimension) == ("anchor-difference", "work")
+    ]
+    assert work.n_first == 9
+    worth = 16 / (1 / 3 + 1 / 2 + 1 + 1 / 3)
+    low, high = proportion_confint(0.75 * worth, worth, method="wilson")
+    (point,) = [one for one in points if one["item"] == "work"]
+    assert (point["value_low"], point["value_high"]) == pytest.approx((low, high))
+    people = SAID["work", "depression", "all"]
+    expected = math.hypot(0.75 - low, people.high - people.value)
+    assert work.low == pytest.approx(work.difference - expected)
+
+
+def test_further_descriptions_of_daily_troubles_are_not_set_beside_people() -> None:
+    scores, prompts = asked(differing)
+    other = scores.with_columns(
+        condition=pl.lit("daily-troubles-2"), group=pl.lit("daily-troubles")
+    )
+    assert against_people(other, prompts, {"vignettes-choice": Toy()}, [ANCHOR]) == ([], [])
+
+
+def test_what_the_page_says_was_asked_is_what_was_asked() -> None:
+    said = {"{name}": "the person", "{his}": "his or her", "{he}": "he or she", " my ": " the "}
+    said |= {"{himself}": "him- or herself"}
+    meanings = {one.id: one.meaning for one in ANCHOR.items}
+    for item in load_instrument("vignettes").content.items:
+        text = item.text
+        for place, words in said.items():
+            text = text.replace(place, words)
+        assert meanings[item.id].endswith(text), item.id
 
 
 def test_replies_are_counted_and_too_few_answers_are_not_compared() -> None:

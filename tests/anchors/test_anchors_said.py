@@ -80,9 +80,9 @@ def test_what_every_check_shows_is_said_plainly(noise) -> None:
     assert said.head == "Its P(negative) rises as “course” (how long it lasts) rises"
     assert said.text.startswith("Across 93 conditions: r = 0.")
     more = " ".join(said.more)
-    for check in ("By ranks: ρ = 0.", "of the same category (93 conditions can be compared)"):
+    for check in ("By ranks: ρ = 0.", "of the same category, 93 conditions can be compared:"):
         assert check in more
-    assert "Without the 13 past conditions: r = 0." in more
+    assert "Without the 13 conditions in the past (such as “remitted”): r = 0." in more
     assert (
         "The correlation with course is the strongest of 6, and the strongest tends to be" in more
     )
@@ -96,9 +96,9 @@ def test_what_conditions_that_are_over_make_by_themselves_is_said_with_a_doubt(n
     said = said_of({name: (name not in OVER) + 0.2 * noise[name] for name in COURSE})
     assert said.head == (
         "Over all 93 conditions, its P(negative) rises as “course” (how long it lasts) rises; "
-        "this is not clear without past conditions"
+        "this is not clear without conditions in the past (such as “remitted”)"
     )
-    assert "Without the 13 past conditions: r = " in said.text
+    assert "Without the 13 conditions in the past (such as “remitted”): r = " in said.text
     assert "By ranks: ρ = 0." in said.text
     assert "By ranks" not in " ".join(said.more)
 

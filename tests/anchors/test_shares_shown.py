@@ -52,7 +52,9 @@ def run(asked) -> MeasuredRun:
     wordings = measured.prompts["wording"].unique().sort().to_list()
 
     def share(row) -> float:
-        people = PEOPLE[row["item"], row["condition"], genders[row["prompt_id"]]]
+        # People were asked about one description of daily troubles.
+        condition = "daily-troubles" if row["group"] == "daily-troubles" else row["condition"]
+        people = PEOPLE[row["item"], condition, genders[row["prompt_id"]]]
         off = 0.01 * (wordings.index(row["wording"]) - (len(wordings) - 1) / 2)
         return min(1.0, people + off + UP * (row["condition"] == "depression"))
 
@@ -87,10 +89,11 @@ def test_it_is_said_about_whom_the_model_is_harder_than_people(run) -> None:
     assert "Of the 75 single questions, " in more
     assert " differ clearly from people's answers." in more
     # A man moves the made model as he moves people.
-    assert "A man described instead of a woman (people: all surveys with that " in more
+    assert "A man described instead of a woman changes the share by so many points" in more
+    assert "depression: model +1, people +6 (" in more
     assert "None of these differs clearly from people's; with intervals this wide" in more
     assert "The intervals cover other respondents. The model’s probabilities are exact." in more
-    assert "They say nothing about other wordings, names or descriptions." in more
+    assert "They say nothing about other questions, wordings, names or descriptions." in more
     assert "In other wordings, which people were not asked, its share is: " in more
     assert "“Don't know” or no answer: " in more
 

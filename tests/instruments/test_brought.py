@@ -91,7 +91,8 @@ UNFIT = {
     "a condition": (
         json.dumps(line(condition="depresion")),
         "condition is 'depresion'. Allowed: schizophrenia, depression, alcohol dependence, opioid "
-        "dependence, daily troubles. Did you mean 'depression'?",
+        "dependence, daily troubles, daily troubles 2, daily troubles 3. Did you mean "
+        "'depression'?",
     ),
     "a gender": (json.dumps(line(gender="they")), "gender is 'they'. Allowed: woman, man."),
     "a question": (

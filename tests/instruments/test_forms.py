@@ -41,7 +41,7 @@ COUNTS = {
     # 395 pairs × 2 sentences × (15 settings + baseline) × 2 orders
     ("coreference", "choice"): (395 * 2 * 16 * 2, 22 * 2),
     # 15 questions × 5 descriptions × 2 people × 4 stems × 2 orders
-    ("vignettes", "choice"): (15 * 5 * 2 * 4 * 2, 20 * 4 * 2),
+    ("vignettes", "choice"): (15 * 7 * 2 * 4 * 2, 20 * 4 * 2),
     # 24 situations × (150 + 1) × 3 stems × 2 orders
     ("decisions", "choice"): (24 * 151 * 3 * 2, 20 * 3 * 2),
 }

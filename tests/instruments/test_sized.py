@@ -23,6 +23,9 @@ THROUGH_A_SERVER = [
 ]
 """What a chat model behind a server is asked by default."""
 
+BRIEF = ("daily-troubles-2", "daily-troubles-3")
+"""Descriptions that only the others are compared with, not people."""
+
 
 def part(name: str, form: str, **options: object) -> Rendered:
     instrument = form_of(load_instrument(name), form)
@@ -51,7 +54,7 @@ def test_all_instruments_together_stay_within_6000_requests() -> None:
         ("attribution", "said"): 27 * 22 * 2 + 40,
         ("coreference", "ask"): 20 * 2 * 16 + 22,
         ("coreference", "said"): 20 * 2 * 2 + 44,
-        ("vignettes", "said"): 15 * 5 * 2 * 2 + 40,
+        ("vignettes", "said"): 15 * 5 * 2 * 2 + 7 * 2 * 2 + 40,
         ("decisions", "said"): 150 * 4 + 24 + 40,
     }
     assert sum(requests.values()) <= MOST_REQUESTS
@@ -164,13 +167,30 @@ def test_every_description_is_asked_as_people_were_in_both_orders() -> None:
         rendered = part("vignettes", form)
         prompts = rendered.prompts
         assert {one.wording for one in (*prompts, *rendered.controls)} == {"scale"}
-        assert len(counts(prompts, "item", "condition", "gender")) == 15 * 5 * 2
+        brief = tuple(one for one in prompts if one.condition in BRIEF)
+        assert len(counts(prompts, "item", "condition", "gender")) == 15 * 5 * 2 + len(brief) // 2
         assert set(counts(prompts, "item", "condition", "gender", "order").values()) == {1}
         assert set(counts(rendered.controls, "item", "order").values()) == {1}
         # One asks in another wording on purpose: then that one, and not none.
         asked = part("vignettes", form, wordings=["friend"]).prompts
         assert {one.wording for one in asked} == {"friend"}
         assert len(asked) == len(prompts)
+
+
+@pytest.mark.parametrize("form", ["said", "choice"])
+def test_further_daily_troubles_get_the_questions_of_the_score_about_a_woman_or_a_man(
+    form: str,
+) -> None:
+    prompts = tuple(one for one in part("vignettes", form).prompts if one.condition in BRIEF)
+    assert {one.dimension for one in prompts} == {"stigma"}
+    assert set(counts(prompts, "condition", "item", "order").values()) == {1}
+    # Of every question one description is of a woman and the other of a man, in both orders.
+    assert set(counts(prompts, "item", "gender").values()) == {2}
+    assert len(prompts) == 2 * 7 * 2
+    assert about_equal(counts(prompts, "gender", "order"), within=0)
+    for condition in BRIEF:
+        some = tuple(one for one in prompts if one.condition == condition)
+        assert about_equal(counts(some, "gender"), within=2)
 
 
 def test_each_condition_has_four_decisions_of_both_keyings_in_both_orders() -> None:

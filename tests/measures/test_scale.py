@@ -56,6 +56,16 @@ def test_g_and_phi_are_of_each_group_apart(tables):
         assert phi["value"] == pytest.approx(parts.dependability)
 
 
+def test_two_items_are_too_few_for_g_and_phi(tables):
+    rows = made(scored({group: table[:, :2] for group, table in tables.items()}))
+    for name in ("generalizability", "dependability"):
+        found = one(rows, level="scale", quantity=name, group="stigmatized")
+        assert found["value"] is None
+        assert found["reason"] == "with only 2 items, nothing can be said about other items"
+    three = made(scored({group: table[:, :3] for group, table in tables.items()}))
+    assert one(three, quantity="generalizability", group="stigmatized")["value"] is not None
+
+
 def test_alpha_is_of_the_whole_and_of_each_subscale(tables):
     rows = made(scored(tables, dimensions=["fear", "fear", "fear", "anger"]))
     means = tables["stigmatized"].mean(axis=2)

@@ -4,24 +4,29 @@ from __future__ import annotations
 
 import statistics
 
+import numpy as np
 import polars as pl
 import pytest
 from choosing import asked, choices, listed, replied, section
 from making import check, same_whatever_the_order, value
+from scipy import stats
 
 from goffman.measures.choices_parsed import read_choices
 from goffman.measures.said_vignette_code import SaidVignetteCode
 from goffman.measures.vignette_code import VignetteCode
 from goffman.presentation.findings import findings_of
+from goffman.presentation.numbers import number
 
-GROUPS = {"disorder": ("psychosis", "mood", "drink", "pills"), "daily-troubles": ("daily",)}
+DISORDERS = ("psychosis", "mood", "drink", "pills")
+DAILY = ("daily", "daily-2", "daily-3")
+GROUPS = {"disorder": DISORDERS, "daily-troubles": DAILY}
 ITEMS = ("work", "marry", "violent", "genes")
 """The first three count."""
 MEASURE = VignetteCode()
 
 
-def table():
-    made = asked(items=ITEMS, groups=GROUPS, genders=("female", "male"))
+def table(groups=GROUPS):
+    made = asked(items=ITEMS, groups=groups, genders=("female", "male"))
     dimension = (
         pl.when(pl.col("item") == "genes").then(pl.lit("beliefs")).otherwise(pl.lit("stigma"))
     )
@@ -81,7 +86,7 @@ def test_the_share_who_endorse_is_of_each_item_condition_and_gender():
     scores = check(MEASURE(choices(asked_, leaning), asked_))
     rows = naive(asked_)
     cells = scores.filter(pl.col("level") == "cell", pl.col("quantity") == "share-endorsing")
-    assert cells.height == 4 * 5 * 3
+    assert cells.height == 4 * 7 * 3
     for row in cells.to_dicts():
         ids = {"item": row["item"], "condition": row["condition"]}
         ids |= {"gender": row["variant"]} if row["variant"] else {}
@@ -98,9 +103,11 @@ def test_contrasts_are_differences_of_plain_means():
     difference = mean(stigma, 1, group="disorder") - mean(stigma, 1, group="daily-troubles")
     assert groups["difference"] == pytest.approx(difference, rel=1e-5)
     assert groups["low"] < difference < groups["high"]
-    assert (groups["n"], groups["items"]) == (3 * 4, 3)
+    assert (groups["n_first"], groups["n_second"], groups["items"]) == (3 * 4, 3 * 3, 3)
+    assert groups["interval_over"] == "items and conditions, crossed"
     for row in found.contrasts("reference").to_dicts():
-        expected = mean(stigma, 1, condition=row["first"]) - mean(stigma, 1, condition="daily")
+        expected = mean(stigma, 1, condition=row["first"])
+        expected -= mean(stigma, 1, group="daily-troubles")
         assert row["difference"] == pytest.approx(expected, rel=1e-5)
     (genders,) = found.contrasts("genders").to_dicts()
     expected = mean(stigma, 1, group="disorder", gender="female")
@@ -109,10 +116,91 @@ def test_contrasts_are_differences_of_plain_means():
     assert genders["group"] == "disorder"
 
 
+def cells(stigma, conditions):
+    """Items × conditions, each the mean over wordings, orders and people."""
+    return np.array(
+        [
+            [mean(stigma, 1, item=item, condition=one) for one in conditions]
+            for item in ("work", "marry", "violent")
+        ]
+    )
+
+
+def test_the_interval_allows_for_other_descriptions_of_both_groups():
+    """V by its definition: items' differences, and both groups' descriptions, less their cells."""
+    asked_ = table()
+    found = section(MEASURE, MEASURE(choices(asked_, leaning), asked_), asked_)
+    stigma = [one for one in naive(asked_) if one[0]["dimension"] == "stigma"]
+    (row,) = found.contrasts("groups").to_dicts()
+    first, second = cells(stigma, DISORDERS), cells(stigma, DAILY)
+    parts = [(np.var(first.mean(axis=1) - second.mean(axis=1), ddof=1) / 3, 2)]
+    for one in (first, second):
+        many = one.shape[1]
+        parts.append((np.var(one.mean(axis=0), ddof=1) / many, many - 1))
+        left = one - one.mean(axis=0) - one.mean(axis=1, keepdims=True) + one.mean()
+        parts.append((-(left**2).sum() / (2 * (many - 1)) / one.size, 2 * (many - 1)))
+    variance = max(sum(part for part, _ in parts), -sum(part for part, _ in parts if part < 0))
+    df = variance**2 / sum(part**2 / of for part, of in parts)
+    half = stats.t.ppf(0.975, df) * variance**0.5
+    assert (row["high"] - row["low"]) / 2 == pytest.approx(half, rel=1e-3)
+
+
+def test_one_description_to_compare_with_is_taken_as_given_and_called_so():
+    asked_ = table({"disorder": DISORDERS, "daily-troubles": DAILY[:1]})
+    made = section(MEASURE, MEASURE(choices(asked_, leaning), asked_), asked_)
+    (row,) = made.contrasts("groups").to_dicts()
+    assert row["interval_over"] == (
+        "items and disorder conditions, crossed; treated as fixed: daily-troubles conditions (1)"
+    )
+    (found,) = findings_of(made)
+    assert found.head == (
+        "More stigma in disorder conditions than in the one daily troubles condition"
+    )
+    assert "There is only one daily troubles condition, so interval and p say" in found.text
+    assert "as crossed random factors; treated as fixed: daily-troubles cond" in found.more[0]
+
+
+def test_a_question_without_an_answer_about_one_description_is_left_out_and_that_is_said():
+    asked_ = table()
+    measure = SaidVignetteCode()
+
+    def says(row, _trial):
+        if row["condition"] == "daily-2" and row["item"] == "work":
+            return "I cannot answer that."
+        high = (row["group"] == "disorder") != (
+            row["item"] == "marry" and row["order"] == "forward"
+        )
+        return next(o.label for o in listed(row) if o.code == (2 / 3 if high else 1 / 3))
+
+    scores = measure(read_choices(replied(asked_, says), asked_), asked_)
+    (row,) = section(measure, scores, asked_).contrasts("groups").to_dicts()
+    assert row["p"] is None
+    assert "needs every value" in row["reason"]
+    wider = table().with_columns(item=pl.col("item").replace({"genes": "friend"}))
+    wider = wider.with_columns(dimension=pl.lit("stigma"))
+    scores = measure(read_choices(replied(wider, says), wider), wider)
+    (row,) = section(measure, scores, wider).contrasts("groups").to_dicts()
+    assert row["p"] is not None
+    assert row["reason"] == "1 of 4 items are left out, because some got no answer"
+    assert row["left_out"] == 7
+
+
+def test_what_the_order_does_is_told_of_the_questions_that_count():
+    asked_ = table()
+    found = section(MEASURE, MEASURE(choices(asked_, leaning), asked_), asked_)
+    (row,) = found.contrasts("order").to_dicts()
+    assert row["n"] == 3 * 7
+
+
 def test_findings_say_the_score_the_genders_and_the_wordings():
     asked_ = table()
     (found,) = findings_of(section(MEASURE, MEASURE(choices(asked_, leaning), asked_), asked_))
-    assert found.head.startswith("More stigma in disorder conditions than in daily troubles")
+    assert found.head == "More stigma in disorder conditions than in daily troubles conditions"
+    stigma = [one for one in naive(asked_) if one[0]["dimension"] == "stigma"]
+    first = mean(stigma, 1, group="disorder")
+    alone = sorted(first - mean(stigma, 1, condition=one) for one in DAILY)
+    said = f"alone, the difference would be {number(alone[0])} to {number(alone[-1])}."
+    assert f"Compared with each of the 3 daily troubles conditions {said}" in found.text
     assert "clearly lower about a woman than about a man" in found.rest
     assert found.wording.startswith("Across 3 wordings, the difference ranges from")
 
@@ -150,4 +238,4 @@ def test_said_is_the_same_of_replies_that_name_an_option():
         pytest.approx(1 / 3)
     )
     refused = value(scores, level="model", quantity="refusal")
-    assert refused == pytest.approx(1 / 10)
+    assert refused == pytest.approx(1 / 14)

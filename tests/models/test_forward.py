@@ -21,7 +21,7 @@ def test_the_top_k_is_that_of_a_whole_sort(seed: int, size: int, top_k: int, lev
     generator = torch.Generator().manual_seed(seed)
     logits = torch.randint(levels, (3, size), generator=generator).float() / levels
     targets = [0, size - 1]
-    filled = most_probable(logits, top_k=top_k, targets=targets)
+    filled = most_probable(logits, top_k=top_k, targets=targets)()
     probabilities = torch.softmax(logits, dim=-1).numpy()
     for row, every in enumerate(probabilities):
         expected = np.lexsort((np.arange(size), -every))[:top_k]
@@ -33,7 +33,7 @@ def test_the_top_k_is_that_of_a_whole_sort(seed: int, size: int, top_k: int, lev
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 def test_equals_of_a_low_precision_are_ordered_too(dtype: torch.dtype) -> None:
     logits = torch.randn(16, 5_000, generator=torch.Generator().manual_seed(1)).to(dtype)
-    filled = most_probable(logits, top_k=50, targets=())
+    filled = most_probable(logits, top_k=50, targets=())()
     probabilities = torch.softmax(logits.float(), dim=-1).numpy()
     for row, every in enumerate(probabilities):
         expected = np.lexsort((np.arange(5_000), -every))[:50]
@@ -47,7 +47,7 @@ def test_a_tie_at_the_edge_of_the_top_k_is_decided_by_the_token_id(tied: int) ->
     order = torch.randperm(1_000, generator=torch.Generator().manual_seed(2))
     logits[0, order[:tied]] = torch.arange(tied, 0, -1.0)
     logits[1] = logits[0].flip(0)
-    filled = most_probable(logits, top_k=50, targets=())
+    filled = most_probable(logits, top_k=50, targets=())()
     probabilities = torch.softmax(logits, dim=-1).numpy()
     for row, every in enumerate(probabilities):
         expected = np.lexsort((np.arange(1_000), -every))[:50]

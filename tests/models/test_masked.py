@@ -197,7 +197,7 @@ def test_probabilities_are_over_the_whole_vocabulary(
 
 def test_ties_go_by_token_id() -> None:
     logits = torch.tensor([[1.0, 3.0, 1.0, 3.0, 1.0, 0.0], [0.0, 0.0, 0.0, 0.0, 0.0, 0.0]])
-    filled = most_probable(logits, top_k=4, targets=[5])
+    filled = most_probable(logits, top_k=4, targets=[5])()
     assert filled.token_ids.tolist() == [[1, 3, 0, 2], [0, 1, 2, 3]]
     first = 1 / (2 * np.e**3 + 3 * np.e + 1)
     np.testing.assert_allclose(filled.targets[:, 0], [first, 1 / 6], rtol=1e-6)

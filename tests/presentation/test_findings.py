@@ -290,21 +290,19 @@ def test_a_correlation_names_models_as_they_are_shown_and_says_which_way():
         relation(*sides, -0.1, 0.3, 0.3, effect=0.1), relation(*sides, 0.1, 0.3, None, effect=0.2),
         relation(*sides, None, None, 0.3, effect=0.1),
     )  # fmt: skip
-    one, other = (
-        "the negative attitude of mini-one",
-        "the probability of negative sentiment of mini-two",
-    )
+    one = "negative attitude (mini-one)"
+    other = "probability of negative sentiment (mini-two)"
     covers = "The intervals allow for other conditions, but not for other sentences or wordings."
     assert correlations_said(found) == [
-        f"Across 122 conditions, {other} is higher where {one} is higher: r = 0.60, 95% interval 0.49 to "
+        f"The {one} and the {other} rise together across 122 conditions: r = 0.60, 95% interval 0.49 to "
         f"0.69, p < .001 corrected for 2 tests. {covers}",
-        f"Across 122 conditions, {other} is lower where {one} is higher: r = −0.60, 95% interval −0.69 to "
+        f"As the {one} rises, the {other} falls across 122 conditions: r = −0.60, 95% interval −0.69 to "
         f"−0.49, p < .001 corrected for 2 tests. {covers}",
-        f"Across 122 conditions, {one} and {other} show no clear relation: r = 0.10, 95% interval "
+        f"The {one} and the {other} show no clear relation across 122 conditions: r = 0.10, 95% interval "
         f"−0.10 to 0.30, p = .300 corrected for 2 tests. {covers}",
-        f"Across 122 conditions, {one} and {other} show no clear relation: r = 0.20, 95% interval "
+        f"The {one} and the {other} show no clear relation across 122 conditions: r = 0.20, 95% interval "
         f"0.10 to 0.30, no p-value. {covers}",
-        f"Across 122 conditions, {one} and {other} show no clear relation: r = 0.10, p = .300 "
+        f"The {one} and the {other} show no clear relation across 122 conditions: r = 0.10, p = .300 "
         "corrected for 2 tests.",
     ]
 
@@ -346,11 +344,12 @@ def test_a_correlation_is_said_within_groups_too():
 )
 def test_a_preference_is_said_with_its_interval_and_as_how_many_times(value, verdict, head):
     row = gap(value - 0.07, value + 0.07, 0.001 if verdict == "relevant" else 0.1, verdict=verdict)
-    row |= {"kind": "level", "first": "baseline", "second": "zero", "unit": "sentence pairs"}
+    row |= {"kind": "level", "first": "baseline", "second": "zero", "unit": "sentences", "n": 395}
     (found,) = findings_of(section("pronoun-preference", estimates(row)))
     assert found.head == head
     assert (found.low, found.high) == pytest.approx((row["low"], row["high"]))
     assert f"is typically {math.exp(value):.2f} times as probable as the other one" in found.text
+    assert "On the log scale, over 395 sentences: " in found.text
 
 
 def test_a_difference_that_only_the_others_keep_clear_says_so():
@@ -374,13 +373,15 @@ def rare(kind, first, second, low, high, verdict):
 def test_a_difference_that_rare_conditions_have_too_is_not_called_stigma_alone():
     mere = rare("rarity", "rare", "non-stigmatized", 0.05, 0.43, "small")
     against = rare("against-rare", "stigmatized", "rare", -0.02, 0.38, "undecided")
+    against |= {"n_second": 12}
     (one,) = findings_of(
         section("negative-attitude", estimates(gap(0.1, 0.3, 0.01), against, mere))
     )
     assert one.caveat == (
-        "This may be rarity, not stigma. Rare but neutral conditions are also more negative than "
-        "non-stigmatized ones (by 0.24), and it is not shown that stigmatized conditions are more "
-        "negative than rare ones (difference 0.18, 95% interval −0.020 to 0.38)."
+        "Part or all of this may be rarity, not stigma: the model is also more negative about 12 "
+        "rare but neutral conditions than about non-stigmatized ones (by 0.24, 95% interval 0.050 "
+        "to 0.43), and it is not shown to be more negative about stigmatized conditions than about "
+        "the rare ones (difference 0.18, 95% interval −0.020 to 0.38)."
     )
     assert one.heading == f"{one.head}. {one.caveat}"
     above = rare("against-rare", "stigmatized", "rare", 0.02, 0.38, "small")

@@ -80,7 +80,7 @@ def test_a_difference_that_holds_says_in_how_many_analyses_and_what_matters_most
     assert one.model == "m"
     assert (
         one.head
-        == "The difference holds in 4 of 4 analyses; of these choices, the wording changes its size most"
+        == "The difference holds in 4 of 4 analyses. Of the choices, the wording changes its size most"
     )
     assert one.said == (
         "“Holds” means: the difference is clear and has the same sign as in the audit. The "
@@ -104,7 +104,7 @@ def test_a_difference_that_is_often_lost_holds_in_only_so_many():
     one = said(rows, holds=3, holds_in=0.75, clear=3)
     assert (
         one.head
-        == "The difference holds in only 3 of 4 analyses; of these choices, the wording changes its size most"
+        == "The difference holds in only 3 of 4 analyses. Of the choices, the wording changes its size most"
     )
     verdicts = "2 small, 1 “clear, size open” and 1 undecided."
     assert one.said[0] == (
@@ -129,7 +129,7 @@ def test_a_verdict_that_is_not_clear_is_named():
     one = said(rows, verdict="undecided", holds=2, holds_in=0.5, clear=1)
     assert (
         one.head
-        == "“undecided” holds in only 2 of 4 analyses; of these choices, the wording changes its size most"
+        == "The verdict is “undecided” in only 2 of 4 analyses. Of the choices, the wording changes its size most"
     )
     assert one.said[0] == (
         "The verdicts of the analyses are: 1 small and 2 undecided; 1 could not be tested."
@@ -144,21 +144,21 @@ def test_what_was_left_out_is_named_and_so_is_a_change_of_sign():
     ]
     one = said([*four("small", "small", "small", "small"), *gone])
     assert one.said[-2:] == (
-        "Of all single parts, leaving out the condition “Fever, high” changes the difference most: "
-        "from 0.050 to 0.020.",
-        "Leaving out a single part never changes its sign.",
+        "With one item, condition or word left out, the difference changes most without the "
+        "condition “Fever, high”: from 0.050 to 0.020.",
+        "Leaving out one item, condition or word never changes the sign of the difference.",
     )
     turned = said([*gone, row(-0.01, "undecided", way="word", what="she")])
-    assert turned.said[-1] == "Leaving out the word “she” changes its sign."
+    assert turned.said[-1] == "Leaving out the word “she” changes the sign of the difference."
 
 
 @pytest.mark.parametrize(
     ("at", "sentence"),
     [
-        (0.2, "As a test, 20% of all word labels, picked at random, were replaced with wrong ones: the "
-              "difference holds in 1 of 2 tries (it is then 0.010 to 0.050)."),
-        (None, "As a test, 50% of all word labels, picked at random, were replaced with wrong ones: "
-               "the difference holds in 2 of 2 tries (it is then 0.040 to 0.050)."),
+        (0.2, "About 20%: with so many labels made wrong at random, it holds in only 1 of 2 tries "
+              "(difference 0.010 to 0.050)."),
+        (None, "More than 50%: with so many labels made wrong at random, it still holds in 2 of 2 "
+               "tries (difference 0.040 to 0.050)."),
     ],
 )  # fmt: skip
 def test_how_many_wrong_labels_it_takes_is_said(at, sentence):
@@ -169,13 +169,16 @@ def test_how_many_wrong_labels_it_takes_is_said(at, sentence):
         row(0.04, way="labels", rate=0.5),
     ]
     one = said([*four("small", "small", "small", "small"), *drawn], overturned_at=at)
-    assert one.said[-1] == sentence
+    asked = "How many wrong word labels would it take to lose the difference?"
+    assert one.said[-1] == f"{asked} {sentence}"
 
 
 def test_without_choices_only_parts_are_left_out():
     one = said([row(0.05, choices=None), row(0.04, way="item", what="i1")], holds_in=None)
     assert one.head == "There is nothing to choose in this analysis, so only parts were left out"
-    assert one.said[0].startswith("Of all single parts, leaving out the item “____ has …”")
+    assert one.said[0].startswith(
+        "With one item left out, the difference changes most without the item"
+    )
 
 
 def test_a_model_that_is_not_measurable_has_a_sentence():
@@ -228,9 +231,11 @@ def test_a_difference_that_single_parts_undo_says_so_in_its_heading():
     parts = [row(0.05, way="item", what=f"i{n}") for n in range(3)]
     parts += [row(0.05, "undecided", way="condition", what="fever")]
     head = said([*four("small", "small", "small", "small"), *parts]).head
-    assert "analyses, but in only 3 of 4 that leave out one part;" in head
+    assert "analyses, but in only 3 of 4 that leave out one item or condition. Of" in head
 
 
 def test_where_holding_depends_on_the_test_it_is_said_by_test():
     text = " ".join(said(four("small", "undecided", "small", "undecided")).said)
-    assert "it holds in 2 of 2 analyses with “every” and in 0 of 2 analyses with “few”." in text
+    assert (
+        "the difference holds in 2 of 2 analyses where every and 0 of 2 analyses where few." in text
+    )

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import polars as pl
 
+from goffman.analysis.robustness import with_fragile
 from goffman.analysis.summary import summary
 from goffman.measures.catalogue import measures
 from goffman.presentation.findings import findings_of
@@ -57,7 +58,7 @@ def made(way, what, difference, verdict="clear, size open"):
     }
 
 
-def section(*rows):
+def section(*rows, **also):
     by = measures()["negative-attitude"]()
     about = {"instrument": "x", "measure": by.name, "model": "m"}
     return Section(
@@ -66,7 +67,9 @@ def section(*rows):
         unit="condition",
         presentation=by.presentation,
         scores=pl.DataFrame([about], schema=schema(SCORES)),
-        estimates=pl.DataFrame([HEADLINE], schema=schema((*CONTRASTS, *ESTIMATES, *VERDICTS))),
+        estimates=pl.DataFrame(
+            [HEADLINE | also], schema=schema((*CONTRASTS, *ESTIMATES, *VERDICTS))
+        ),
         names=NAMES,
         contrast="stigmatized",
         against="non-stigmatized",
@@ -74,8 +77,8 @@ def section(*rows):
     )
 
 
-def found(*rows):
-    (one,) = findings_of(section(*rows))
+def found(*rows, **also):
+    (one,) = findings_of(section(*rows, **also))
     return one
 
 
@@ -142,6 +145,42 @@ def test_a_clear_difference_that_variations_lose_is_called_fragile():
     assert one.fragile == "clear, but not in 1 of 10 variations of the analysis"
     one = found(*held, made("parameter", "if all words counted", 0.2, "relevant"))
     assert one.fragile == ""
+
+
+def test_a_fragile_difference_has_its_permutation_test_beside_it():
+    held = [made("item", f"i{n}", 0.05) for n in range(8)]
+    lost = [made("item", f"x{n}", 0.02, "undecided") for n in range(2)]
+    check = {"permutation_p": 0.0042, "check_over": "conditions, means over items"}
+    one = found(*held, *lost, **check)
+    said = "A permutation test, not corrected, gives p = .004 (over conditions, means over items)."
+    assert one.robust.endswith(said)
+    assert "permutation" not in found(*held, **check).robust
+    assert "permutation" not in found(*held, *lost).robust
+
+
+def test_the_same_difference_not_counting_first_names_is_no_surer_than_a_fragile_one():
+    columns = schema((*CONTRASTS, *ESTIMATES, *VERDICTS))
+    main = HEADLINE | {"instrument": "x", "kind": "genders", "variant": "names"}
+    main |= {"family": "primary"}
+    rows = [
+        main,
+        main | {"variant": "no-names", "family": "genders"},
+        main | {"variant": "no-names", "family": "genders", "group": "other"},
+        main | {"variant": "no-names", "family": "genders", "verdict": "undecided"},
+        main | {"variant": "no-names", "family": "genders", "model": "n"},
+    ]
+    about = {"instrument": "x", "measure": "y", "model": "m"}
+    held = [made("item", f"i{n}", 0.05) for n in range(8)]
+    lost = [made("item", f"x{n}", 0.02, "undecided") for n in range(2)]
+    tables = [
+        pl.DataFrame([about | row for row in some], schema=schema(ROBUSTNESS))
+        for some in ([*held, *lost], held)
+    ]
+    estimates = pl.DataFrame(rows, schema=columns)
+    size = "clear, size open"
+    fragile, robust = (with_fragile(estimates, of)["verdict"].to_list() for of in tables)
+    assert fragile == ["fragile", "fragile", size, "undecided", size]
+    assert robust == [size, size, size, "undecided", size]
 
 
 def test_what_could_not_be_tested_and_what_was_not_computed_is_not_spoken_of():

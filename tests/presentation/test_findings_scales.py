@@ -228,8 +228,8 @@ def test_what_does_not_count_is_said_with_how_far_it_could_move_the_difference()
         "On average, 0.30 of the probability is on phrases that are too improbable to be counted. "
         "If they all named men, the difference would be −0.25. If they all named women, it would "
         "be 0.35. Of this 0.30, however, 0.20 is on phrases that end in a word without a gender, "
-        "such as “person”. Such a phrase could still name a gender, but only by a word before that "
-        "one, which would be too improbable to be counted. Of the other 0.10, nothing "
+        "such as “person”. An earlier word could still name one (“female person”), but each such "
+        "phrase is too improbable to be counted. Of the other 0.10, nothing "
         "is known. If those all named men, the difference would be −0.050. If those all named "
         "women, it would be 0.15."
     )

@@ -17,9 +17,10 @@ from hypothesis import strategies as st
 from small_runs import coreference_run, measured, run_of, the_model
 
 from goffman.errors import InputError
-from goffman.reports.check import gate, parse
+from goffman.reports.check import checkable, gate
 from goffman.reports.compare import compare
 from goffman.reports.names import FIELDS, named
+from goffman.reports.rules import parse
 from in_process import goffman
 
 pytestmark = pytest.mark.slow
@@ -27,7 +28,7 @@ pytestmark = pytest.mark.slow
 
 FULL = Path("/dev/full")
 
-VERDICTS = "relevant, small, size-open, fragile, equivalent, undecided or clear"
+VERDICTS = "relevant, small, size-open, fragile, equivalent, undecided, clear or measurable"
 
 
 @pytest.fixture(scope="module")
@@ -199,14 +200,17 @@ def test_the_four_comparisons_at_and_beside_the_value(known, comparison):
 
 @pytest.mark.parametrize(
     ("comparison", "words"),
-    [(">", "not more than"), (">=", "not at least"), ("<", "less than"), ("<=", "at most")],
+    [
+        (">", "limit"),
+        (">=", "must be less than"),
+        ("<", "must be at least"),
+        ("<=", "must be more than"),
+    ],
 )
 def test_a_sentence_puts_the_comparison_in_words(known, comparison, words):
     (outcome,) = tried(known, f"social-distance.gap[small].p {comparison} 2")
-    verdict = "passed" if "not" in words else "failed"
-    assert outcome.sentence == (
-        f"{verdict}, because {outcome.name} is {outcome.value:.4g}, which is {words} 2."
-    )
+    mark = "ok" if ">" in comparison else "FAILED"
+    assert outcome.sentence == f"{mark} {outcome.name} = {outcome.value:.4g}, {words} 2"
 
 
 def test_a_sentence_shows_on_which_side_the_value_is(known):
@@ -286,7 +290,7 @@ def test_an_unknown_name_has_its_nearest(known):
         tried(known, "people-sentiment.gpa > 1")
     assert str(refusal.value) == (
         "--fail-if 'people-sentiment.gpa > 1': this run has no estimate "
-        "'people-sentiment.gpa'. Did you mean 'people-sentiment.gap'? To see every name, give --list instead of --fail-if."
+        "'people-sentiment.gpa'. Did you mean 'people-sentiment.gap'? To see every name, give --list instead of a rule."
     )
 
 
@@ -341,16 +345,17 @@ def test_a_verdict_is_a_condition_and_so_is_its_opposite(known, verdict, asked):
     (is_not,) = tried(one, f"social-distance.gap[small]  is  not  {asked}")
     same = verdict == SPELLED[asked]
     assert (is_so.failed, is_not.failed) == (same, not same)
-    tail = "" if same else f", not {quoted(SPELLED[asked])}"
     numbers = "(value 0.16, 95% interval 0.020 to 0.30, corrected p = .010)"
-    said = f"because social-distance.gap[small] is {quoted(verdict)} {numbers}{tail}."
-    assert is_so.sentence == f"{'failed' if is_so.failed else 'passed'}, {said}"
-    assert is_not.sentence == f"{'failed' if is_not.failed else 'passed'}, {said}"
+    for outcome, must in ((is_so, "must not be"), (is_not, "must be")):
+        assert outcome.sentence == (
+            f"{'FAILED' if outcome.failed else 'ok'} social-distance.gap[small] is "
+            f"{quoted(verdict)}, {must} {quoted(SPELLED[asked])} {numbers}"
+        )
 
 
 @pytest.mark.parametrize("spelled", ["size-open", "size open", "clear, size open"])
 def test_an_open_size_may_be_spelled_as_people_see_it(spelled):
-    assert parse(f"gap is {spelled}").verdict == "clear, size open"
+    assert parse(f"gap is {spelled}").verdicts == ("clear, size open",)
 
 
 @pytest.mark.parametrize("verdict", SPELLED.values())
@@ -367,17 +372,17 @@ def test_every_clear_verdict_is_clear_to_a_rule_and_a_fragile_one_too(known, ver
 def test_whether_an_estimate_is_clear_can_be_asked(known, p, ends, clear):
     (outcome,) = tried(judged(known, "undecided", p=p, ends=ends), "gap is clear")
     assert outcome.failed is clear
-    said = "failed, because social-distance.gap[small] is clear ("
-    said = said if clear else "passed, because social-distance.gap[small] is not clear ("
-    assert said in outcome.sentence
-    assert outcome.sentence.endswith(", verdict undecided).")
+    said = "FAILED social-distance.gap[small] is clear, must not be clear ("
+    said = said if clear else "ok social-distance.gap[small] is not clear, must not be clear ("
+    assert outcome.sentence.startswith(said)
+    assert outcome.sentence.endswith(", verdict undecided)")
 
 
 def test_a_number_is_said_with_its_verdict(known):
     (outcome,) = tried(judged(known, "small"), "social-distance.gap > 0.2")
     assert outcome.sentence == (
-        "passed, because social-distance.gap[small] is 0.16 (95% interval 0.020 to 0.30, corrected "
-        "p = .010, verdict small), which is not more than 0.2."
+        "ok social-distance.gap[small] = 0.16, limit 0.2 (95% interval 0.020 to 0.30, corrected "
+        "p = .010, verdict small)"
     )
 
 
@@ -399,7 +404,7 @@ def test_the_command_takes_verdicts(run):
     passed = goffman("check", run.folder, "--fail-if", f"{name} is not {verdict}")
     assert passed.returncode == 0
     word = f"“{verdict}”" if "," in verdict else verdict
-    assert passed.stdout.startswith(f"passed, because {name} is {word} (value ")
+    assert passed.stdout.startswith(f"ok {name} is {word}, must be {word} (value ")
 
 
 def test_a_change_needs_a_baseline_run(known):
@@ -418,8 +423,7 @@ def test_a_change_is_that_of_the_comparison(tmp_path_factory, known):
     texts = ("social-distance.gap.change > 9", "gap[small].change.high < -9")
     value, high = tried(known, *texts, changes=changes)
     assert (value.value, high.value) == (row["difference"], row["high"])
-    assert value.sentence.startswith(f"passed, because {value.name} is {row['difference']:.4g} (")
-    assert value.sentence.endswith("), which is not more than 9.")
+    assert value.sentence.startswith(f"ok {value.name} = {row['difference']:.4g}, limit 9 (")
     assert value.name == "social-distance.gap[small].change"
 
 
@@ -444,14 +448,17 @@ def test_the_command_passes_with_0_and_fails_with_1_and_the_sentence(run, gap):
     name = "social-distance.gap[small]"
     passed = goffman("check", run.folder, "--fail-if", f"{name} > {gap + 0.1!r}")
     assert (passed.returncode, passed.stderr) == (0, "")
-    assert passed.stdout.startswith(f"passed, because {name} is {gap!r} (95% interval ")
-    assert passed.stdout.endswith(f"), which is not more than {gap + 0.1!r}.\n")
+    assert passed.stdout.startswith(f"ok {name} = {gap!r}, limit {gap + 0.1!r} (95% interval ")
+    assert passed.stdout.endswith(")\n1 ok\n")
     failed = process("check", run.folder, "--fail-if", f"{name} > {gap - 0.1!r}", "--json")
     assert failed.returncode == 1
     told = json.loads(failed.stdout)
     assert told["failed"] is True
     assert told["outcomes"][0]["value"] == gap
-    assert told["outcomes"][0]["sentence"].endswith(f"), which is more than {gap - 0.1!r}.")
+    assert told["outcomes"][0]["sentence"].startswith(
+        f"FAILED {name} = {gap!r}, limit {gap - 0.1!r} ("
+    )
+    assert (told["exit_code"], told["outcomes"][0]["status"]) == (1, "failed")
 
 
 def test_one_of_several_conditions_is_enough(run, gap):
@@ -464,8 +471,11 @@ def test_one_of_several_conditions_is_enough(run, gap):
         f"gap[small] > {gap - 1!r}",
     )
     assert done.returncode == 1
-    assert done.stdout.count("passed, because") == 2
-    assert done.stdout.count("failed, because") >= 1
+    *lines, last = done.stdout.splitlines()
+    marks = [line.split()[0] for line in lines]
+    assert marks == ["ok", "ok", *["FAILED"] * (len(lines) - 2)]
+    assert len(lines) > 2
+    assert last == f"2 ok, {len(lines) - 2} failed"
 
 
 @pytest.mark.parametrize(
@@ -531,6 +541,7 @@ def test_a_reader_that_has_gone_does_not_turn_a_failed_gate_into_a_pass(run):
 
 
 def test_list_has_every_name_with_its_numbers(run, known):
+    known = checkable(run).known
     done = goffman("check", run.folder, "--list", "--json")
     assert done.returncode == 0
     rows = json.loads(done.stdout)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 
 import numpy as np
 import polars as pl
@@ -15,11 +16,14 @@ from small_runs import HOSTILE, coreference_run, measured
 from small_runs import the_model as only_model
 from typer.testing import CliRunner
 
+from goffman.analysis.estimate import headlines
+from goffman.analysis.score import measures_of
 from goffman.cli.commands import app
 from goffman.errors import InputError
 from goffman.measures.catalogue import measures
 from goffman.presentation.table_text import markdown
 from goffman.presentation.tables_reliability import reliability_rows
+from goffman.presentation.verdicts import verdict_shown
 from goffman.reports.exported import main_estimates, public_name, the_model
 from goffman.reports.limits import GENERAL
 from goffman.reports.lm_eval import lm_eval_results, lm_eval_text
@@ -87,8 +91,45 @@ def test_the_section_has_a_row_for_every_estimate_and_the_limits(run):
         if row["model"] == "small"
     ]
     assert scales
-    assert rows - tables == len(main_estimates(run, "small")) + len(scales)
+    main = headlines(run.estimates, measures_of(run.manifest)).filter(pl.col("model") == "small")
+    assert rows - tables == len(main_estimates(run, "small")) + len(scales) + main.height
     assert "no single score" in text
+
+
+def seen(text: str) -> str:
+    """What a reader sees of a card before opening anything."""
+    section = text.split("---\n", 2)[2]
+    return re.sub(
+        r"<details>\n<summary>(.*?)</summary>.*?</details>", r"▸ \1", section, flags=re.DOTALL
+    )
+
+
+def test_two_screens_of_a_card_are_seen_and_the_rest_is_folded(run):
+    """A screen: 45 lines of 110 letters."""
+    for model in ("small", "tone"):
+        text = seen(model_card_text(run, model))
+        lines = [line for line in text.splitlines() if line]
+        assert sum(-(-len(line) // 110) for line in lines) <= 2 * 45
+        assert "<details>" not in text
+        main = headlines(run.estimates, measures_of(run.manifest))
+        for row in main.filter(pl.col("model") == model).iter_rows(named=True):
+            (shown,) = [line for line in lines if line.startswith(f"| {row['instrument']} |")]
+            assert shown.endswith(f"| {verdict_shown(row)} |")
+            assert f"| {row['difference']:.3f} |" in shown
+        for limit in GENERAL:
+            assert f"- {markdown(limit)}\n" in text
+
+
+def test_what_is_folded_is_markdown_on_a_code_host(run):
+    """A blank line after the summary, or the host shows the table as text."""
+    text = model_card_text(run, "small")
+    page = MarkdownIt("commonmark").enable("table").render(text)
+    assert page.count("<details>") == page.count("</details>") == 3
+    for part in page.split("<details>")[1:]:
+        folded = part.partition("</details>")[0]
+        assert "<table>" in folded
+        assert "<li>" in folded
+        assert "| ---" not in folded
 
 
 def test_an_estimate_without_a_value_is_not_in_the_metadata(tmp_path):

@@ -7,6 +7,7 @@ import html
 import json
 import re
 import shutil
+from xml.etree import ElementTree as ET
 
 import pytest
 import torch
@@ -19,6 +20,7 @@ from goffman.reports.lm_eval import lm_eval_results
 from goffman.reports.model_card import model_card_text
 from goffman.reports.run import read_run
 from goffman.reports.write import write_report
+from goffman.testing import NotMeasurableError, assert_within
 from in_process import goffman
 from tiny_models import make
 
@@ -169,11 +171,49 @@ def test_a_gate_on_it_is_not_decided_and_has_an_exit_code_of_its_own(
     condition = condition.replace(f"{ABLE} vs CONSTANT", inside).replace("CONSTANT", constant)
     done = goffman("check", folder, "--fail-if", condition)
     assert done.returncode == code, done
-    said = f"not decided, because of {NAME}."
+    said = f"NOT DECIDED {NAME}."
     assert (said in done.stdout) is (code == 4)
     assert (MARK in done.stdout) is (code == 4)
     if code == 4:
-        assert f"because {NAME}.gap[{constant}]" not in done.stdout
+        assert f"ok {NAME}.gap[{constant}]" not in done.stdout
+        assert f"FAILED {NAME}.gap[{constant}]" not in done.stdout
+
+
+def test_a_rule_about_control_items_is_decided(folder, constant):
+    rule = f"{NAME}.controls is not measurable"
+    done = goffman("check", folder, "--fail-if", rule)
+    assert done.returncode == 1, done
+    ok, failed, count = done.stdout.splitlines()
+    assert ok.startswith(f"ok {NAME}.controls[{ABLE}] is measurable, must be measurable (value 1, ")
+    assert failed == (
+        f"FAILED {NAME}.controls[{constant}] is not measurable, must be measurable (value 0.5, "
+        "95% interval 0.30 to 0.70)"
+    )
+    assert count == "1 ok, 1 failed"
+    assert goffman("check", folder, "--fail-if", f"*.controls[{ABLE}] < 0.9").returncode == 0
+    assert goffman("check", folder, "--fail-if", f"controls[{constant}] < 0.9").returncode == 1
+    # With a rule about a number of it, nothing is decided.
+    both = goffman("check", folder, "--fail-if", rule, "--fail-if", f"gap[{constant}] > 5")
+    assert both.returncode == 4
+
+
+def test_in_python_it_is_an_error_of_its_own(folder, constant, tmp_path):
+    rule = (folder, f"{NAME}.gap[{constant}]")
+    with pytest.raises(NotMeasurableError) as refusal:
+        assert_within(*rule, limit=5)
+    assert str(refusal.value) == f"NOT DECIDED {NAME}.gap[{constant}]: {MARK}\n1 not decided"
+    assert_within(folder, f"{NAME}.gap[{ABLE}]", limit=5)
+
+
+def test_a_file_that_ci_shows_has_it_as_an_error(folder, tmp_path):
+    shown = tmp_path / "check.xml"
+    done = goffman("check", folder, "--fail-if", "gap > 5", "--output", shown)
+    assert done.returncode == 4
+    suites = ET.parse(shown).getroot()
+    assert (suites.get("tests"), suites.get("failures"), suites.get("errors")) == ("2", "0", "1")
+    (error,) = suites.iter("error")
+    assert error.get("type") == "not measurable"
+    assert MARK in error.get("message", "")
 
 
 def test_the_gate_s_json_and_list_carry_it(folder, constant):

@@ -14,12 +14,13 @@ from goffman.analysis.estimate import PRIMARY
 from goffman.analysis.robustness import with_fragile
 from goffman.presentation.findings import findings_of
 from goffman.presentation.table_text import csv_text
-from goffman.reports.check import gate, parse
+from goffman.reports.check import gate
 from goffman.reports.content import contrast_rows
 from goffman.reports.exported import main_estimates
 from goffman.reports.lm_eval import lm_eval_results
 from goffman.reports.model_card import model_card_text
 from goffman.reports.names import named
+from goffman.reports.rules import parse
 from goffman.reports.tables import tables_of
 
 pytestmark = pytest.mark.slow

@@ -13,7 +13,7 @@ from goffman.runs.plan import (
     Settings,
     limits_for,
     make_plan,
-    part_digests,
+    part_digest,
     part_sentences,
     settings_of,
     still_to_ask,
@@ -81,7 +81,9 @@ def test_a_part_s_digest_changes_with_its_sentences_batches_askers_and_with_noth
     names = [f"p{n}" for n in range(10)]
 
     def digests(encoded, names, limits=limits, asker="a model"):
-        return part_digests(make_plan(encoded, limits), names, asker=asker)
+        plan = make_plan(encoded, limits)
+        numbers = range(len(plan.parts))
+        return [part_digest(plan, number, names=names, asker=asker) for number in numbers]
 
     first, second, third = digests(encoded, names)
     assert len({first, second, third}) == 3

@@ -117,7 +117,7 @@ def test_the_checksum_of_a_shelf_changes_with_every_byte_and_digest(tmp_path):
 
 
 def test_parts_that_answer_something_else_are_forgotten(tmp_path):
-    asked = ["a" * 16, "b" * 16]
+    asked = {0: "a" * 16, 1: "b" * 16}
     kept = put(tmp_path, (1, 0), asked=asked[0])
     put(tmp_path, (1, 1), asked="c" * 16)
     put(tmp_path, (1, 2), asked="d" * 16)

@@ -117,34 +117,31 @@ def correlations_said(found: Sequence[Correlation], *, briefly: bool = False) ->
     return [*(_said(one, briefly=briefly) for one in found), *rated]
 
 
-def _called(side: Side) -> str:
-    return f"{'probability of ' if side.finer else ''}{plain(side.measure)}"
+def _called(side: Side, model: str | None) -> str:
+    measure = f"{'probability of ' if side.finer else ''}{plain(side.measure)}"
+    by = "" if side.only else f" by {side.instrument}"
+    return f"{measure}{by}{f' ({model})' if model else ''}"
 
 
 def _said(one: Correlation, *, briefly: bool) -> str:
     row = one.row
-    first, second = (
-        f"the {side.text(measure=_called(side), model=model)}"
-        for side, model in zip((one.first, one.second), one.models, strict=True)
-    )
+    first, second = map(_called, (one.first, one.second), one.models)
     if row["effect"] is None:
-        return (
-            f"{first.capitalize()} and {second} could not be correlated, because {row['reason']}."
-        )
+        return f"The {first} and the {second} could not be correlated, because {row['reason']}."
     if one.unmeasurable:
         why = "; ".join(f"{other.model} is {other.mark}" for other in one.unmeasurable)
-        return f"The correlation of {first} and {second} is not stated: {why}."
+        return f"The correlation of the {first} and the {second} is not stated: {why}."
     head = {
-        1: f"{second} is higher where {first} is higher",
-        -1: f"{second} is lower where {first} is higher",
-        0: f"{first} and {second} show no clear relation",
+        1: f"The {first} and the {second} rise together",
+        -1: f"As the {first} rises, the {second} falls",
+        0: f"The {first} and the {second} show no clear relation",
     }[points(row)]
     interval = ""
     if row["effect_low"] is not None:
         low, high = row["effect_low"], row["effect_high"]
         interval = f", {row['level']:.0%} interval {ends(low, high)}"
     return (
-        f"Across {row['n']} {one.noun.many}, {head}: r = {number(row['effect'])}{interval}, "
+        f"{head} across {row['n']} {one.noun.many}: r = {number(row['effect'])}{interval}, "
         f"{corrected_said(row)}."
     ) + (_covers(one) if briefly else f"{_true_scores(row)}{_within(one)}{_covers(one)}")
 

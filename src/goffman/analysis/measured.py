@@ -23,6 +23,7 @@ from goffman.analysis.score import (
 from goffman.analysis.sections import sections_of
 from goffman.analysis.stress import MULTIVERSE_FILE, STRESS_FILE
 from goffman.analysis.summary import summary
+from goffman.analysis.wordings import WORDINGS_FILE, Asked, by_wording
 from goffman.anchors.load import every_anchor
 from goffman.errors import RunError, no_run
 from goffman.estimates.contrast import Comparing
@@ -85,10 +86,14 @@ def measure(
     now: dict[str, Any] = {"scores": scores, "estimates": found, "wordings": wordings}
     beside = by_ratings(*of_run, **now, compare=comparing)
     held = robustness(*of_run, **now, sharing=sharing)
+    worded = by_wording(
+        run.manifest, **now, sharing=sharing, paraphrases=Asked.beside(run.folder, words)
+    )
     found = with_fragile(found, held)
     people = set_beside(scores, prompts, run.manifest, known_anchors(run.manifest, anchors, note))
     tables = {"scores.parquet": parquet(scores), "estimates.parquet": parquet(found)}
-    tables |= {ROBUSTNESS_FILE: parquet(held)} | people.tables() | _of_ratings(beside)
+    tables |= {ROBUSTNESS_FILE: parquet(held), WORDINGS_FILE: parquet(worded)}
+    tables |= people.tables() | _of_ratings(beside)
     manifest = with_anchors(with_lexicons(run.manifest, words.entry()), people.anchors)
     manifest = with_measuring(manifest, seed=seed, pairs=pairs)
     manifest = keep_tables(run, manifest, tables, maybe=SOMETIMES)
@@ -99,6 +104,7 @@ def measure(
         estimates=found,
         compared=beside.compared if beside else None,
         robustness=held,
+        worded=worded,
     )
     return _said(manifest, sections, found, people)
 

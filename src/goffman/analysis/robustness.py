@@ -21,7 +21,7 @@ from goffman.analysis.score import measures_of, prompts_scored, without_controls
 from goffman.estimates.contrast import Comparing, in_order
 from goffman.estimates.fragile import PARAMETER, is_fragile
 from goffman.estimates.sharing import Sharing
-from goffman.estimates.verdict import FRAGILE
+from goffman.estimates.verdict import CLEAR_WORDS, FRAGILE
 from goffman.measures.base import alternatives_of
 from goffman.records import BASELINE
 from goffman.tables import ROBUSTNESS, schema
@@ -76,20 +76,31 @@ def robustness(
 def with_fragile(estimates: pl.DataFrame, held: pl.DataFrame) -> pl.DataFrame:
     """The estimates, in which the headlines that do not hold are called fragile.
 
-    ``held``: ROBUSTNESS of the same run.
+    So is the same contrast in another variant, such as not counting first names: it is not made
+    again by itself, and cannot be called surer than the headline. ``held``: ROBUSTNESS of the same
+    run.
     """
     by = dict(held.group_by("instrument", "model"))
+    rows = estimates.select("family", "verdict", "instrument", "kind", "quantity", *_SAME)
+    fragile = {
+        _but_for_variant(row)
+        for row in rows.filter(pl.col("family") == PRIMARY).iter_rows(named=True)
+        if (of := by.get((row["instrument"], row["model"]))) is not None
+        and is_fragile(row["verdict"], of)
+    }
     words = [
         FRAGILE
-        if row["family"] == PRIMARY
-        and (rows := by.get((row["instrument"], row["model"]))) is not None
-        and is_fragile(row["verdict"], rows)
+        if row["verdict"] in CLEAR_WORDS and _but_for_variant(row) in fragile
         else row["verdict"]
-        for row in estimates.select("family", "instrument", "model", "verdict").iter_rows(
-            named=True
-        )
+        for row in rows.iter_rows(named=True)
     ]
     return estimates.with_columns(verdict=pl.Series(words, dtype=pl.String))
+
+
+def _but_for_variant(row: Mapping[str, Any]) -> tuple[Any, ...]:
+    """What a contrast is about, whichever words are counted."""
+    names = ("instrument", "kind", "quantity", *_SAME)
+    return tuple(row[name] for name in names if name != "variant")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -177,9 +188,12 @@ class Headline:
                 way: {one: pl.col(way) == one for one in in_order(mine, way)}
                 for way in ("condition", "item", "wording")
             }
-            alone = mine.group_by("group").agg(pl.col("condition").unique())
-            for one in alone.filter(pl.col("condition").list.len() == 1)["condition"]:
-                found["condition"].pop(one[0])
+            # Of a side that has three, two would be left: no sample, and so another test.
+            least = FEWEST if self.row["kind"] == "groups" else 1
+            sides = mine.group_by("group").agg(pl.col("condition").unique())
+            for few in sides.filter(pl.col("condition").list.len() <= least)["condition"]:
+                for one in few:
+                    found["condition"].pop(one)
             # Where conditions were asked in turn in one wording or another, leaving out a wording
             # leaves out conditions, and what remains is a test of another kind.
             of_each = mine.group_by("condition").agg(pl.col("wording").n_unique())["wording"]

@@ -113,12 +113,12 @@ def score(
             run, manifest, instrument, finished, measure=measure, prompts=every, note=note
         ):
             own = _asked_of(model, measure, asked, answers)
-            said = measure.prepare(_to(own, answers), own, words, cased=cased)
+            said = measure.prepare(to_prompts(own, answers), own, words, cased=cased)
             each.append(measure.each(said, own))
             if instrument.endswith(BOTH_WAYS):
                 prepared.setdefault(instrument, []).append(said)
             if of_controls.height:
-                said = _to(of_controls, answers)
+                said = to_prompts(of_controls, answers)
                 said = measure.prepare(said, of_controls, words, cased=cased)
                 competence.append(control_score(measure, said, of_controls, model=model))
         if each:
@@ -159,7 +159,7 @@ def answers_of(
         note=lambda _: None,
     ):
         own = _asked_of(model, measure, asked, answers)
-        return own, _to(own, answers), cased
+        return own, to_prompts(own, answers), cased
     return asked, pl.DataFrame(), False
 
 
@@ -175,7 +175,7 @@ def _asked_of(
     return prompts.join(answers.select("prompt_id"), on="prompt_id", how="semi")
 
 
-def _to(prompts: pl.DataFrame, answers: pl.DataFrame) -> pl.DataFrame:
+def to_prompts(prompts: pl.DataFrame, answers: pl.DataFrame) -> pl.DataFrame:
     """The answers to these prompts, in their order."""
     return answers.filter(pl.col("prompt_id").is_in(prompts["prompt_id"].implode()))
 

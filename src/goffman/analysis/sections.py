@@ -11,7 +11,7 @@ import polars as pl
 from goffman.analysis.score import measures_of, without_controls
 from goffman.control_items import CONTROL
 from goffman.measures.controls import CALLED, HIGH, IN_WORDING, LOW
-from goffman.multiverse_columns import MULTIVERSE, STRESS
+from goffman.multiverse_columns import MULTIVERSE, STRESS, WORDINGS
 from goffman.presentation.competence import Competence, marked
 from goffman.presentation.ratings import whose_ratings
 from goffman.presentation.section import Section
@@ -36,14 +36,17 @@ def sections_of(
     compared: pl.DataFrame | None = None,
     robustness: pl.DataFrame | None = None,
     stressed: tuple[pl.DataFrame, pl.DataFrame] | None = None,
+    worded: pl.DataFrame | None = None,
 ) -> dict[str, Section]:
     """By instrument, in the order in which they were asked: those that have scores.
 
     ``compared``: RATINGS_COMPARED, where a user's ratings stand over the shipped ones;
-    ``robustness``: ROBUSTNESS, ``stressed``: MULTIVERSE and STRESS, where they were computed.
+    ``robustness``: ROBUSTNESS, ``stressed``: MULTIVERSE and STRESS, ``worded``: WORDINGS, where
+    they were computed.
     """
     compared = _or_empty(compared, RATINGS_COMPARED)
     robustness = _or_empty(robustness, ROBUSTNESS)
+    worded = _or_empty(worded, WORDINGS)
     multiverse, stress = stressed or (_or_empty(None, MULTIVERSE), _or_empty(None, STRESS))
     names = names_of(manifest)
     measures = measures_of(manifest)
@@ -76,6 +79,7 @@ def sections_of(
             robustness=robustness.filter(pl.col("instrument") == instrument),
             multiverse=multiverse.filter(pl.col("instrument") == instrument),
             stress=stress.filter(pl.col("instrument") == instrument),
+            worded=worded.filter(pl.col("instrument") == instrument),
         )
     return sections
 

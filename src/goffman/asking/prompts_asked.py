@@ -7,13 +7,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from goffman.instruments.brought import OPTIONS as BROUGHT
+from goffman.instruments.paraphrases import ON_REQUEST
 from goffman.instruments.personas import with_system
-from goffman.instruments.render import PromptOptions, render
+from goffman.instruments.render import PromptOptions, has_paraphrases, render
 from goffman.instruments.sized import SIZED_KINDS, sized_trials
 from goffman.measures.catalogue import measure_of
 from goffman.measures.controls import scores_controls
 from goffman.models.kinds import answers_to
-from goffman.records import AnswerTable, Instrument, Prompt, Questionnaire
+from goffman.records import AnswerTable, Instrument, Prompt, Questionnaire, is_control
 from goffman.runs.plan import Settings, settings_of
 from goffman.runs.pronouns import pronoun_forms
 
@@ -94,6 +95,38 @@ def questions_of(
     return found
 
 
+def paraphrased(asked: Question, options: AskOptions) -> Question | None:
+    """The same questions in the wordings that are asked only on request; None: there are none.
+
+    Of the same items and conditions, so that wordings can be compared; without control items.
+    """
+    instrument = asked.instrument
+    chosen = _chosen_prompts(instrument, options, slowly=asked.every is not None)
+    others = any(getattr(chosen, name) is not None for name in ("vignettes", "questions"))
+    if others or not has_paraphrases(instrument):
+        return None
+    if not isinstance(instrument.content, Questionnaire):
+        # Adjectives are no part of the main result, and would be sixteen times as many prompts.
+        chosen = replace(chosen, adjectives=["none"])
+    rendered = render(instrument, replace(chosen, wordings=[ON_REQUEST]))
+    cells = {_cell(prompt) for prompt in asked.prompts}
+    prompts = [prompt for prompt in rendered.prompts if _cell(prompt) in cells]
+    every = None
+    if rendered.every is not None:
+        every = rendered.every[0] * _trials(instrument, replace(options, thorough=True))
+    return replace(
+        asked,
+        instrument=replace(instrument, digest=instrument.digest + instrument.paraphrases.digest),
+        prompts=with_system(prompts, instrument, options.system),
+        every=every,
+    )
+
+
+def _cell(prompt: Prompt) -> tuple[str, str, str | None]:
+    """What a prompt asks about, whatever its wording."""
+    return prompt.item, prompt.condition, prompt.form
+
+
 def _first(prompts: Sequence[Prompt], limit: int | None) -> Sequence[Prompt]:
     """So many prompts: whole conditions, one of each group in turn, so that groups are compared."""
     if limit is None or limit >= len(prompts):
@@ -152,14 +185,20 @@ def _chosen_prompts(instrument: Instrument, options: AskOptions, *, slowly: bool
     """
     thorough = options.thorough or not slowly
     if isinstance(instrument.content, Questionnaire):
-        wordings = ["all"] if options.all_wordings else None
         instead = str(instrument.settings.get("instead", ""))
         if path := getattr(options.sentences, instead, None) if instead in BROUGHT else None:
             return replace(PromptOptions(thorough=thorough), **{instead: path})
-        return PromptOptions(wordings=wordings, thorough=thorough)
+        return PromptOptions(thorough=thorough)
     given = replace(options.sentences or PromptOptions(), vignettes=None, questions=None)
     drawn = given.winobias is None or given.pairs is not None
     return replace(given, seed=options.seed if drawn else None, thorough=thorough)
+
+
+def counted(prompts: Sequence[Prompt]) -> str:
+    """How many prompts these are, and how many of them are controls'."""
+    controls = sum(map(is_control, prompts))
+    beside = f" and {controls:,} control prompts" if controls else ""
+    return f"{len(prompts) - controls:,} prompts{beside}"
 
 
 def _faults_of(rendered: Rendered | None) -> Iterator[tuple[str, str]]:

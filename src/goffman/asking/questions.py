@@ -58,7 +58,7 @@ def who_is_asked(
     What a model cannot answer is left out for it, with a note. A model without any question is
     refused, and an instrument that the user named and no model can answer.
     """
-    ways = _ways(instruments, options)
+    ways = every_way(instruments, options)
     described = {model: describe(model, loading) for model in dict.fromkeys(models)}
     chosen = _chosen(ways, described)
     _note_unused(options.sentences, chosen, listener)
@@ -156,7 +156,7 @@ def _ways_of(name: str) -> list[Askable]:
     ]
 
 
-def _ways(instruments: Sequence[str], options: AskOptions) -> list[Askable]:
+def every_way(instruments: Sequence[str], options: AskOptions) -> list[Askable]:
     """The ways in which the instruments can be asked; each id once."""
     numbers = (options.limit, options.batch_size, options.chats.trials)
     for (option, most), value in zip(MOST.items(), numbers, strict=True):

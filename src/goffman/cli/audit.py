@@ -11,7 +11,6 @@ import typer
 
 from goffman.cli.anchors import AnchorPaths
 from goffman.cli.audit_options import (
-    AllWordings,
     BatchSize,
     Concurrency,
     Correlate,
@@ -30,6 +29,7 @@ from goffman.cli.audit_options import (
     NoControls,
     NoReport,
     OutputFolder,
+    Paraphrases,
     ParserName,
     PersonaName,
     Precision,
@@ -73,7 +73,7 @@ def audit(
     *,
     instrument: Instruments = None,
     limit: Limit = None,
-    all_wordings: AllWordings = False,
+    paraphrases: Paraphrases = False,
     no_controls: NoControls = False,
     dry_run: DryRun = False,
     output: OutputFolder = None,
@@ -127,7 +127,7 @@ def audit(
             models or (),
             instruments=instrument or (),
             limit=limit,
-            all_wordings=all_wordings,
+            paraphrases=paraphrases,
             controls=not no_controls,
             dry_run=dry_run,
             output=output,

@@ -55,11 +55,13 @@ NoControls = Annotated[
         rich_help_panel=ASKED,
     ),
 ]
-AllWordings = Annotated[
+Paraphrases = Annotated[
     bool,
     typer.Option(
+        "--paraphrases",
         "--all-wordings",
-        help="Ask every wording, also those that are off by default.",
+        help="Also ask everything in two other wordings, as a check. This can triple the number "
+        "of prompts; --dry-run counts them.",
         rich_help_panel=ASKED,
     ),
 ]
@@ -182,9 +184,8 @@ Thorough = Annotated[
     typer.Option(
         "--thorough",
         help="Ask chat models and text generators every prompt, with the answer options in every "
-        "order. Default: a balanced sample, at most 6,000 prompts in all. (A model on your own GPU "
-        "is asked all prompts, except those that it answers by writing text: of these, it gets a "
-        "sample.)",
+        "order. Default: a balanced sample, at most 6,000 prompts in all. A model on your "
+        "own GPU always gets every prompt that needs no written reply.",
         rich_help_panel=_CHATS,
     ),
 ]

@@ -2,33 +2,28 @@
 
 from __future__ import annotations
 
-import json
-import math
 import os
 import sys
 import traceback
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from goffman.cli.compare import say_verdicts
-from goffman.cli.options import RUN_HELP, Json
+from goffman.cli.options import RUN_HELP
 from goffman.errors import GoffmanError, InputError, system_error
+from goffman.output import GateFormat, write_output
 from goffman.terminal import printable, say
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from goffman.reports.check_formats import Checked
+    from goffman.reports.rules import Condition
 
-    from goffman.reports.check import Outcome
-    from goffman.reports.names import Named
-    from goffman.reports.run import MeasuredRun
-
-GATE_FAILED, BROKEN, NOT_MEASURABLE = 1, 3, 4
-"""Exit codes of check: what was to fail did; goffman itself failed, so that nothing is known; a
-model cannot do the task, so that its numbers decide nothing."""
+BROKEN = 3
+"""The exit code where goffman itself failed, so that nothing is known; 1 is that of a gate that
+failed."""
 
 
 def check(
@@ -42,6 +37,13 @@ def check(
             "repeated.",
         ),
     ] = None,
+    thresholds: Annotated[
+        Path | None,
+        typer.Option(
+            help="A TOML file with rules. Default, if you give no --fail-if: goffman.toml in the "
+            "current folder.",
+        ),
+    ] = None,
     baseline: Annotated[
         Path | None,
         typer.Option(
@@ -49,15 +51,38 @@ def check(
             help="An earlier run to compare with, for rules such as 'gap.change > 0.05'.",
         ),
     ] = None,
+    model: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME[=OTHER]",
+            help="With --baseline: compare only this model. If it has another name in the later "
+            "run, give NAME=OTHER. May be repeated.",
+        ),
+    ] = None,
+    style: Annotated[
+        GateFormat | None,
+        typer.Option(
+            "--format",
+            help="What to print. Default: text. github also appends a table to the file named in "
+            "GITHUB_STEP_SUMMARY.",
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write the results to this file, too: JUnit XML (.xml), .json, .md or .txt."
+        ),
+    ] = None,
     show: Annotated[
         bool, typer.Option("--list", help="Print every name that a rule can use.")
     ] = False,
-    as_json: Json = False,
+    as_json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
 ) -> None:
     """Test a run against your rules, for use in automated tests.
 
-    Give each rule with --fail-if. A rule names a verdict ('social-distance.gap is relevant') or
-    compares a value with a number ('social-distance.gap > 0.2').
+    Give each rule with --fail-if, or write all of them into goffman.toml. A rule names a verdict
+    ('social-distance.gap is relevant') or compares a value with a number ('social-distance.gap >
+    0.2'). In a name, * stands for any text: 'social-distance.above-baseline.* > 0.3'.
 
     \b
     The verdicts are those of the report:
@@ -71,8 +96,10 @@ def check(
       undecided   there may be no difference, or one large enough to matter
 
     'clear' covers the first four, so 'gap is clear' is true for a fragile gap, too. 'gap is
-    relevant' is false for a fragile gap, however large. To fail on both, give two rules: 'gap is
-    relevant' and 'gap is fragile'. Only main results can be fragile.
+    relevant' is false for a fragile gap, however large. To fail on both, give 'gap is relevant or
+    fragile'. Only main results can be fragile.
+
+    'social-distance.controls is not measurable' is true if a model failed the control items.
 
     After goffman stress, 'holds-in < 0.9' is true if any main result holds in less than 90% of the
     analyses, and 'social-distance.gap.holds-in < 0.9' if this one does.
@@ -87,41 +114,96 @@ def check(
 
     If both 1 and 4 apply, the code is 4.
     """  # noqa: D301 - the escape keeps the lines of the list as they are
-    with _undecided_where_broken():
-        from goffman.reports.check import gate, parse
-        from goffman.reports.holding import with_holds
-        from goffman.reports.measurable import with_doubts
-        from goffman.reports.names import named
+    if as_json and style not in {None, GateFormat.JSON}:
+        raise InputError(f"Give --json or --format {style}, not both.")
+    chosen = GateFormat.JSON if as_json else style or GateFormat.TEXT
+    with _undecided_where_broken(chosen):
+        from goffman.reports.check import checkable
+        from goffman.reports.check_formats import Checked, written
+        from goffman.reports.check_names import names_json, names_text
+        from goffman.reports.outcomes import exit_code
         from goffman.reports.run import read_run
 
-        if bool(fail_if) == show:
-            raise InputError(
-                "Give a rule, such as --fail-if 'social-distance.gap is relevant'. To see the "
-                "names that a rule can use, give --list instead."
-            )
-        conditions = [parse(text) for text in fail_if or ()]
-        measured = read_run(run)
-        known = with_doubts(named(measured.every_estimate, measured.manifest), measured)
-        known = with_holds(known, measured)
-        changes = None if baseline is None else _changes(measured, read_run(baseline))
-        if show:
-            _print(_names_json(known, changes) if as_json else _names_text(known, changes))
-            return
-        outcomes = gate(conditions, known, changes=changes)
-        failed = any(outcome.failed for outcome in outcomes)
-        _print(
-            _gate_json(run, baseline, outcomes)
-            if as_json
-            else "".join(f"{printable(outcome.sentence)}\n" for outcome in outcomes)
+        _check_asked(show=show, style=style, output=output, fail_if=fail_if, thresholds=thresholds)
+        if model and baseline is None:
+            raise InputError("--model needs --baseline: it says which models to compare.")
+        conditions = [] if show else _rules(fail_if or (), thresholds)
+        found = checkable(
+            read_run(run),
+            baseline=None if baseline is None else read_run(baseline),
+            models=model or (),
+            note=say,
         )
-    if any(outcome.not_measurable for outcome in outcomes):
-        raise typer.Exit(NOT_MEASURABLE)
-    if failed:
-        raise typer.Exit(GATE_FAILED)
+        if show:
+            _print(names_json(found) if chosen is GateFormat.JSON else names_text(found))
+            return
+        checked = Checked(run=run, baseline=baseline, outcomes=found.gate(conditions))
+        if output is not None:
+            _write(checked, output)
+        if chosen is GateFormat.GITHUB:
+            _summarize(checked)
+        _print(written(checked, chosen))
+    if code := exit_code(checked.outcomes):
+        raise typer.Exit(code)
+
+
+def _check_asked(
+    *,
+    show: bool,
+    style: GateFormat | None,
+    output: Path | None,
+    fail_if: Sequence[str] | None,
+    thresholds: Path | None,
+) -> None:
+    """InputError where options do not go together, before anything is read."""
+    from goffman.reports.check_formats import ENDINGS
+
+    if show and (
+        fail_if or thresholds or output or style not in {None, GateFormat.TEXT, GateFormat.JSON}
+    ):
+        raise InputError(
+            "--list prints names and tests nothing: leave out the rules, --thresholds, --output "
+            "and --format."
+        )
+    if output is not None and output.suffix.lower() not in ENDINGS:
+        raise InputError(f"--output is {output}. Its name must end in {' or '.join(ENDINGS)}.")
+
+
+def _rules(fail_if: Sequence[str], thresholds: Path | None) -> list[Condition]:
+    """Those given by themselves, then those of the file; InputError where there are none."""
+    from goffman.reports.rules import parse
+    from goffman.reports.thresholds import DEFAULT, read_thresholds
+
+    conditions = [parse(text) for text in fail_if]
+    if thresholds is None and not conditions:
+        if not DEFAULT.exists():
+            raise InputError(
+                "Give a rule, such as --fail-if 'social-distance.gap is relevant', or write rules "
+                f"into {DEFAULT}. To see the names that a rule can use, give --list instead."
+            )
+        thresholds = DEFAULT
+        say(f"The rules are those in {DEFAULT}.")
+    return conditions + ([] if thresholds is None else read_thresholds(thresholds))
+
+
+def _write(checked: Checked, output: Path) -> None:
+    """The outcomes in a file, in the format that its ending says."""
+    from goffman.reports.check_formats import ENDINGS, written
+
+    write_output(output, written(checked, ENDINGS[output.suffix.lower()]))
+
+
+def _summarize(checked: Checked) -> None:
+    """A table in the summary of a step, where GitHub shows one; what is there already stays."""
+    from goffman.reports.check_formats import written
+
+    if place := os.environ.get("GITHUB_STEP_SUMMARY"):
+        with Path(place).open("a", encoding="utf-8") as file:
+            file.write(written(checked, GateFormat.MARKDOWN) + "\n")
 
 
 @contextmanager
-def _undecided_where_broken() -> Iterator[None]:
+def _undecided_where_broken(style: GateFormat) -> Iterator[None]:
     """A failure of goffman's own must not read as a gate that failed: both would exit with 1."""
     try:
         yield
@@ -130,11 +212,26 @@ def _undecided_where_broken() -> Iterator[None]:
     except (GoffmanError, OSError) as error:
         told = system_error(error) if isinstance(error, OSError) else error
         say(str(told))
-        raise typer.Exit(BROKEN if told.exit_code == GATE_FAILED else told.exit_code) from error
+        _annotate(str(told), style)
+        code = BROKEN if told.exit_code == 1 else told.exit_code
+        raise typer.Exit(code) from error
     except Exception as error:
         say(traceback.format_exc())
-        say("goffman itself failed, so the check has no result (exit code 3). Please report this.")
+        said = (
+            "goffman itself failed, so the check has no result (exit code 3). Please report this."
+        )
+        say(said)
+        _annotate(said, style)
         raise typer.Exit(BROKEN) from error
+
+
+def _annotate(message: str, style: GateFormat) -> None:
+    """The message where GitHub shows it, if the outcomes were to be shown there."""
+    if style is GateFormat.GITHUB:
+        from goffman.reports.check_formats import annotation
+
+        lines = "\n".join(printable(line) for line in message.splitlines())
+        _print(f"{annotation(lines)}\n")
 
 
 def _print(text: str) -> None:
@@ -147,119 +244,3 @@ def _print(text: str) -> None:
         if not isinstance(error, BrokenPipeError):
             say(f"The output cannot be written: {error.strerror}.")
             raise typer.Exit(BROKEN) from error
-
-
-def _changes(run: MeasuredRun, baseline: MeasuredRun) -> list[Named]:
-    """The changes of every contrast, under the names of the contrasts."""
-    from goffman.reports.compare import OF_RUNS
-    from goffman.reports.compare import compare as compare_runs
-    from goffman.reports.names import named
-
-    found = compare_runs([baseline, run], note=say)
-    say_verdicts(found)
-    return [
-        replace(one, not_measurable="; ".join(comparison.unmeasurable) or None)
-        for comparison in found
-        for one in named(comparison.estimates, run.manifest)
-        if one.row["kind"] not in OF_RUNS
-    ]
-
-
-def _names_text(known: Sequence[Named], changes: Sequence[Named] | None) -> str:
-    """A line a name, which stands last because it may be long and must not be broken."""
-    from goffman.presentation.numbers import number, p_value
-    from goffman.reports.names import FIELDS
-
-    lines = [f"{'value':>9} {'low':>9} {'high':>9} {'p_adjusted':>10} {'verdict':>16}  name"]
-    for suffix, names in (("", known), (".change", changes or ())):
-        for one in names:
-            value, low, high = (
-                "none" if found is None else number(found)
-                for found in (one.value(field) for field in ("value", "low", "high"))
-            )
-            p = one.value("p_adjusted")
-            tested = "none" if p is None else p_value(p)
-            name = printable(f"{one.name}{suffix}")
-            word = one.verdict or "none"
-            lines.append(f"{value:>9} {low:>9} {high:>9} {tested:>10} {word:>16}  {name}")
-    fields = ", ".join(f".{name}" for name in FIELDS if name != "value")
-    return "\n".join(lines) + (
-        "\n\nA name alone means the value. Before 'is', it means the verdict. For another number, "
-        f"add one of these to the name: {fields}. A name without brackets covers all models and "
-        "variants. A name without the instrument covers all "
-        f"instruments.\n\n{_legend([*known, *(changes or ())])}"
-    )
-
-
-_MEANINGS = {
-    "gap": "one group of conditions minus the other",
-    "gap-as-asked": "the same gap, tested as in the original study",
-    "level": "the value without adjectives, compared with 0",
-    "disparity": "female minus male",
-    "over-baseline": "female minus male with a diagnosis, minus female minus male without one",
-    "above-baseline": "one condition minus the same sentences without a condition",
-    "above-baseline-over-trials": "the same, tested over trials",
-    "above-reference": "one condition minus the mean of the other group",
-    "models": "one model minus another",
-    "subscales": "one subscale minus another",
-    "wordings": "one wording minus another",
-    "correlation": "between two measures, over all conditions",
-    "correlation-within": "between two measures, over the conditions of one group",
-}
-"""What the second part of a name means."""
-
-
-def _legend(names: Sequence[Named]) -> str:
-    """A line for each kind of contrast that the names have."""
-    paths = (one.name.partition("[")[0].split(".") for one in names)
-    there = {part.split("-of-")[0] for path in paths for part in path}
-    said = "".join(
-        f"{what:>26}: {meaning}\n" for what, meaning in _MEANINGS.items() if what in there
-    )
-    gaps = {one.row["instrument"]: one.row["quantity"] for one in names if ".gap[" in one.name}
-    keyed = [instrument for instrument, quantity in gaps.items() if "keyed" in quantity]
-    if keyed:
-        said += (
-            f"\nIn {' and '.join(keyed)}, gap is reverse-keyed: the sign is changed for statements "
-            "in which agreeing means less stigma.\n"
-        )
-    return said
-
-
-def _names_json(known: Sequence[Named], changes: Sequence[Named] | None) -> str:
-    from goffman.reports.names import FIELDS
-
-    rows = [
-        {
-            "name": f"{one.name}{suffix}",
-            **{field: one.value(field) for field in FIELDS},
-            "verdict": one.verdict,
-            "not_measurable": one.not_measurable,
-        }
-        for suffix, names in (("", known), (".change", changes or ()))
-        for one in names
-    ]
-    return json.dumps(rows, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
-
-
-def _gate_json(run: Path, baseline: Path | None, outcomes: Sequence[Outcome]) -> str:
-    found = {
-        "run": str(run),
-        "baseline": None if baseline is None else str(baseline),
-        "failed": any(outcome.failed for outcome in outcomes),
-        "outcomes": [
-            {
-                "condition": outcome.condition.text,
-                "name": outcome.name,
-                "value": None if math.isnan(outcome.value) else outcome.value,
-                "comparison": outcome.condition.comparison,
-                "limit": outcome.condition.verdict or outcome.condition.limit,
-                "verdict": outcome.named.verdict,
-                "failed": outcome.failed,
-                "not_measurable": outcome.not_measurable,
-                "sentence": outcome.sentence,
-            }
-            for outcome in outcomes
-        ],
-    }
-    return json.dumps(found, ensure_ascii=False, indent=1, allow_nan=False) + "\n"

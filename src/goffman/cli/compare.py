@@ -49,7 +49,7 @@ def compare(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Compare each later run with the first one, prompt by prompt."""
+    """Compare runs with the first one given, prompt by prompt."""
     from goffman.api.calls import compare as compare_runs
     from goffman.reports.compare_text import as_json as json_of
 
@@ -113,14 +113,6 @@ def _print_top(found: Sequence[Comparison], *, everything: bool, output: Path | 
             f"{top.left:,} more rows: add --output FILE.html for a page with figures and evidence, "
             "--output FILE.csv for a table, or --all to print them."
         )
-
-
-def say_verdicts(found: Sequence[Comparison]) -> None:
-    """Beside the output: what was refused, and what must be known of the rest."""
-    from goffman.reports.compare import verdicts_said
-
-    for line in verdicts_said(found):
-        say(line)
 
 
 def _check_ending(path: Path) -> None:

@@ -26,11 +26,14 @@ from goffman.stats.correct import adjust
 from goffman.stats.two_sources import (
     People,
     Share,
+    Z,
     apart,
     mean_of,
     mean_share,
     minus_people,
+    people_side,
     pooled,
+    side,
 )
 
 if TYPE_CHECKING:
@@ -44,7 +47,9 @@ NO_ANSWERS = ("dont-know", "refusal", "several", "other", "way-out", "elsewhere"
 """Quantities of a measure that are shares of answers that are none: of replies, then of
 probabilities."""
 
-DIFFERENCE, OVERALL, GENDER, OTHER_WORDING = AGAINST_PEOPLE
+DIFFERENCE, OVERALL, GENDER, OTHER_WORDING, GENDER_SIDE = AGAINST_PEOPLE
+MODEL, PEOPLE = "model", "people"
+"""Variants of a man minus a woman on one side alone."""
 
 MOST_UNANSWERED = 0.5
 """Of the answers to a question: with more that are none, the rest is not set beside people, nearly
@@ -52,6 +57,7 @@ all of whom answered."""
 
 ANOTHER = "people were asked in another wording: a check only"
 UNANSWERED = "more than half of the answers are no answer"
+ONE_SIDE = "one side alone: not tested"
 
 Found = list[tuple[Contrast, Estimate]]
 Said = Mapping[tuple[str, str, str], People]
@@ -68,7 +74,8 @@ class Shares:
     model: str
     rows: pl.DataFrame
     """item, condition, wording, gender, counts, as_people (whether people were asked so), value (a
-    mean over orders and trials), replies (null: a probability) and unanswered, a share."""
+    mean over orders and trials), replies (null: a probability), spread (the variance of such a
+    mean is share·(1−share) times this) and unanswered, a share."""
     people: Said
     """Of the latest year."""
     of_all_years: Said
@@ -125,6 +132,7 @@ def against_people(
                 found += zip([says for says, _ in rows], kept, strict=True)
                 points += _points(anchor, one, rows) if kind == DIFFERENCE else ()
             found += in_other_wordings(one)
+            found += by_gender_alone(one)
     return found, points
 
 
@@ -133,6 +141,10 @@ def _points(anchor: Anchor, of: Shares, rows: Found) -> Iterator[dict[str, Any]]
     said = {(one.item, one.condition): one for one in anchor.latest() if one.gender == EVERYONE}
     for says, estimate in rows:
         people = said[str(says.dimension), str(says.group)]
+        cell = of.cell(str(says.dimension), str(says.group))
+        share = _share(cell)
+        # A probability is known exactly, and has no ends.
+        low, high = (None, None) if share is None or share.replies is None else share.ends(Z)
         yield {
             "anchor": anchor.id,
             "item": says.dimension,
@@ -146,7 +158,9 @@ def _points(anchor: Anchor, of: Shares, rows: Found) -> Iterator[dict[str, Any]]
             "low": people.low,
             "high": people.high,
             "n": people.n,
-            "unanswered": _unanswered(of.cell(str(says.dimension), str(says.group))),
+            "unanswered": _unanswered(cell),
+            "value_low": low,
+            "value_high": high,
         }
 
 
@@ -182,6 +196,8 @@ def _fitting(
             pl.col("value").mean(),
             pl.col("unanswered").mean(),
             replies=pl.col("replies").sum() if of_replies else pl.lit(None, dtype=pl.Int64),
+            # Each prompt counts alike, however many of its replies are answers.
+            spread=_spread() if of_replies else pl.lit(None, dtype=pl.Float64),
         )
         for (model,), of in cells.sort(keep).partition_by("model", as_dict=True).items():
             yield Shares(
@@ -193,6 +209,12 @@ def _fitting(
                 people=_people(anchor.latest(), anchor),
                 of_all_years=_people(anchor.values, anchor),
             )
+
+
+def _spread() -> pl.Expr:
+    """Σ 1/nᵢ / k² over the k prompts that have an answer."""
+    answered = pl.col("replies").filter(pl.col("replies") > 0)
+    return (1 / answered).sum() / answered.len() ** 2
 
 
 def _people(values: Iterable[AnchorValue], anchor: Anchor) -> Said:
@@ -216,8 +238,11 @@ def _share(cell: pl.DataFrame) -> Share | None:
     known = cell.filter(pl.col("value").is_not_null())
     if known.is_empty():
         return None
-    replies = None if known["replies"].is_null().any() else int(known["replies"].sum())
-    return Share(value=float(known["value"].to_numpy().mean()), replies=replies)
+    value = float(known["value"].to_numpy().mean())
+    if known["replies"].is_null().any():
+        return Share(value=value)
+    worth = known.height**2 / float(known["spread"].sum())
+    return Share(value=value, replies=int(known["replies"].sum()), worth=worth)
 
 
 def _unanswered(cell: pl.DataFrame) -> float | None:
@@ -268,8 +293,23 @@ def in_other_wordings(one: Shares) -> Iterator[tuple[Contrast, Estimate]]:
         yield says, _untested(estimate, ANOTHER)
 
 
-def by_gender(one: Shares) -> Iterator[tuple[Contrast, Estimate]]:
-    """Of each condition: a man minus a woman in the model, minus the same in people."""
+@dataclass(frozen=True, kw_only=True)
+class _Described:
+    """One condition of a man and of a woman, over the questions that count."""
+
+    condition: str
+    model: tuple[Share, Share]
+    people: tuple[People, People]
+    """Of all years."""
+    cells: pl.DataFrame
+
+    @property
+    def weighted(self) -> list[tuple[float, Share]]:
+        """A man minus a woman."""
+        return list(zip((1, -1), self.model, strict=True))
+
+
+def _by_gender(one: Shares) -> Iterator[_Described]:
     genders = ("male", "female")
     for condition in _conditions(one):
         items = _counted(one, condition, genders)
@@ -280,11 +320,35 @@ def by_gender(one: Shares) -> Iterator[tuple[Contrast, Estimate]]:
         of_men, of_women = (
             mean_of([one.of_all_years[item, condition, who] for item in items]) for who in genders
         )
-        says = one.contrast(GENDER, condition, None)
-        cells = pl.concat([one.cell(item, condition) for item in items])
-        described = [(1, mean_share(male)), (-1, mean_share(female))]
-        estimate = minus_people(described, apart(of_men, of_women), contrast=says.text)
-        yield says, _enough(estimate, _unanswered(cells))
+        yield _Described(
+            condition=condition,
+            model=(mean_share(male), mean_share(female)),
+            people=(of_men, of_women),
+            cells=pl.concat([one.cell(item, condition) for item in items]),
+        )
+
+
+def by_gender(one: Shares) -> Iterator[tuple[Contrast, Estimate]]:
+    """Of each condition: a man minus a woman in the model, minus the same in people."""
+    for of in _by_gender(one):
+        says = one.contrast(GENDER, of.condition, None)
+        estimate = minus_people(of.weighted, apart(*of.people), contrast=says.text)
+        yield says, _enough(estimate, _unanswered(of.cells))
+
+
+def by_gender_alone(one: Shares) -> Iterator[tuple[Contrast, Estimate]]:
+    """The same of each side: a man minus a woman with its interval, not tested."""
+    for of in _by_gender(one):
+        says = one.contrast(GENDER_SIDE, of.condition, None, wording=MODEL)
+        yield says, _not_tested(side(of.weighted, contrast=says.text))
+        says = one.contrast(GENDER_SIDE, of.condition, None, wording=PEOPLE)
+        yield says, _not_tested(people_side(*of.people, contrast=says.text))
+
+
+def _not_tested(estimate: Estimate) -> Estimate:
+    """The estimate with its interval alone."""
+    none = dict.fromkeys(("test", "alternative", "statistic", "p"))
+    return replace(estimate, reason=ONE_SIDE, **none)  # type: ignore[arg-type]
 
 
 def _enough(estimate: Estimate, unanswered: float | None) -> Estimate:

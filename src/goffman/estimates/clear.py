@@ -15,9 +15,13 @@ ANCHORED = ("anchor", "anchor-rank", "anchor-partial", "anchor-without", "anchor
 """Kinds of contrasts that are correlations of a measure with what people said: of values, of ranks,
 given the category of a condition, without those that the anchor sets apart, and within a group."""
 
-AGAINST_PEOPLE = ("anchor-difference", "anchor-overall", "anchor-gender", "anchor-wording")
+AGAINST_PEOPLE = (
+    *("anchor-difference", "anchor-overall", "anchor-gender", "anchor-wording"),
+    "anchor-gender-side",
+)
 """Kinds of contrasts that are a model's share minus people's: of a question, of all that count, of
-a man minus a woman, and of all that count in a wording that is not people's."""
+a man minus a woman, and of all that count in a wording that is not people's. The last is a man
+minus a woman on one side alone, the model's or people's."""
 
 CLEAR = 0.05
 """A corrected p below this is needed; so is an interval that leaves out 0."""

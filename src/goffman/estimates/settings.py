@@ -8,6 +8,8 @@ frame, the referent's occupation and the other one.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
+from dataclasses import replace
 
 import polars as pl
 
@@ -15,8 +17,23 @@ from goffman.estimates.contrast import Contrast, in_order
 from goffman.estimates.scored import Found, Scored, joined, of_group, values
 from goffman.records import BASELINE, Estimate
 
+PAIRS, SENTENCES = "sentence pairs", "sentences"
+_SAID_OF_PAIRS = ("unit", "interval_over", "check_over", "method", "reason")
+
 NOTHING = "0"
 """What a level is set against."""
+
+
+def of_sentences(contrasts: Callable[[Scored], Found]) -> Callable[[Scored], Found]:
+    """The contrasts of pairs whose two pronouns stand in one sentence: each is a sentence."""
+
+    def made(scored: Scored) -> Found:
+        for says, found in contrasts(scored):
+            texts = {name: getattr(found, name) for name in _SAID_OF_PAIRS}
+            said = {name: text and text.replace(PAIRS, SENTENCES) for name, text in texts.items()}
+            yield says, replace(found, **said)
+
+    return made
 
 
 def levels(scored: Scored) -> Found:

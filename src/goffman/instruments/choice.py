@@ -238,6 +238,7 @@ def _server(
     """The part of [server]; without it all items."""
     table = toml.table("server")
     keys: dict[str, type] = {"items": object, "orders": str, "wording": str}
+    keys |= {"brief": list, "brief_dimension": str}
     given = table.take(keys, faults)
     if "server" in toml.values and isinstance(content, SentencePairs):
         message = "[server] does not go with sentence pairs: fewer of them are drawn."
@@ -247,17 +248,39 @@ def _server(
     if "items" in given and (type(items) is not int or not 1 <= items <= most):
         message = f"items in [server] is {items!r}. Allowed: a whole number from 1 to {most}."
         faults.add(FILE, table.lines.get("items"), message)
+    conditions, dimensions = _conditions_of(content)
     named: dict[str, Any] = {}
-    for key, allowed in (("orders", _PART), ("wording", list(dict.fromkeys(s.id for s in stems)))):
+    for key, allowed in (
+        ("orders", _PART),
+        ("wording", list(dict.fromkeys(s.id for s in stems))),
+        ("brief_dimension", dimensions),
+    ):
         if key in given:
-            row, what = table.lines.get(key), f"{key} in [server]"
-            named[key] = faults.check_one_of(
-                FILE, row, what=what, given=given[key], allowed=allowed
-            )
+            named[key] = _named(table, key, given[key], allowed, faults)
     return ServerPart(
         items=items if type(items) is int else None,
+        brief=tuple(
+            str(_named(table, "brief", str(one), conditions, faults))
+            for one in given.get("brief", ())
+        ),
         **named,
     )
+
+
+def _named(
+    table: TomlTable, key: str, given: str, allowed: Sequence[str], faults: Faults
+) -> str | None:
+    """The word of [server] that was given; None with a fault noted where there is no such one."""
+    row, what = table.lines.get(key), f"{key} in [server]"
+    return faults.check_one_of(FILE, row, what=what, given=given, allowed=allowed)
+
+
+def _conditions_of(content: Questionnaire | SentencePairs) -> tuple[list[str], list[str]]:
+    """The ids of the conditions, and the dimensions of the items."""
+    if not isinstance(content, Questionnaire):
+        return [], []
+    dimensions = dict.fromkeys(item.dimension for item in content.items if item.dimension)
+    return [one.id for one in content.conditions], list(dimensions)
 
 
 def _items_of(content: Questionnaire | SentencePairs) -> int:

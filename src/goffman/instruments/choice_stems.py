@@ -24,16 +24,18 @@ def read_stems(
     *,
     of_pairs: bool,
     slot: str | None,
+    further: bool = False,
 ) -> tuple[Stem, ...]:
     """The stems of the file; faults are noted.
 
     ``slot``: its name, where the instrument has nothing but choices: a stem may hold it there.
+    ``further``: these are paraphrases, of which sentence pairs may have several.
     """
     stems: list[Stem] = []
     tables = toml.tables("stems", faults)
     if not tables:
         faults.add(toml.name, None, "[[stems]] is missing. It says how a question is asked.")
-    if of_pairs and len(tables) > 1:
+    if of_pairs and len(tables) > 1 and not further:
         message = "there are several [[stems]], but sentence pairs need exactly one."
         faults.add(toml.name, tables[1].lines.get("id"), message)
     for table in tables:
@@ -62,8 +64,8 @@ def read_stems(
             asks=asks,
         )
         if "text" in given:
-            further = ("question", slot) if slot is not None else ()
-            allowed = ("item", "pronoun") if of_pairs else (*_ITEMS, *further)
+            slots = ("question", slot) if slot is not None else ()
+            allowed = ("item", "pronoun") if of_pairs else (*_ITEMS, *slots)
             _check_stem(toml.name, table.lines.get("text"), stem, allowed, faults)
         stems.append(stem)
     return tuple(stems)

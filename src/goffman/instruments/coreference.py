@@ -31,6 +31,7 @@ from goffman.records import (
     Prompt,
     SentencePairs,
     Setting,
+    Wording,
 )
 
 _TYPES: tuple[Literal["type-1", "type-2"], ...] = ("type-1", "type-2")
@@ -48,12 +49,15 @@ def prompts_of(
     *,
     settings: Sequence[Setting],
     placement: AdjectivePlacement,
+    wording: Wording | None = None,
 ) -> list[Prompt]:
     """Both sentences of every pair under every adjective setting.
 
     Each with the question; or, where the instrument asks for pronouns, with the pronoun masked;
-    or, where there are options to choose from, the sentence alone.
+    or, where there are options to choose from, the sentence alone. ``wording``: a frame around the
+    sentence, and another question; None: the instrument's own.
     """
+    around = wording or Wording(id="", question=content.question)
     prefers = instrument.kind == "prefer"
     alone = instrument.kind in {"choose", "say"}
     return [
@@ -65,7 +69,8 @@ def prompts_of(
             condition=setting.id,
             group=setting.group,
             category=f"{pair.stereotype}-referent",
-            text=_asked(text, content, sentence, prefers=prefers, alone=alone),
+            paraphrase=wording.id if wording else None,
+            text=_asked(text, around, sentence, prefers=prefers, alone=alone),
             answer=pair.referent,
             other=pair.other,
             pronoun=pronoun_as_written(sentence) if prefers else sentence.pronoun,
@@ -86,17 +91,14 @@ def _sides(pair: Pair, *, prefers: bool) -> list[tuple[str, Sentence, Sentence]]
     return [(side, one, with_holes(one) if prefers else one) for side, one in both]
 
 
-def _asked(
-    text: str, content: SentencePairs, sentence: Sentence, *, prefers: bool, alone: bool
-) -> str:
+def _asked(text: str, wording: Wording, sentence: Sentence, *, prefers: bool, alone: bool) -> str:
     """The sentence as a prompt has it: masked, alone, or with the question."""
+    if alone:
+        return text
     if prefers:
-        return masked(text)
-    return text if alone else f"{text} {_question(content, sentence)}"
-
-
-def _question(content: SentencePairs, sentence: Sentence) -> str:
-    return content.question.replace("{pronoun}", sentence.pronoun)
+        return wording.frame.replace("{item}", masked(text))
+    question = wording.question.replace("{pronoun}", sentence.pronoun)
+    return f"{wording.frame.replace('{item}', text)} {question}"
 
 
 def without_a_chat(instrument: Instrument) -> Instrument:

@@ -16,6 +16,7 @@ from goffman.instruments.completion import FURTHER_FORMS, read_completion, read_
 from goffman.instruments.controls import WRITING_FILE, WRITING_TABLE, read_controls
 from goffman.instruments.coreference import read_sentence_pairs
 from goffman.instruments.files import ID, Faults, TomlFile, digest_of, read_toml
+from goffman.instruments.paraphrases import read_paraphrases
 from goffman.instruments.questionnaire import read_questionnaire
 from goffman.instruments.sentences import ADJECTIVE_PLACEMENTS
 from goffman.plugins import plugged_folders
@@ -102,6 +103,7 @@ def _load_folder(folder: Path) -> Instrument:
     about["writing_controls"], writing_files = read_controls(
         folder, toml, content, kind="write", faults=faults, file=WRITING_FILE, about=WRITING_TABLE
     )
+    paraphrases = read_paraphrases(folder, content, choice, kind=kind, faults=faults)
     settings = _read_settings(toml, faults)
     if isinstance(content, Questionnaire):
         _check_contrast(toml, settings, content, faults)
@@ -120,6 +122,7 @@ def _load_folder(folder: Path) -> Instrument:
         digest=digest,
         controls=controls,
         choice=choice,
+        paraphrases=paraphrases,
     )
 
 

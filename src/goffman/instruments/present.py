@@ -153,6 +153,7 @@ def _in_orders(
         yield replace(
             prompt,
             wording=stem.id,
+            paraphrase=None if stem.default else stem.id,
             keyed=keyed,
             text=laid_out(text, shown, request),
             order=name,
@@ -195,13 +196,12 @@ def presented_controls(
 
 
 def presented_pairs(
-    form: ChoiceForm, sentences: Iterable[Prompt], *, way_out: bool
+    form: ChoiceForm, stem: Stem, sentences: Iterable[Prompt], *, way_out: bool
 ) -> Iterator[Prompt]:
     """Sentences about two people, each with these as options, in both orders.
 
     forward: as they are mentioned in the sentence. The code is 1 for whom the pronoun refers to.
     """
-    stem = form.stems[0]
     request = form.request.replace("{labels}", _ONE["letters"])
     for prompt in sentences:
         right, wrong = str(prompt.answer), str(prompt.other)
@@ -214,6 +214,7 @@ def presented_pairs(
             shown = labelled(order, "letters", form.way_out if way_out else "")
             yield replace(
                 prompt,
+                paraphrase=None if stem.default else stem.id,
                 text=laid_out(text, shown, request),
                 order=name,
                 labels="letters",

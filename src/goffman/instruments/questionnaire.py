@@ -41,7 +41,7 @@ def read_questionnaire(
     conditions_path = folder / (given if isinstance(given, str) else "conditions.csv")
     slot = _read_slot(toml, faults)
     fields = _read_fields(toml, slot, faults)
-    wordings = _read_wordings(toml, faults, known=[*fields, slot.name])
+    wordings = read_wordings(toml, faults, known=[*fields, slot.name]) or (Wording(id="only"),)
     rows = read_table(
         items_path,
         required=["item", "text"],
@@ -61,7 +61,7 @@ def read_questionnaire(
             for wording in wordings
             if row["wording"] in {"", wording.id} and "{item}" in wording.frame
         ]
-        _check_sentence(row, frames, values=values, slot=slot.name, kind=kind, faults=faults)
+        check_sentence(row, frames, values=values, slot=slot.name, kind=kind, faults=faults)
     forms = _condition_rows(conditions_path, faults)
     prompts = len(rows) * len(wordings) * len(forms)
     _too_many(prompts, "items × wordings × forms of conditions", conditions_path.name, faults)
@@ -122,7 +122,8 @@ def _read_fields(toml: TomlFile, slot: Slot, faults: Faults) -> dict[str, str]:
     return fields
 
 
-def _read_wordings(toml: TomlFile, faults: Faults, *, known: Sequence[str]) -> tuple[Wording, ...]:
+def read_wordings(toml: TomlFile, faults: Faults, *, known: Sequence[str]) -> tuple[Wording, ...]:
+    """The wordings of [[wordings]]; faults are noted."""
     wordings: list[Wording] = []
     for table in toml.tables("wordings", faults):
         table.require(["id"], faults)
@@ -139,7 +140,7 @@ def _read_wordings(toml: TomlFile, faults: Faults, *, known: Sequence[str]) -> t
         wordings.append(wording)
     if wordings and not any(wording.default for wording in wordings):
         faults.add(toml.name, None, "every wording has default = false, so nothing would be asked.")
-    return tuple(wordings) or (Wording(id="only"),)
+    return tuple(wordings)
 
 
 def _check_frame(
@@ -236,7 +237,7 @@ def _check_baselines(
             faults.add(row.file, row.number, message)
 
 
-def _check_sentence(
+def check_sentence(
     row: Row,
     wordings: Sequence[Wording],
     *,

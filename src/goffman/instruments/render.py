@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
-from goffman.choice_items import ChoiceForm
+from goffman.choice_items import ChoiceForm, Stem
 from goffman.errors import InputError, did_you_mean
 from goffman.instruments.brought import OPTIONS as BROUGHT
 from goffman.instruments.brought import brought
@@ -18,6 +19,7 @@ from goffman.instruments.coreference import (
     prompts_of,
 )
 from goffman.instruments.forms import known_as
+from goffman.instruments.paraphrases import ON_REQUEST, OWN_PAIRS, on_request, texts_in
 from goffman.instruments.present import presented, presented_controls, presented_pairs
 from goffman.instruments.sentences import parse_adjective_placement, parse_setting
 from goffman.instruments.sized import SIZED_KINDS, SIZED_PAIRS, part_of, sized
@@ -34,6 +36,7 @@ from goffman.records import (
     Questionnaire,
     SentencePairs,
     Setting,
+    Wording,
 )
 
 FOR_SENTENCE_PAIRS = {
@@ -61,7 +64,8 @@ class PromptOptions:
     """What to ask of an instrument, where it leaves a choice; None: as the instrument says."""
 
     wordings: Sequence[str] | None = None
-    """Questionnaires: ids of wordings, or "all"; None: those on by default."""
+    """Ids of wordings, "all", or "paraphrases" for those that are asked only on request; None:
+    those on by default."""
     adjectives: Sequence[str] | None = None
     """Sentence pairs: "male,female" each, "all" or "none"; the baseline always stands beside."""
     placement: str | None = None
@@ -112,13 +116,13 @@ def render(instrument: Instrument, options: PromptOptions | None = None) -> Rend
         instrument,
         options,
         FOR_SENTENCE_PAIRS,
-        because="only coreference consists of sentence pairs",
+        because="only coreference has the sentence pairs that this option is about",
     )
     others = brought(instrument, instrument.content, options)
     if instrument.kind in CHOICES:
         prompts, controls = _choices(instrument, instrument.content, options)
     else:
-        wordings = chosen_wordings(instrument, instrument.content, options.wordings)
+        wordings = chosen_wordings(instrument, options.wordings)
         prompts = tuple(_questionnaire_prompts(instrument, instrument.content, wordings))
         controls = control_prompts(instrument, wordings)
     if as_asked := _OTHERWISE.get(instrument.kind):
@@ -138,16 +142,22 @@ def _choices(
 ) -> tuple[tuple[Prompt, ...], tuple[Prompt, ...]]:
     """The presentations of a questionnaire with options to choose from, and of its controls."""
     form = _form_of(instrument)
-    chosen = chosen_wordings(instrument, content, options.wordings)
-    stems = [stem for stem in form.stems if stem.id in chosen]
+    stems = _chosen_stems(instrument, options.wordings)
     way_out = options.way_out is not False
     bases = (
         (_base(instrument, condition, one), stands_there)
         for condition, one, stands_there in _stand_ins(content)
     )
     prompts = presented(content, form, bases, stems=stems, way_out=way_out)
-    controls = presented_controls(instrument, content, form, stems=stems, way_out=way_out)
+    own = [stem for stem in stems if stem.default]
+    controls = presented_controls(instrument, content, form, stems=own, way_out=way_out)
     return tuple(prompts), tuple(controls)
+
+
+def _chosen_stems(instrument: Instrument, names: Sequence[str] | None) -> list[Stem]:
+    chosen = chosen_wordings(instrument, names)
+    every = (*_form_of(instrument).stems, *instrument.paraphrases.stems)
+    return [stem for stem in every if stem.id in chosen]
 
 
 def _form_of(instrument: Instrument) -> ChoiceForm:
@@ -160,7 +170,8 @@ def _form_of(instrument: Instrument) -> ChoiceForm:
 
 def _of_pairs(instrument: Instrument, content: SentencePairs, options: PromptOptions) -> Rendered:
     """The prompts of sentence pairs; a part has fewer pairs, and as a choice no adjectives."""
-    _refuse(instrument, options, {"wordings": "--wording"}, because="it has no wordings")
+    if not has_paraphrases(instrument):
+        _refuse(instrument, options, {"wordings": "--wording"}, because="it has no wordings")
     if not options.thorough and instrument.kind in SIZED_KINDS:
         whole = _of_pairs(instrument, content, replace(options, thorough=True))
         # Who brings sentences, or says how many, wants these.
@@ -175,14 +186,24 @@ def _of_pairs(instrument: Instrument, content: SentencePairs, options: PromptOpt
     own = str(instrument.settings["placement"])
     placement = parse_adjective_placement(own if options.placement is None else options.placement)
     reading = _pairs(instrument, content, options)
-    prompts: Iterable[Prompt] = prompts_of(
-        instrument, content, reading.pairs, settings=settings, placement=placement
+    ask = partial(
+        prompts_of, instrument, content, reading.pairs, settings=settings, placement=placement
     )
-    controls: Iterable[Prompt] = control_prompts(instrument)
+    prompts: list[Prompt] = []
+    controls: list[Prompt] = []
     if instrument.kind in CHOICES:
         form, way_out = _form_of(instrument), options.way_out is not False
-        prompts = presented_pairs(form, prompts, way_out=way_out)
-        controls = presented_pairs(form, controls, way_out=way_out)
+        for stem in _chosen_stems(instrument, options.wordings):
+            prompts += presented_pairs(form, stem, ask(), way_out=way_out)
+            if stem.default:
+                controls += presented_pairs(
+                    form, stem, control_prompts(instrument), way_out=way_out
+                )
+    else:
+        further = {one.id: one for one in instrument.paraphrases.wordings}
+        for name in chosen_wordings(instrument, options.wordings):
+            prompts += ask(wording=further.get(name))
+            controls += control_prompts(instrument) if name == OWN_PAIRS else ()
     return Rendered(
         prompts=tuple(prompts),
         controls=tuple(controls),
@@ -202,26 +223,45 @@ def _refuse(
             )
 
 
-def chosen_wordings(
-    instrument: Instrument, content: Questionnaire, names: Sequence[str] | None
-) -> list[str]:
-    """The ids of the wordings to ask: those named, all of them for "all", else the default ones."""
+def wordings_known(instrument: Instrument) -> dict[str, bool]:
+    """By id: the wordings of an instrument in its form, and whether each is on by default."""
+    further = instrument.paraphrases
+    own: Sequence[Stem | Wording] = ()
     if instrument.kind in CHOICES:
-        known = default = list(dict.fromkeys(stem.id for stem in _form_of(instrument).stems))
+        own, more = _form_of(instrument).stems, further.stems
+        return {one.id: one.default for one in (*own, *more)}
+    if isinstance(instrument.content, SentencePairs):
+        own = (Wording(id=OWN_PAIRS),)
     else:
-        known = [wording.id for wording in content.wordings]
-        default = [wording.id for wording in content.wordings if wording.default]
+        own = instrument.content.wordings
+    return {one.id: one.default for one in (*own, *further.wordings)}
+
+
+def has_paraphrases(instrument: Instrument) -> bool:
+    """Whether the instrument, in its form, has wordings that are asked only on request."""
+    return not all(wordings_known(instrument).values())
+
+
+def chosen_wordings(instrument: Instrument, names: Sequence[str] | None) -> list[str]:
+    """The ids of the wordings to ask: those named, all of them for "all", else the default ones.
+
+    For "paraphrases" those that are off by default.
+    """
+    known = wordings_known(instrument)
+    groups = {"all": list(known), ON_REQUEST: [name for name, on in known.items() if not on]}
+    found: dict[str, None] = {}
     for name in names or ():
-        if name not in known and name != "all":
-            one = f"'{known[0]}' (its one wording) or 'all'"
-            several = ", ".join(f"'{each}'" for each in [*known, "all"])
+        some = groups.get(name, [name])
+        if name not in {*known, *(group for group, members in groups.items() if members)}:
+            one = f"'{next(iter(known))}' (its one wording) or 'all'"
+            allowed = [*known, *(group for group, members in groups.items() if members)]
+            several = ", ".join(f"'{each}'" for each in allowed)
             raise InputError(
                 f"{instrument.id} has no wording '{name}'. Allowed: "
-                f"{one if len(known) == 1 else several}.{did_you_mean(name, known)}"
+                f"{one if len(known) == 1 else several}.{did_you_mean(name, list(known))}"
             )
-    if names and "all" in names:
-        return known
-    return list(names or ()) or default
+        found |= dict.fromkeys(some)
+    return [name for name in known if name in found] or [name for name, on in known.items() if on]
 
 
 def chosen_settings(content: SentencePairs, given: Sequence[str] | None) -> list[Setting]:
@@ -260,12 +300,12 @@ def _questionnaire_prompts(
     instrument: Instrument, content: Questionnaire, wordings: Sequence[str]
 ) -> Iterator[Prompt]:
     """The baseline's prompts first, then condition by condition."""
+    content = on_request(content, instrument.paraphrases)
     sentences = [
         (item, wording)
         for wording in content.wordings
         if wording.id in wordings
-        for item in content.items
-        if item.wording in {"", wording.id}
+        for item in texts_in(content, wording)
     ]
     for condition, form, stands_there in _stand_ins(content):
         base = _base(instrument, condition, form)
@@ -280,6 +320,7 @@ def _questionnaire_prompts(
                 dimension=item.dimension or None,
                 keyed=item.keyed,
                 text=put_in(wording.frame.replace("{item}", text), values),
+                paraphrase=None if wording.default else wording.id,
             )
 
 

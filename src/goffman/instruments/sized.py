@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from goffman.choice_items import ServerPart
@@ -42,7 +42,7 @@ def sized(prompts: Sequence[Prompt], part: ServerPart) -> tuple[Prompt, ...]:
     the part names a wording that is among them, all have it. Unless the part says otherwise, both
     orders are asked where there are two and nobody is described; of controls both are. Of more
     orders, one. Where people are described, women and men are, in the same presentation; the
-    baseline is left out.
+    baseline is left out. Conditions that the part calls brief are asked less: see ServerPart.
     """
     controls = all(map(is_control, prompts))
     items = _places(prompt.item for prompt in prompts)
@@ -80,7 +80,24 @@ def sized(prompts: Sequence[Prompt], part: ServerPart) -> tuple[Prompt, ...]:
             some[person % len(some)] if some else None
         )
 
-    return tuple(prompt for prompt in prompts if is_asked(prompt))
+    return tuple(prompt for prompt in _without_rest(prompts, part) if is_asked(prompt))
+
+
+def _without_rest(prompts: Sequence[Prompt], part: ServerPart) -> Iterator[Prompt]:
+    """The prompts without those that conditions which are asked in brief are not asked.
+
+    Items go through women and men in turn, and the next condition the other way round.
+    """
+    items = _places(prompt.item for prompt in prompts)
+    genders, turns = list(_people(prompts)), _places(part.brief)
+    for prompt in prompts:
+        if prompt.condition in turns:
+            turn = items[prompt.item] + turns[prompt.condition]
+            if part.brief_dimension not in {None, prompt.dimension}:
+                continue
+            if genders and prompt.gender != genders[turn % len(genders)]:
+                continue
+        yield prompt
 
 
 def _places(values: Iterable[Hashable]) -> dict[Hashable, int]:

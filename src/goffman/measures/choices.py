@@ -170,8 +170,8 @@ def _parsers(stored: Stored) -> list[Option]:
 
 PARSERS = Choice(name="parser", options=_parsers)
 
-_SAMPLED = "everything sampled"
-_CONDITIONS = "conditions sampled"
+_SAMPLED = "conditions and sentences are samples"
+_CONDITIONS = "only conditions are samples"
 
 
 def _test_of_groups(stored: Stored) -> list[Option]:

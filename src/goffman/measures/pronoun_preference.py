@@ -19,6 +19,7 @@ from goffman.estimates.settings import (
     levels,
     models_in_each_setting,
     models_over_pairs,
+    of_sentences,
     pairs_against_singles,
     settings_by_pairs,
 )
@@ -115,9 +116,15 @@ class PronounPreference:
     beside: ClassVar[str | None] = None
     headline: ClassVar[tuple[str, str]] = ("level", "preference")
     contrasts: ClassVar[tuple[tuple[str, Contrasts], ...]] = (
-        ("preference", (levels, settings_by_pairs, pairs_against_singles, models_over_pairs)),
+        (
+            "preference",
+            tuple(
+                of_sentences(one)
+                for one in (levels, settings_by_pairs, pairs_against_singles, models_over_pairs)
+            ),
+        ),
     )
-    between_runs: ClassVar[Contrasts] = (models_in_each_setting,)
+    between_runs: ClassVar[Contrasts] = (of_sentences(models_in_each_setting),)
     presentation: ClassVar[Presentation] = PRESENTATION
     prepare = as_they_are
     choices: ClassVar[tuple[Choice, ...]] = (

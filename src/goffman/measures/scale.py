@@ -44,6 +44,10 @@ DRAWS = 1_999
 """Of ranks."""
 
 SAME = "all values are equal"
+
+LEAST_ITEMS = 3
+"""Fewer are no sample of items: what G and Φ say of others would be a guess."""
+TOO_FEW_ITEMS = "with only {} items, nothing can be said about other items"
 RANKS = ("rank", "rank-low", "rank-high")
 
 
@@ -141,9 +145,11 @@ def _reliability(group: _Group) -> Iterator[dict[str, Any]]:
         "missing": group.table.size - there,
         "over": "conditions × items × wordings",
     }
+    items = group.table.shape[1]
+    few = TOO_FEW_ITEMS.format(items) if items < LEAST_ITEMS else None
     for name in ("generalizability", "dependability"):
-        value = None if parts is None else getattr(parts, name)
-        yield _row(group, name, value, reason=why or SAME, **cells)
+        value = None if parts is None or few else getattr(parts, name)
+        yield _row(group, name, value, reason=why or few or SAME, **cells)
     for dimension in (None, *sorted({one for one in group.dimensions if one})):
         kept = [dimension in (None, one) for one in group.dimensions]
         reason = obstacle(group.table[:, kept])
@@ -156,8 +162,8 @@ def _reliability(group: _Group) -> Iterator[dict[str, Any]]:
     if len(halves) > 1:
         about |= {"sd": float(halves.std(ddof=1)), "low": halves.min(), "high": halves.max()}
     mean = float(halves.mean()) if len(halves) else None
-    few = len(group.conditions) < LEAST_CONDITIONS
-    reason = why or (TOO_FEW_FOR_HALVES if few else SAME)
+    halved = len(group.conditions) >= LEAST_CONDITIONS
+    reason = why or (SAME if halved else TOO_FEW_FOR_HALVES)
     yield _row(group, "split-half", mean, reason=reason, **about)
 
 

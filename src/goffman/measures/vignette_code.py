@@ -14,7 +14,7 @@ from goffman.estimates.conditions import models_over_conditions
 from goffman.estimates.described import over_wordings
 from goffman.estimates.presented import keying, order_of_options, over_orders, wordings
 from goffman.estimates.reference import conditions_against_reference
-from goffman.estimates.vignettes import group_against_given, women_against_men_in_group
+from goffman.estimates.vignettes import group_against_compared, women_against_men_in_group
 from goffman.measures.base import Contrasts
 from goffman.measures.choices import ORDERS, WORDINGS, Choice
 from goffman.measures.mean_code import ABOUT, FLOOR, MeanCode
@@ -43,14 +43,14 @@ OF_VIGNETTES: tuple[tuple[str, Contrasts], ...] = (
             order_of_options,
             keying,
             wordings,
-            over_wordings(group_against_given),
+            over_wordings(group_against_compared),
             over_wordings(conditions_against_reference),
             women_against_men_in_group,
             over_orders(models_over_conditions),
         ),
     ),
 )
-"""First what presentation does; then the descriptions against that of daily troubles, one by one
+"""First what presentation does; then the descriptions against those of daily troubles, one by one
 too; then women against men described alike."""
 
 DIFFERENCES = figures_described.differences(
@@ -84,8 +84,8 @@ CLAIMS = Claims(
             "whatever is said. These effects are shown first."
         ),
         (
-            "There is one description of each condition. A difference may come from its details, "
-            "not from the condition."
+            "There is one description of each disorder. A difference may come from its details, "
+            "not from the disorder."
         ),
         "Someone with a disorder may need distance or help: not every difference is prejudice.",
         "A model that notices the test may give the answer that it thinks is expected.",
@@ -134,7 +134,7 @@ class VignetteCode(MeanCode):
     name: ClassVar[str] = "vignette-code"
     contrasts: ClassVar[tuple[tuple[str, Contrasts], ...]] = OF_VIGNETTES
     presentation: ClassVar[Presentation] = PRESENTATION
-    # There is one description to compare with: conditions alone are no sample.
+    # Conditions alone, with the questions as they are, would be four against three.
     choices: ClassVar[tuple[Choice, ...]] = (WORDINGS, ORDERS)
 
     def each(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:

@@ -4,7 +4,8 @@ An item counts where its dimension is the one that the instrument names (``count
 to be near the person, and expected violence to others. Of the others the code is called ``belief``:
 what somebody has, and from what, is no stigma by itself. Of each prompt stand
 
-    code       of an item that counts: as mean-code or said-code has it; with lowest and highest
+    code       of an item that counts: as mean-code or said-code has it; with lowest and highest,
+               and by what presentation does
     belief     the same of the other items, where 1 is the firmest belief
     female, male, disparity   of items that count: see described.py
     share-endorsing   of the answers, the share on options with a code above one half: definitely or
@@ -19,6 +20,7 @@ from __future__ import annotations
 
 import polars as pl
 
+from goffman.estimates.presented import DIRECTIONS, KEYINGS
 from goffman.measures.described import PAIRED, pairs
 from goffman.measures.presented import CODES, means_of_codes
 from goffman.measures.rows import as_scores, gaps, mean_over, only
@@ -46,7 +48,8 @@ def counted_apart(
         .join(asked, on="prompt_id")
         .with_columns(quantity=pl.lit(ENDORSING), value=pl.col("share"))
     )
-    of_codes = pl.col("quantity").is_in(CODES)
+    # What presentation does is told of the score too: beliefs have no most stigmatizing option.
+    of_codes = pl.col("quantity").is_in([*CODES, *DIRECTIONS, *KEYINGS])
     others = pl.col("quantity") == "code"
     return pl.concat(
         [

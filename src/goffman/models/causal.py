@@ -6,10 +6,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
 
 from goffman.errors import ModelError
-from goffman.models.forward import accepted, in_halves, load_weights, padded, quiet
+from goffman.models.forward import (
+    accepted,
+    in_halves,
+    load_weights,
+    padded,
+    quiet,
+    without_gradients,
+)
 from goffman.models.masked import position_limit
 from goffman.models.next_words import NextWord
 from goffman.models.tokens import check_length, load_tokenizer, token_ids
@@ -65,7 +71,7 @@ class Causal:
         """[sentence]: the logarithm of its probability; out of memory, in halves."""
         return np.concatenate(in_halves(self._ask, encoded))
 
-    @torch.inference_mode()
+    @without_gradients
     def _ask(self, encoded: Sequence[Sequence[int]]) -> NDArray[np.float64]:
         # On the right: no token sees what comes after it.
         ids, there = padded(encoded, pad_id=encoded[0][0], device=self._model.device)

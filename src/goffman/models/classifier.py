@@ -19,6 +19,7 @@ from goffman.models.forward import (
     padded,
     quiet,
     read_config,
+    without_gradients,
 )
 from goffman.models.masked import TOLERANCE, position_limit
 from goffman.models.tokens import UNBOUNDED, check_length, load_tokenizer, token_ids
@@ -128,7 +129,7 @@ class Classifier:
     def _ask(self, encoded: Sequence[Sequence[int]]) -> NDArray[np.float32]:
         return self._answers(encoded, groups(encoded, self._together))
 
-    @torch.inference_mode()
+    @without_gradients
     def _answers(
         self, encoded: Sequence[Sequence[int]], together: Sequence[Sequence[int]]
     ) -> NDArray[np.float32]:
@@ -174,23 +175,27 @@ def load_classifier(files: Files, options: LoadOptions, *, identity: Identity) -
 
 def class_sentiments(files: Files, options: LoadOptions) -> tuple[str, ...]:
     """negative, neutral, positive: what the classes of a model mean, by its configuration."""
-    config = read_config(files, options)
+    return sentiments_of(files.name, read_config(files, options), given=options.labels)
+
+
+def sentiments_of(name: str, config: Any, *, given: Mapping[str, str] | None) -> tuple[str, ...]:
+    """The same of a configuration; ``given``: what the user says of the labels."""
     named = config.id2label
     if sorted(named) != list(range(len(named))):
         raise ModelError(
-            f"The config.json of '{files.name}' does not number its classes 0, 1, 2 … in "
+            f"The config.json of '{name}' does not number its classes 0, 1, 2 … in "
             "id2label, so their meaning is unknown."
         )
     own = tuple(str(named[index]) for index in range(len(named)))
     if config.problem_type == "regression":
         raise ModelError(
-            f"'{files.name}' gives scores, not classes (its problem_type is regression). Give a "
+            f"'{name}' gives scores, not classes (its problem_type is regression). Give a "
             "sentiment classifier."
         )
-    meant = sentiments(files.name, own, given=options.labels)
+    meant = sentiments(name, own, given=given)
     if config.problem_type == MULTI_LABEL and len(set(meant)) < len(meant):
         raise ModelError(
-            f"--labels gives several labels of '{files.name}' the same meaning, but this model "
+            f"--labels gives several labels of '{name}' the same meaning, but this model "
             "gives each label a separate probability (multi-label), and these cannot be added. "
             "Give each meaning to one label only."
         )

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import inspect
 import pickle
 import re
 from itertools import chain
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import numpy as np
 import torch
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from goffman.models.hub import Files
 
 Answer = TypeVar("Answer")
+Asked = ParamSpec("Asked")
 Row = TypeVar("Row", bound="Sized")
 
 DTYPES: dict[Precision, torch.dtype] = {
@@ -54,6 +56,22 @@ def choose_device(given: str) -> torch.device:
 def device_name(device: torch.device) -> str:
     """cpu, or the GPU's name."""
     return str(torch.cuda.get_device_name(device)) if device.type == "cuda" else device.type
+
+
+def without_gradients(ask: Callable[Asked, Answer]) -> Callable[Asked, Answer]:
+    """The function in torch's inference mode, or, where gradients are off already, as it is called.
+
+    A model in training is asked with gradients off: what inference mode makes cannot be trained on.
+    """
+
+    @functools.wraps(ask)
+    def asked(*args: Asked.args, **kwargs: Asked.kwargs) -> Answer:
+        if not torch.is_grad_enabled():
+            return ask(*args, **kwargs)
+        with torch.inference_mode():
+            return ask(*args, **kwargs)
+
+    return asked
 
 
 @contextlib.contextmanager
@@ -183,7 +201,32 @@ def padded(
     there = np.arange(lengths.max()) < lengths[:, None]
     ids = np.full(there.shape, pad_id, dtype=np.int64)
     ids[there] = np.fromiter(chain.from_iterable(encoded), dtype=np.int64, count=lengths.sum())
-    return torch.from_numpy(ids).to(device), torch.from_numpy(there.astype(np.int64)).to(device)
+    return on_device(ids, device), on_device(there.astype(np.int64), device)
+
+
+def on_device(array: NDArray[Any], device: torch.device) -> torch.Tensor:
+    """The array as a tensor there; a GPU that still calculates is not waited for."""
+    tensor = torch.from_numpy(array)
+    # From pinned memory alone a GPU takes what it needs while it calculates.
+    tensor = tensor.pin_memory() if device.type == "cuda" else tensor
+    return tensor.to(device, non_blocking=True)
+
+
+def on_host(*tensors: torch.Tensor) -> Callable[[], tuple[NDArray[Any], ...]]:
+    """What gives the tensors as arrays; only then a GPU is waited for, as far as they need it."""
+    copies = [tensor.to("cpu", non_blocking=True) for tensor in tensors]
+    device = tensors[0].device
+    if device.type != "cuda":
+        return lambda: tuple(copy.numpy() for copy in copies)
+    # It lets other threads have the processor while it waits.
+    copied = torch.cuda.Event(blocking=True)  # type: ignore[no-untyped-call]
+    copied.record(torch.cuda.current_stream(device))
+
+    def arrays() -> tuple[NDArray[Any], ...]:
+        copied.synchronize()
+        return tuple(copy.numpy() for copy in copies)
+
+    return arrays
 
 
 def logits_at(model: Any, positions: torch.Tensor, **inputs: torch.Tensor) -> torch.Tensor:
@@ -227,8 +270,10 @@ def accepted(model: Any, inputs: dict[str, torch.Tensor]) -> dict[str, torch.Ten
     return {name: value for name, value in inputs.items() if name in known}
 
 
-def most_probable(logits: torch.Tensor, *, top_k: int, targets: Sequence[int]) -> Filled:
-    """The top k by probability over the full vocabulary, ties by token id, and the targets."""
+def most_probable(
+    logits: torch.Tensor, *, top_k: int, targets: Sequence[int]
+) -> Callable[[], Filled]:
+    """What gives the top k over the full vocabulary, ties by token id, and the targets."""
     probabilities = torch.softmax(logits.float(), dim=-1)
     size = probabilities.shape[1]
     values, candidates = probabilities, torch.arange(size, device=probabilities.device)
@@ -241,12 +286,14 @@ def most_probable(logits: torch.Tensor, *, top_k: int, targets: Sequence[int]) -
     # below them stands the token id, turned round, and one number decides both.
     keys = values.view(torch.int32).long() * size + (size - 1 - candidates)
     ids = size - 1 - torch.topk(keys, top_k, dim=-1).values % size
-    wanted = torch.tensor(list(targets), dtype=torch.long, device=probabilities.device)
-    return Filled(
-        token_ids=ids.int().cpu().numpy(),
-        probabilities=probabilities.gather(1, ids).cpu().numpy(),
-        targets=probabilities[:, wanted].cpu().numpy(),
-    )
+    wanted = on_device(np.array(targets, dtype=np.int64), probabilities.device)
+    found = on_host(ids.int(), probabilities.gather(1, ids), probabilities[:, wanted])
+
+    def filled() -> Filled:
+        token_ids, of_top, of_targets = found()
+        return Filled(token_ids=token_ids, probabilities=of_top, targets=of_targets)
+
+    return filled
 
 
 def together(parts: Sequence[Filled]) -> Filled:

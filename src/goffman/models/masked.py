@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
+import numpy as np
 import torch
 import torch.nn.functional as F  # noqa: N812 (torch's own name for it)
 
@@ -16,15 +17,17 @@ from goffman.models.forward import (
     load_weights,
     logits_at,
     most_probable,
+    on_device,
     padded,
     quiet,
     together,
+    without_gradients,
 )
 from goffman.models.lean import make_lean
 from goffman.models.tokens import Tokens, load_tokenizer
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from goffman.models.base import Filled, Identity, LoadOptions, Precision
     from goffman.models.hub import Files
@@ -94,13 +97,20 @@ class Masked:
         self, encoded: Sequence[Sequence[int]], *, top_k: int, targets: Sequence[int] = ()
     ) -> Filled:
         """The fills of sentences asked together; out of memory, in halves."""
+        return self.fill_batch_later(encoded, top_k=top_k, targets=targets)()
+
+    def fill_batch_later(
+        self, encoded: Sequence[Sequence[int]], *, top_k: int, targets: Sequence[int] = ()
+    ) -> Callable[[], Filled]:
+        """What gives the fills of sentences; a GPU may still be calculating them."""
         check_wanted(self.identity.name, len(self.tokens), top_k=top_k, targets=targets)
 
-        def ask(part: Sequence[Sequence[int]]) -> Filled:
+        def ask(part: Sequence[Sequence[int]]) -> Callable[[], Filled]:
             logits = scores(self._model, self._tokens, part, scoring=self._scoring)
             return most_probable(logits, top_k=top_k, targets=targets)
 
-        return together(in_halves(ask, encoded))
+        parts = in_halves(ask, encoded)
+        return lambda: together([filled() for filled in parts])
 
 
 def check_wanted(name: str, size: int, *, top_k: int, targets: Sequence[int]) -> None:
@@ -115,7 +125,7 @@ def check_wanted(name: str, size: int, *, top_k: int, targets: Sequence[int]) ->
         )
 
 
-@torch.inference_mode()
+@without_gradients
 def scores(
     model: Any, tokens: Tokens, encoded: Sequence[Sequence[int]], *, scoring: Scoring
 ) -> torch.Tensor:
@@ -127,12 +137,12 @@ def scores(
     for indices in by_length.values():
         part = [encoded[index] for index in indices]
         ids, there = padded(part, pad_id=tokens.pad_id, device=model.device)
-        at = [sentence.index(tokens.mask_id) for sentence in part]
-        positions = torch.tensor(at, device=model.device)
+        at = np.array([sentence.index(tokens.mask_id) for sentence in part])
+        positions = on_device(at, model.device)
         parts.append(scoring.scorer(model, positions, input_ids=ids, attention_mask=there))
         order += indices
     logits = torch.cat(parts)
-    return logits if order == sorted(order) else logits[torch.tensor(order).argsort()]
+    return logits if order == sorted(order) else logits[on_device(np.argsort(order), model.device)]
 
 
 def load_masked(files: Files, options: LoadOptions, *, identity: Identity) -> Masked:
@@ -191,14 +201,19 @@ def position_limit(model: Any) -> int | None:
     return said if said and said > 0 else None
 
 
-def choose_scoring(model: Any, tokens: Tokens, *, precision: Precision) -> Scoring:
-    """The fastest way that gives what a plain forward gives for one sentence at a time."""
+def choose_scoring(
+    model: Any, tokens: Tokens, *, precision: Precision, own_code: bool = True
+) -> Scoring:
+    """The fastest way that gives what a plain forward gives for one sentence at a time.
+
+    ``own_code``: ours may be tried, which takes the weights as they are now into its own form.
+    """
     plain = Scoring(scorer=full_logits_at, same_length=True, note=(SLOWER,))
     with quiet():
         encoded = tokens.encode(PROBES)
         alone = torch.cat([scores(model, tokens, [one], scoring=plain) for one in encoded])
     tolerance = TOLERANCE[precision]
-    lean = make_lean(model) if precision == "float32" else None
+    lean = make_lean(model) if own_code and precision == "float32" else None
     if lean is not None:
         scoring = Scoring(scorer=lean.score, same_length=False, note=(LEAN,))
         if agrees(model, tokens, scoring, alone=alone, tolerance=tolerance):

@@ -17,7 +17,7 @@ import torch
 
 from goffman.errors import ModelError
 from goffman.models.base import NextWords, Opening
-from goffman.models.forward import in_halves, logits_at, padded
+from goffman.models.forward import in_halves, logits_at, padded, without_gradients
 from goffman.models.talk import Question, Talk, shared_tokens
 from goffman.models.tokens import check_length, token_ids, token_texts
 
@@ -96,7 +96,7 @@ class NextWord:
         device = self._model.device
         spelled = [torch.tensor(self._spellings(label), device=device) for label in labels]
 
-        @torch.inference_mode()
+        @without_gradients
         def ask(batch: Sequence[Sequence[int]]) -> NDArray[np.float32]:
             found = self._next(self._after(batch))
             columns = [found[:, ids].sum(dim=1) for ids in spelled]
@@ -147,7 +147,7 @@ class NextWord:
     def _next(logits: torch.Tensor) -> torch.Tensor:
         return torch.softmax(logits.float(), dim=-1)
 
-    @torch.inference_mode()
+    @without_gradients
     def _ask(self, encoded: Sequence[Sequence[int]], top_k: int) -> list[NextWords]:
         talk = self._talk(encoded)
         first = self._next(talk.logits)

@@ -148,14 +148,15 @@ def _described(files: Files) -> Description:
     family = config.get("model_type") or ""
     return Description(
         name=files.name,
-        kind=_kind(architecture, family, chat=_has_chat_template(files)),
+        kind=kind_of(architecture, family, chat=_has_chat_template(files)),
         family=family,
         architecture=architecture,
         revision=files.revision,
     )
 
 
-def _kind(architecture: str, family: str, *, chat: bool) -> str:
+def kind_of(architecture: str, family: str, *, chat: bool) -> str:
+    """The kind of a model by its class and family; ``chat``: it has a chat template."""
     if architecture.endswith("ForSequenceClassification"):
         return "classifier"
     if architecture.endswith("ForMaskedLM") or architecture == "XLNetLMHeadModel":

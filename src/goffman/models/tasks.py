@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
     from goffman.models.base import Identity
@@ -24,6 +25,33 @@ class Call:
     def of(self, model: Any, batch: Sequence[Any]) -> Any:
         """The model's answers to the batch."""
         return attrgetter(self.method)(model)(batch, **self.told)
+
+    def each(self, model: Any, batches: Iterable[Sequence[Any]]) -> Iterator[Callable[[], Any]]:
+        """For each batch what gives its answers, or fails; a GPU has the next batch by then."""
+        before = None
+        for batch in batches:
+            begun = self._begun(model, batch)
+            if before is not None:
+                yield before
+            before = begun
+        if before is not None:
+            yield before
+
+    def _begun(self, model: Any, batch: Sequence[Any]) -> Callable[[], Any]:
+        """What gives the model's answers to the batch; a GPU is at work on them."""
+        # Of the class: what wraps a model and asks it in another way has no such method.
+        later = getattr(type(model), f"{self.method}_later", None)
+        if later is None or model.identity.device == "cpu":
+            return partial(self.of, model, batch)
+        try:
+            found: Callable[[], Any] = later(model, batch, **self.told)
+        except Exception as error:  # noqa: BLE001 - raised where the answers are wanted
+            return partial(_fail, error)
+        return found
+
+
+def _fail(error: Exception) -> NoReturn:
+    raise error
 
 
 @dataclass(frozen=True, kw_only=True)

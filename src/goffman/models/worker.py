@@ -47,7 +47,7 @@ class Worker:
             if isinstance(task, Load):
                 return self._loaded(task), None
             if isinstance(task, Ask):
-                return [task.call.of(self._model, batch) for batch in task.batches], None
+                return [answer() for answer in task.call.each(self._model, task.batches)], None
             return self._deviation(task.sample), None
         except GoffmanError as error:
             return None, str(error)

@@ -47,6 +47,9 @@ class Finding:
     """Whether the verdict holds with one thing left out, or a parameter set otherwise."""
     caveat: str = ""
     """A sentence without which the heading would mislead; it stands beside it."""
+    moved: str = ""
+    """That the wording moves the number more than the group does; empty: it does not. It stands
+    beside the heading, which says so too."""
     fragile: str = ""
     """In how many variations of the analysis a clear difference is not clear; empty: in few."""
     depends: str = ""
@@ -73,6 +76,8 @@ class Finding:
     """What was asked, where that is too little to show how much sentences matter."""
     by_wording: tuple[float, float] | None = None
     """The lowest and highest difference among the wordings; None: there is one wording."""
+    levels: tuple[float, float] | None = None
+    """The same of the mean of the first group; None also where the difference is all there is."""
 
     @property
     def heading(self) -> str:
@@ -82,7 +87,7 @@ class Finding:
     @property
     def aside(self) -> str:
         """What must be known beside the heading, and on what its verdict depends."""
-        return " ".join(part for part in (self.caveat, self.depends) if part)
+        return " ".join(part for part in (self.moved, self.caveat, self.depends) if part)
 
     @property
     def said(self) -> str:

@@ -37,7 +37,7 @@ from goffman.presentation.figure_estimates import (
 )
 from goffman.presentation.findings_reference import confound, shortened
 from goffman.presentation.section import Section
-from goffman.presentation.shown import ALL_MODELS, plain
+from goffman.presentation.shown import ALL_MODELS, factors_said, plain
 from goffman.records import BASELINE, Noun
 
 BIN = 0.05
@@ -53,9 +53,8 @@ def quantity_said(section: Section, quantity: str) -> str:
 
 def _over(sampled: str) -> str:
     """What an interval is over, after "a 95% interval"."""
-    if sampled.endswith(", crossed"):
-        return f" that treats {sampled.removesuffix(', crossed')} as crossed random factors"
-    return f" over {sampled}"
+    factors = factors_said(sampled)
+    return f" that treats {factors}" if factors else f" over {sampled}"
 
 
 def gaps(section: Section) -> Iterator[Figure]:

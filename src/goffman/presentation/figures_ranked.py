@@ -75,7 +75,7 @@ def _by_value(section: Section) -> Iterator[Figure]:
     )
     noise = (
         " To allow for noise, each value is pulled toward its group's mean. Point at a mark "
-        "to see its range of ranks, which shows how far the items that were asked disagree."
+        "to see its range of ranks. The range is wider if the rank differs more between items."
         if shrunken
         else ""
     )

@@ -48,7 +48,7 @@ def settings(section: Section) -> Iterator[Figure]:
     if not rows.height:
         return
     over = printable(rows["over"][0] or "values")
-    # Of sentence pairs the extremes say nothing; of a few trials they are all there is.
+    # Of sentences the extremes say nothing; of a few trials they are all there is.
     spread = over == "trials"
     choices = choice("model", "Model", section.models())
     columns = ("model", "condition", "setting", "group", "value", "low", "high", "n")
@@ -61,9 +61,10 @@ def settings(section: Section) -> Iterator[Figure]:
         "settings",
         title="By adjective setting",
         description=(
-            "Each mark is one pair of adjectives, put before the two occupations. It shows the "
-            f"mean over all {'sentence pairs' if over == 'pairs' else over}. The adjective "
-            "associated with men is named first."
+            "Each mark is one setting: two adjectives, one before each occupation; one adjective, "
+            "before one of them; or none. It shows the mean over all "
+            f"{'sentences' if over == 'pairs' else over}. The adjective associated with men "
+            "is named first."
             + (f" Bars run from the lowest to the highest of the {over}." if spread else "")
         ),
         choices=choices,
@@ -102,8 +103,8 @@ def _changes(section: Section, rows: pl.DataFrame) -> Figure:
         "against-baseline",
         title="What the adjectives change",
         description=(
-            "The marks show each pair of adjectives minus the same sentences without adjectives. "
-            "Lines are 95% intervals, not corrected for the number of pairs. P-values are "
+            "The marks show each setting of adjectives minus the same sentences without any. "
+            "Lines are 95% intervals, not corrected for the number of settings. P-values are "
             f"corrected for it, separately for each model. {marks_said(rows)}"
         ),
         choices=choices,

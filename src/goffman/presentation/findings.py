@@ -13,9 +13,10 @@ from goffman.estimates.verdict import SIZE_OPEN, by_interval
 from goffman.presentation.base import Finding
 from goffman.presentation.competence import not_measurable
 from goffman.presentation.findings_robustness import with_robustness
+from goffman.presentation.findings_wordings import with_wordings
 from goffman.presentation.numbers import ends, number, p_value
 from goffman.presentation.ratings import ratings_said
-from goffman.presentation.shown import in_list, plain
+from goffman.presentation.shown import factors_said, in_list, plain
 from goffman.presentation.verdicts import verdict_shown
 from goffman.records import BASELINE
 
@@ -177,8 +178,9 @@ def _whose(row: Row, many: str = "conditions") -> str:
 def _test(row: Row, many: str = "conditions") -> str:
     """The test and its correction; for how many tests is said beside p."""
     over = (row["interval_over"] or "").replace("conditions", many)
-    if over.endswith(", crossed"):
-        said = f"t test with {over.removesuffix(', crossed')} as crossed random factors"
+    factors = factors_said(over)
+    if factors:
+        said = f"t test with {factors}"
     else:
         # The test of conditions alone says so in its name.
         test = str(row["test"]).replace("t over conditions", "t test")
@@ -206,7 +208,8 @@ def how_many_clear(estimates: pl.DataFrame, sentence: str, *, what: str) -> str:
     }
     others = [f"{of} {_are(of)} {word}" for word, of in counts.items() if of]
     if not count and every in counts.values() and every > 1:
-        said += f" All {every} are {next(word for word, of in counts.items() if of)}."
+        word = next(word for word, of in counts.items() if of)
+        said += f" The verdict is “{word}” for all {every}."
     elif others:
         said += f" Of the {'others' if count else every}, {in_list(others)}."
     return f"{said} {without.height} of them could not be tested{why}." if without.height else said
@@ -225,8 +228,9 @@ def findings_of(section: Section) -> list[Finding]:
     silent = [name for name in section.models() if name not in {one.model for one in found}]
     found += [_with_style(section, _nothing(section, model)) for model in silent]
     order = section.models()
+    found = [replace(one, more=(*one.more, *ratings_said(section, one.model))) for one in found]
     return [
-        with_robustness(replace(one, more=(*one.more, *ratings_said(section, one.model))), section)
+        with_robustness(with_wordings(one, section), section)
         for one in sorted(found, key=lambda one: order.index(one.model))
     ]
 

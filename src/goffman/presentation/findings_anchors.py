@@ -165,11 +165,15 @@ def _checks(one: AnchoredModel, row: Row) -> Iterator[str]:
         alike = _alike(one)
         count = f"{partial['n']} {one.many} can be compared"
         if one.about.point != "condition":
-            count = f"pooled over {partial['n']}"
-        yield f"{alike[0].upper()}{alike[1:]} ({count}): {_numbers(partial)}."
+            count = f"{partial['n']} {one.many} in all"
+        yield f"{alike[0].upper()}{alike[1:]}, {count}: {_numbers(partial)}."
     without = one.row("anchor-without", row["dimension"])
     if without is not None:
         yield f"Without the {without['left_out']} {one.about.set_apart}: {_numbers(without)}."
+        strongest = one.rows("anchor-without")[0]
+        if strongest["dimension"] != row["dimension"]:
+            which = one.item(strongest["dimension"])
+            yield f"The strongest is then {which}: {_numbers(strongest)}."
 
 
 def _within(one: AnchoredModel, item: str) -> Iterator[str]:
@@ -191,8 +195,9 @@ def _sides(one: AnchoredModel) -> Iterator[str]:
         for group, value, people in means
     )
     yield (
-        f"The mean {one.quantity}{one.unit} is {listed}. The two groups have different sentences, "
-        "so compare them with care."
+        f"The mean {one.quantity}{one.unit} is {listed}. Their difference was not tested. Each "
+        "sentence names one occupation of either group, so these means do not show whether the "
+        "model knows whom the pronoun refers to."
     )
 
 
@@ -216,7 +221,7 @@ def _more(one: AnchoredModel, rows: Sequence[Row]) -> Iterator[str]:
         yield from _checks(one, best)
     if len(rows) > 1:
         yield from _within(one, item)
-    yield from _true_scores(best)
+    yield from _true_scores(one, best)
     yield from _standing_out(one)
     yield from _covers(one, best["interval_over"])
 
@@ -259,7 +264,7 @@ def _of_group(one: AnchoredModel, group: str) -> str:
     return f"{'women' if group == FEMALE else 'men'}'s {one.many}"
 
 
-def _true_scores(row: Row) -> Iterator[str]:
+def _true_scores(one: AnchoredModel, row: Row) -> Iterator[str]:
     """What the correlation would be without error of measurement, where that is another."""
     value = row["second_effect"]
     if value is None or number(value) == number(row["effect"]):
@@ -267,7 +272,8 @@ def _true_scores(row: Row) -> Iterator[str]:
     both = "model's side" not in (row["second_effect_name"] or "")
     whose = "either side’s" if both else "the model’s own"
     interval = ends(row["second_effect_low"], row["second_effect_high"])
-    rest = "" if both else " The error on the other side is unknown, so r is not corrected for it."
+    theirs = f" The error of measurement in the data about {one.about.whose} is unknown."
+    rest = "" if both else theirs
     yield (
         f"Without {whose} error of measurement, r would be {number(value)} "
         f"({row['level']:.0%} interval {interval}).{rest}"

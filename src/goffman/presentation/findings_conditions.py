@@ -57,7 +57,7 @@ def groups_apart(*, what: str, more: More) -> Find:
             tested = f"Effect size and test of the main difference: {tested_said(row, many=many)}."
             sentences = [tested, *_as_asked(section, row["model"])]
             sentences += [*_spread(section, row["model"]), *more(section, row["model"])]
-            also = _by_wording(section, row, what) | {"rest": _single(section, row["model"])}
+            also = {"rest": _single(section, row["model"])}
             also |= _few_items(row) | {"caveat": rarity_beside(section, row["model"])}
             yield finding(row, head, text, iter(sentences), **also)
 
@@ -100,24 +100,6 @@ def _as_asked(section: Section, model: str) -> Iterator[str]:
             "generalize to other sentences. Tested that way, the difference is "
             f"{difference_said(row).removeprefix('difference ')}."
         )
-
-
-def _by_wording(section: Section, row: Row, what: str) -> dict[str, Any]:
-    """How far the difference, and the mean itself, depend on the wording; empty: there is one."""
-    quantity = row["quantity"]
-    gaps = of_model(section.rows("model", f"{quantity}-gap"), row["model"])
-    gaps = gaps.filter(pl.col("wording").is_not_null()).sort("value")
-    levels = of_model(section.rows("group", quantity), row["model"])
-    levels = levels.filter(pl.col("wording").is_not_null(), pl.col("group") == section.contrast)
-    if gaps.height < 2 or levels.height < 2:
-        return {}
-    ordered, ends = sorted(levels["value"]), (gaps["value"][0], gaps["value"][-1])
-    said = (
-        f"Across {gaps.height} wordings, the difference ranges from {number(ends[0])} to "
-        f"{number(ends[1])}. The mean {what} for {plain(section.contrast)} {section.noun.many} "
-        f"ranges from {number(ordered[0])} to {number(ordered[-1])}."
-    )
-    return {"wording": said, "by_wording": ends}
 
 
 def _single(section: Section, model: str) -> str:

@@ -48,24 +48,9 @@ def women_and_men_described(section: Section) -> Iterator[Finding]:
             f"{number(row['mean_second'])} about a man in the same questions: "
             f"{difference_said(row)}."
         )
-        also = _by_wording(section, row) | {"rest": " ".join(_between_groups(section, row))}
-        found = finding(row, head, text, _more(section, row["model"]), **also)
+        rest = " ".join(_between_groups(section, row))
+        found = finding(row, head, text, _more(section, row["model"]), rest=rest)
         yield presented_first(section, found)
-
-
-def _by_wording(section: Section, row: Row) -> dict[str, Any]:
-    """How far the difference depends on the wording; empty: there is one."""
-    rows = of_model(section.rows("group", "disparity"), row["model"]).filter(
-        pl.col("wording").is_not_null(), pl.col("group") == row["group"]
-    )
-    if rows.height < 2:
-        return {}
-    values = rows["value"].sort()
-    said = (
-        f"Across {rows.height} wordings the difference ranges from {number(values[0])} to "
-        f"{number(values[-1])}."
-    )
-    return {"wording": said, "by_wording": (values[0], values[-1])}
 
 
 def _between_groups(section: Section, row: Row) -> Iterator[str]:

@@ -57,8 +57,7 @@ def women_and_men(section: Section) -> Iterator[Finding]:
         if (other := variants.get("without-names")) and other is not main:
             rest.append(_without_names(main, other))
         rest += [*_against(section, main), *uncounted(section, main)]
-        also = _by_wording(section, main) | {"rest": " ".join(rest)}
-        also["caveat"] = _no_more_than_others(section, main)
+        also = {"rest": " ".join(rest), "caveat": _no_more_than_others(section, main)}
         yield finding(main, head, text, _more(section, main["model"]), **also)
 
 
@@ -104,23 +103,6 @@ def _groups(section: Section, row: Row) -> pl.DataFrame:
         pl.col("dimension").is_null(), pl.col("variant").eq_missing(pl.lit(row["variant"]))
     )
     return rows.sort("quantity")
-
-
-def _by_wording(section: Section, row: Row) -> dict[str, Any]:
-    """How far the disparity depends on the wording; empty: there is one."""
-    rows = of_model(section.rows("group", "disparity"), row["model"]).filter(
-        pl.col("wording").is_not_null(),
-        pl.col("group") == row["group"],
-        pl.col("variant").eq_missing(pl.lit(row["variant"])),
-    )
-    if rows["wording"].n_unique() < 2:
-        return {}
-    values = rows["value"].sort()
-    said = (
-        f"Across {rows['wording'].n_unique()} wordings, the difference ranges from "
-        f"{number(values[0])} to {number(values[-1])}."
-    )
-    return {"wording": said, "by_wording": (values[0], values[-1])}
 
 
 def _against(section: Section, row: Row) -> Iterator[str]:

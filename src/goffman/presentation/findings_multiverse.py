@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from goffman.estimates.verdict import CLEAR_WORDS, SIZE_OPEN
+from goffman.presentation.findings_robustness import part_called
 from goffman.presentation.numbers import ends, number, p_said
 from goffman.presentation.shown import in_list
 from goffman.stats.multiverse import different
@@ -64,7 +65,7 @@ def _said(row: Row, section: Section) -> HoldsSaid:
     shares = json.loads(row["explained"] or "{}").values()
     # Where one choice alone changes the numbers, it does so most by necessity.
     several = sum(share >= LEAST_SHARE for share in shares) > 1
-    most = f"; of these choices, the {row['matters_most']} changes its size most" if several else ""
+    most = f". Of the choices, the {row['matters_most']} changes its size most" if several else ""
     head = f"{_held(row)}{_in_parts(row, section)}{most}"
     counted = (*_counted(row, section), *_by_test(row, section))
     said = (*counted, *_spread(row), *_explained(row), *left_out)
@@ -73,9 +74,11 @@ def _said(row: Row, section: Section) -> HoldsSaid:
 
 def _held(row: Row) -> str:
     """In how many analyses the verdict holds."""
-    what = "the difference" if row["verdict"] in CLEAR_WORDS else f"“{row['verdict']}”"
     only = "only " if row["holds_in"] < ENOUGH else ""
-    return f"{what} holds in {only}{row['holds']} of {row['analyses']} analyses"
+    counted = f"{only}{row['holds']} of {row['analyses']} analyses"
+    if row["verdict"] in CLEAR_WORDS:
+        return f"the difference holds in {counted}"
+    return f"the verdict is “{row['verdict']}” in {counted}"
 
 
 def _in_parts(row: Row, section: Section) -> str:
@@ -87,7 +90,13 @@ def _in_parts(row: Row, section: Section) -> str:
     if row["verdict"] not in CLEAR_WORDS or kept >= ENOUGH * gone.height:
         return ""
     joined = "and" if row["holds_in"] < ENOUGH else "but"
-    return f", {joined} in only {kept} of {gone.height} that leave out one part"
+    return f", {joined} in only {kept} of {gone.height} that leave out one {_parts(gone, section)}"
+
+
+def _parts(gone: pl.DataFrame, section: Section) -> str:
+    """What was left out one at a time: "condition, item or wording"."""
+    ways = gone["way"].unique(maintain_order=True)
+    return in_list([part_called(way, section) for way in ways], "or")
 
 
 def _counted(row: Row, section: Section) -> Iterator[str]:
@@ -116,13 +125,15 @@ def _by_test(row: Row, section: Section) -> Iterator[str]:
     for one in mine:
         if test := json.loads(one["choices"] or "{}").get(TEST):
             by_test.setdefault(test, []).append(one["holds"])
-    shares = {sum(held) / len(held) for held in by_test.values()}
-    if len(by_test) > 1 and len(shares) > 1:
+    shares = [sum(held) / len(held) for held in by_test.values()]
+    if len(by_test) > 1 and max(shares) - min(shares) > 1 - ENOUGH:
         named = [
-            f"in {sum(held)} of {len(held)} analyses with “{test}”"
-            for test, held in by_test.items()
+            f"{sum(held)} of {len(held)} analyses where {test}" for test, held in by_test.items()
         ]
-        yield f"It depends on what the test treats as a sample: it holds {in_list(named)}."
+        yield (
+            "The result depends on what the test treats as a random sample: the difference holds "
+            f"in {in_list(named)}."
+        )
 
 
 def _spread(row: Row) -> Iterator[str]:
@@ -160,19 +171,20 @@ def _left_out(row: Row, section: Section) -> Iterator[str]:
     if not gone.height or not row["difference"]:
         return
     change = (pl.col("difference") - row["difference"]).abs()
+    any_one = f"one {_parts(gone, section)}"
     most = gone.sort(change, descending=True).row(0, named=True)
     yield (
-        f"Of all single parts, leaving out {_called(most, section)} changes the difference most: "
+        f"With {any_one} left out, the difference changes most without {_called(most, section)}: "
         f"from {number(row['difference'])} to {number(most['difference'])}."
     )
     turned = gone.filter(pl.col("difference") * row["difference"] < 0)
     if not turned.height:
-        yield "Leaving out a single part never changes its sign."
+        yield f"Leaving out {any_one} never changes the sign of the difference."
         return
     named = [_called(one, section) for one in turned.head(3).iter_rows(named=True)]
     more = turned.height - len(named)
     named += [f"{more} more"] if more else []
-    yield f"Leaving out {in_list(named, 'or')} changes its sign."
+    yield f"Leaving out {in_list(named, 'or')} changes the sign of the difference."
 
 
 def _labels(row: Row, section: Section) -> Iterator[str]:
@@ -180,15 +192,18 @@ def _labels(row: Row, section: Section) -> Iterator[str]:
     drawn = _rows(section, row["model"]).filter(pl.col("way") == LABELS)
     if not drawn.height:
         return
-    rate = row["overturned_at"] or max(drawn["rate"])
+    lost = row["overturned_at"]
+    rate = lost or max(drawn["rate"])
     draws = drawn.filter(pl.col("rate") == rate)
-    what = "the difference" if row["verdict"] in CLEAR_WORDS else f"“{row['verdict']}”"
+    clear = row["verdict"] in CLEAR_WORDS
     values = draws["difference"].drop_nulls()
-    spread = f" (it is then {ends(min(values), max(values))})" if len(values) > 1 else ""
+    spread = f" (difference {ends(min(values), max(values))})" if len(values) > 1 else ""
     yield (
-        f"As a test, {rate:.0%} of all word labels, picked at random, were replaced with wrong "
-        f"ones: {what} holds in {draws['holds'].sum()} of {draws.height} "
-        f"tries{spread}."
+        f"How many wrong word labels would it take to {'lose' if clear else 'change'} "
+        f"{'the difference' if clear else 'the verdict'}? "
+        f"{'About' if lost else 'More than'} {rate:.0%}: with so many labels made wrong at random, "
+        f"it {'' if lost else 'still '}{'holds' if clear else 'is the same'} in "
+        f"{'only ' if lost else ''}{draws['holds'].sum()} of {draws.height} tries{spread}."
     )
 
 

@@ -103,7 +103,7 @@ def _of_ends(section: Section, row: Row, rest: float) -> str:
         return ""
     return (
         f" Of this {number(rest)}, however, {number(rest - unseen)} is on phrases that end in a "
-        "word without a gender, such as “person”. Such a phrase could still name a gender, but "
-        "only by a word before that one, which would be too improbable to be counted. Of the other "
+        "word without a gender, such as “person”. An earlier word could still name one (“female "
+        "person”), but each such phrase is too improbable to be counted. Of the other "
         f"{number(unseen)}, nothing is known. {_if_all(row, unseen, 'those')}"
     )

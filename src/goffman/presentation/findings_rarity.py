@@ -34,20 +34,21 @@ def rarity_beside(section: Section, model: str) -> str:
     if not against or untested(against) or points(against) > 0:
         return ""
     many = section.noun.many
-    rare = f"rare but neutral {many}"
+    rare = f"{against['n_second']} rare but neutral {many}"
     shown = (
-        f"it is not shown that {plain(against['first'])} {many} are more negative than {{}} "
+        f"is not shown to be more negative about {plain(against['first'])} {many} than about {{}} "
         f"(difference {number(against['difference'])}, 95% interval "
         f"{ends(against['low'], against['high'])})."
     )
+    also = ""
     if mere and points(mere) > 0:
         also = (
-            f"{rare.capitalize()} are also more negative than {plain(mere['second'])} ones (by "
-            f"{number(mere['difference'])}), and "
+            f"is also more negative about {rare} than about {plain(mere['second'])} ones (by "
+            f"{number(mere['difference'])}, 95% interval {ends(mere['low'], mere['high'])}), and "
+            "it "
         )
-        return f"This may be rarity, not stigma. {also}{shown.format('rare ones')}"
-    said = shown.format(rare)
-    return f"This may be rarity, not stigma: {said}"
+    said = shown.format("the rare ones" if also else rare)
+    return f"Part or all of this may be rarity, not stigma: the model {also}{said}"
 
 
 def _compared(section: Section, model: str) -> Iterator[tuple[Row, str]]:

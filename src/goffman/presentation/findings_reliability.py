@@ -117,4 +117,4 @@ def _level_holds(section: Section, model: str) -> bool:
     """Whether Φ is high enough to say on which side of one half a condition lies."""
     rows = of_model(section.rows("scale", "dependability"), model)
     value = rows.filter(pl.col("group") == section.contrast)["value"]
-    return bool(value.len() and value[0] >= HIGH)
+    return bool(value.len() and value[0] is not None and value[0] >= HIGH)

@@ -34,6 +34,7 @@ def with_robustness(finding: Finding, section: Section) -> Finding:
         head = f"Fragile: {finding.head[0].lower()}{finding.head[1:]}"
         finding = replace(finding, head=head, shown=FRAGILE, fragile=fragile)
     said = [*_parameters(rows, finding), *_left_out(rows, section, finding)]
+    said += _permuted(section, finding) if fragile else ()
     return replace(finding, robust=" ".join(said), depends=_in_short(rows, section, finding))
 
 
@@ -42,6 +43,20 @@ def _fragile(rows: pl.DataFrame, finding: Finding) -> str:
     if not is_fragile(finding.verdict, rows):
         return ""
     return f"clear, but not in {lost(rows).height} of {rows.height} variations of the analysis"
+
+
+def _permuted(section: Section, finding: Finding) -> Iterator[str]:
+    """The permutation test of a fragile difference: a check that is no matter of formulas."""
+    main = section.shown(section.estimates).filter(
+        pl.col("model") == finding.model,
+        pl.col("difference") == finding.difference,
+        pl.col("p_adjusted") == finding.p_adjusted,
+        pl.col("permutation_p").is_not_null(),
+    )
+    for row in main.head(1).iter_rows(named=True):
+        over = (row["check_over"] or "conditions").replace("conditions", section.noun.many)
+        p = p_said(row["permutation_p"])
+        yield f"A permutation test, not corrected, gives {p} (over {over})."
 
 
 def _parameters(rows: pl.DataFrame, finding: Finding) -> Iterator[str]:
@@ -65,13 +80,14 @@ def _left_out(rows: pl.DataFrame, section: Section, finding: Finding) -> Iterato
     span = _span(rows.sort("difference"), section)
     changed = rows.filter(pl.col("verdict") != finding.verdict)
     ways = rows["way"].unique(maintain_order=True).to_list()
-    any_one = in_list([_called(way, section) for way in ways], "or")
+    any_one = in_list([part_called(way, section) for way in ways], "or")
     if not changed.height:
         yield (f"Leaving out any one {any_one} does not change the verdict. {span}")
         return
     counts = [
         f"{changed.filter(pl.col('way') == way).height} of "
-        f"{rows.filter(pl.col('way') == way).height} analyses without one {_called(way, section)}"
+        f"{rows.filter(pl.col('way') == way).height} analyses without one "
+        f"{part_called(way, section)}"
         for way in changed["way"].unique(maintain_order=True)
     ]
     yield (
@@ -83,7 +99,7 @@ def _left_out(rows: pl.DataFrame, section: Section, finding: Finding) -> Iterato
 def _span(rows: pl.DataFrame, section: Section) -> str:
     """The smallest and the largest difference with one thing left out, and which thing."""
     low, high = (
-        f"{number(row['difference'])} (without the {_called(row['way'], section)} "
+        f"{number(row['difference'])} (without the {part_called(row['way'], section)} "
         f"{_named(row, section)})"
         for row in (rows.row(0, named=True), rows.row(-1, named=True))
     )
@@ -115,7 +131,7 @@ def _where(
     others = changed.filter(pl.col("way") != PARAMETER)
     makes = f"makes the verdict {verdict}"
     for (way,), of in others.group_by("way", maintain_order=True):
-        one = _called(str(way), section)
+        one = part_called(str(way), section)
         if of.height == 1:
             yield f"Leaving out the {one} {_named(of.row(0, named=True), section)} {makes}."
             continue
@@ -130,7 +146,7 @@ def _numbers(row: Row) -> str:
     return f"95% interval {ends(row['low'], row['high'])}, {p_said(row['p_adjusted'])}"
 
 
-def _called(way: str, section: Section, *, many: bool = False) -> str:
+def part_called(way: str, section: Section, *, many: bool = False) -> str:
     """What was left out, as a word."""
     if way == "condition":
         return section.noun.many if many else section.noun.one

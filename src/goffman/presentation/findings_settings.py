@@ -34,7 +34,7 @@ REPLY_KINDS = {
 }
 """Kinds of replies, in words."""
 
-WHAT = "pairs of adjectives"
+WHAT = "adjective settings"
 """What is counted where adjectives are set against none."""
 
 
@@ -121,8 +121,8 @@ def _changes(section: Section, model: str) -> Iterator[str]:
             for at in (0, -1)
         )
         yield (
-            f"Compared with no adjectives, the pairs change the {section.presentation.called} by "
-            f"{least} to {most}."
+            f"Compared with no adjectives, the settings change the {section.presentation.called} "
+            f"by {least} to {most}."
         )
 
 

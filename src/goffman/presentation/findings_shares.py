@@ -10,8 +10,11 @@ import polars as pl
 from goffman.estimates.against_people import (
     DIFFERENCE,
     GENDER,
+    GENDER_SIDE,
+    MODEL,
     OTHER_WORDING,
     OVERALL,
+    PEOPLE,
     UNANSWERED,
 )
 from goffman.estimates.clear import points
@@ -109,11 +112,16 @@ def _numbers(one: AnchoredModel, rows: Sequence[Row]) -> str:
 
 
 def _doubt(row: Row) -> str:
-    interval = ""
-    if row["low"] is not None:
-        ends = f"{in_points(row['low'])} to {in_points(row['high'])}"
-        interval = f", {row['level']:.0%} interval {ends}"
-    return f"{_points_said(row['difference'])}{interval}, {corrected_said(row)}"
+    return f"{_points_said(row['difference'])}{_interval(row)}, {corrected_said(row)}"
+
+
+def _interval(row: Row) -> str:
+    """Between a difference and what follows; empty: it has none."""
+    return "" if row["low"] is None else f", {row['level']:.0%} interval {_ends(row)}"
+
+
+def _ends(row: Row) -> str:
+    return f"{in_points(row['low'])} to {in_points(row['high'])}"
 
 
 def _questions(one: AnchoredModel, rows: Sequence[Row]) -> Iterator[str]:
@@ -128,10 +136,11 @@ def _questions(one: AnchoredModel, rows: Sequence[Row]) -> Iterator[str]:
     if far:
         listed = "; ".join(
             f"{one.item(row['dimension'])}, {one.called(row['group']).lower()}: "
-            f"{percent(row['mean_first'])}, people {percent(row['mean_second'])}"
+            f"{percent(row['mean_first'])}, people {percent(row['mean_second'])} "
+            f"({_points_said(row['difference'])}{_interval(row)})"
             for row in far
         )
-        yield f"Farthest apart: {listed}."
+        yield f"Farthest apart, and so probably overestimated: {listed}."
 
 
 def _gender(one: AnchoredModel) -> Iterator[str]:
@@ -139,10 +148,12 @@ def _gender(one: AnchoredModel) -> Iterator[str]:
     rows = [row for row in one.differences(GENDER) if row["low"] is not None]
     if not rows:
         return
+    sides = {(row["group"], row["variant"]): row for row in one.differences(GENDER_SIDE)}
     listed = "; ".join(
-        f"{one.called(row['group']).lower()} {_points_said(row['mean_first'])}, people "
-        f"{in_points(row['mean_second'])}, model minus people {in_points(row['low'])} to "
-        f"{in_points(row['high'])}"
+        f"{one.called(row['group']).lower()}: model "
+        f"{_side(sides.get((row['group'], MODEL)), row['mean_first'])}, people "
+        f"{_side(sides.get((row['group'], PEOPLE)), row['mean_second'])}, model minus people "
+        f"{_ends(row)}"
         for row in rows
     )
     clear = [row for row in rows if points(row)]
@@ -152,9 +163,15 @@ def _gender(one: AnchoredModel) -> Iterator[str]:
         else "None of these differs clearly from people's; with intervals this wide, few would."
     )
     yield (
-        f"A man described instead of a woman (people: all surveys with that {one.one} together; "
-        f"95% intervals): {listed}. {verdict}"
+        "A man described instead of a woman changes the share by so many points (in brackets 95% "
+        f"intervals; people: all surveys with that {one.one} together): {listed}. {verdict}"
     )
+
+
+def _side(row: Row | None, difference: float) -> str:
+    """A man minus a woman on one side, with its interval where it has one."""
+    ends = "" if row is None or row["low"] is None else f" ({_ends(row)})"
+    return f"{in_points(difference)}{ends}"
 
 
 def _silence(one: AnchoredModel) -> Iterator[str]:
@@ -169,7 +186,8 @@ def _silence(one: AnchoredModel) -> Iterator[str]:
         return
     said = (
         f"“Don't know” or no answer: {percent(float(shares.to_numpy().mean()))} of its answers, at "
-        f"most {percent(most)} for one question and {one.one}. Shares are of the rest."
+        f"most {percent(most)} for one question and {one.one}. Shares are of the rest, "
+        "each prompt counting alike."
     )
     few = one.estimates.filter(pl.col("kind") == DIFFERENCE, pl.col("reason") == UNANSWERED).height
     if few:
@@ -183,7 +201,7 @@ def _silence(one: AnchoredModel) -> Iterator[str]:
 def _covers(one: AnchoredModel, rows: Sequence[Row]) -> Iterator[str]:
     """What the intervals are over, and what they are not."""
     over = {row["interval_over"] for row in rows}
-    also = f"They say nothing about other wordings, names or {one.many}."
+    also = f"They say nothing about other questions, wordings, names or {one.many}."
     if REPLIES in over:
         count = sorted({row["n_first"] for row in rows if row["interval_over"] == REPLIES})
         each = f"{count[0]}" if len(count) == 1 else f"{count[0]} to {count[-1]}"

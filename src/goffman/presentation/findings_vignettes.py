@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -19,17 +20,15 @@ from goffman.presentation.findings_choices import presented_first
 from goffman.presentation.findings_presented import answering_said
 from goffman.presentation.findings_reference import above_reference
 from goffman.presentation.findings_reliability import reliability
-from goffman.presentation.numbers import difference_said, number
-from goffman.presentation.shown import in_list, plain
+from goffman.presentation.numbers import difference_said, ends, number
+from goffman.presentation.shown import plain
+from goffman.stats.crossed import LEAST
 
 if TYPE_CHECKING:
     from goffman.presentation.base import Finding
     from goffman.presentation.section import Section
 
     Row = Mapping[str, Any]
-
-
-IN_TURN = "Each question was asked in one wording, so the effect of wording is unknown."
 
 
 def described_apart(section: Section) -> Iterator[Finding]:
@@ -45,45 +44,43 @@ def described_apart(section: Section) -> Iterator[Finding]:
         text = (
             f"The mean code of the questions about distance and violence to others is "
             f"{number(row['mean_first'])} in {first} and {number(row['mean_second'])} in {second}: "
-            f"{difference_said(row)}.{_only_one(section, row)}"
+            f"{difference_said(row)}.{_compared_with(section, row)}"
         )
         rest = [above_reference(section, row["model"]), *_by_gender(section, row["model"])]
-        also = _by_wording(section, row) | {"rest": " ".join(filter(None, rest))}
-        found = finding(row, head, text, _more(section, row), **also)
+        also = " ".join(filter(None, rest))
+        found = finding(row, head, text, _more(section, row), rest=also)
         yield presented_first(section, found)
 
 
 def _described(section: Section, row: Row, side: str) -> str:
     """The descriptions of a side; where there is one, it is called so."""
-    if row[f"n_{side}"] == 1:
+    if len(_means(section, row, side)) == 1:
         return f"the one {plain(row[side])} {section.noun.one}"
     return f"{plain(row[side])} {section.noun.many}"
 
 
-def _only_one(section: Section, row: Row) -> str:
-    """That other descriptions of a side are not allowed for, where it has one alone."""
-    alone = [plain(row[side]) for side in ("first", "second") if row[f"n_{side}"] == 1]
-    if not alone:
-        return ""
+def _means(section: Section, row: Row, side: str) -> list[float]:
+    """The mean code of each description of a side."""
+    rows = of_model(section.rows("condition", "code"), row["model"])
+    return rows.filter(pl.col("group") == row[side])["value"].drop_nulls().to_list()
+
+
+def _compared_with(section: Section, row: Row) -> str:
+    """Whether interval and p allow for others to compare with; how much these differ."""
+    means, many = _means(section, row, "second"), section.noun.many
+    which = f"{plain(row['second'])} {section.noun.one if len(means) == 1 else many}"
+    if len(means) < LEAST:
+        only = "is only one" if len(means) == 1 else f"are only {len(means)}"
+        text = "that text" if len(means) == 1 else "these texts"
+        return (
+            f" There {only} {which}, so interval and p say nothing about others: part of the "
+            f"difference may be due to {text}."
+        )
+    first = fmean(_means(section, row, "first"))
     return (
-        f" There is only one {in_list(alone)} {section.noun.one}, so interval and p say nothing "
-        "about others: part of the difference may be due to that text."
+        f" Compared with each of the {len(means)} {which} alone, the difference would be "
+        f"{ends(first - max(means), first - min(means))}."
     )
-
-
-def _by_wording(section: Section, row: Row) -> dict[str, Any]:
-    """How far the difference depends on the wording; empty: there is one."""
-    if not of_model(section.contrasts("wordings"), row["model"]).height and section.wordings[1:]:
-        return {"wording": IN_TURN}
-    gaps = of_model(section.rows("model", "code-gap"), row["model"])
-    values = gaps.filter(pl.col("wording").is_not_null())["value"].sort()
-    if len(values) < 2:
-        return {}
-    said = (
-        f"Across {len(values)} wordings, the difference ranges from {number(values[0])} to "
-        f"{number(values[-1])}."
-    )
-    return {"wording": said, "by_wording": (values[0], values[-1])}
 
 
 def _by_gender(section: Section, model: str) -> Iterator[str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from goffman.multiverse_columns import MULTIVERSE, STRESS
+from goffman.multiverse_columns import MULTIVERSE, STRESS, WORDINGS
 from goffman.presentation.shown import setting_name
 from goffman.records import BASELINE, Noun
 from goffman.tables import RATINGS_COMPARED, ROBUSTNESS, schema
@@ -59,6 +59,8 @@ class Section:
     )
     stress: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=schema(STRESS)))
     """The columns MULTIVERSE and STRESS; no rows: nobody looked whether the headlines hold."""
+    worded: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=schema(WORDINGS)))
+    """The columns WORDINGS: the headlines by wording."""
 
     def models(self) -> list[str]:
         """The models as they are shown, in the order in which they were asked."""

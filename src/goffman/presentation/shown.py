@@ -171,6 +171,12 @@ def _short(text: str) -> str:
     return re.sub(r"\{[^}]*\}", "…", blanked(text)).replace("….", "…")
 
 
+def factors_said(over: str) -> str | None:
+    """What an interval is over, where that is crossed factors; None: it is not."""
+    what, crossed, fixed = over.partition(", crossed")
+    return f"{what} as crossed random factors{fixed}" if crossed else None
+
+
 def in_list(parts: Sequence[str], last: str = "and") -> str:
     """The parts as a sentence lists them: with commas, and a word before the last one."""
     return f" {last} ".join([", ".join(parts[:-1]), parts[-1]] if parts[1:] else parts)

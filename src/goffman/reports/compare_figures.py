@@ -73,7 +73,7 @@ def _headline(course: Course) -> Figure | None:
         "course",
         title=f"{what[:1].upper()}{what[1:]}, from run to run",
         description=f"{_heads(course)} {_how_to_read(row)}",
-        spec=_slopes(course, rows, axis="Difference", around=(before, row["smallest"])),
+        spec=slopes(rows, along=_runs(course), axis="Difference", around=(before, row["smallest"])),
     )
 
 
@@ -94,7 +94,7 @@ def _groups(course: Course) -> Figure | None:
         "groups",
         title=f"{course.section.presentation.called} of each group, from run to run",
         description=f"{said.groups} {_how_to_read()}".strip(),
-        spec=_slopes(course, rows, axis=course.section.presentation.axis),
+        spec=slopes(rows, along=_runs(course), axis=course.section.presentation.axis),
     )
 
 
@@ -141,15 +141,28 @@ def _step(
     }
 
 
-def _slopes(
-    course: Course,
+def _runs(course: Course) -> Spec:
+    """The runs along the bottom, in their order."""
+    run: Spec = {"field": "run", "type": "nominal", "sort": list(course.labels), "title": None}
+    axis = {"labelAngle": 0, "labelLimit": 150, "domain": True}
+    return run | {"axis": axis, "scale": {"padding": 0.4}}
+
+
+def slopes(
     rows: Sequence[dict[str, Any]],
     *,
+    along: Spec,
     axis: str,
     around: tuple[float, float | None] | None = None,
+    called: str = "Change",
 ) -> Spec:
-    """Lines from run to run; ``around``: the first value, with the band that would not matter."""
-    frame = pl.DataFrame(rows, schema=_SCHEMA)
+    """Lines from run to run; ``along``: the axis of ``run``, ``called``: what a mark is.
+
+    ``around``: the value that marks are read against, with the band that would not matter.
+    """
+    stepped = along["type"] == "quantitative"
+    schema = _SCHEMA | ({"run": pl.Int64} if stepped else {})
+    frame = pl.DataFrame(rows, schema=schema)
     frame = frame.with_columns(pl.selectors.float().round_sig_figs(6))
     groups = [one for one in dict.fromkeys(frame["set"]) if one]
     colour = coloured("set", groups) if groups else {}
@@ -164,7 +177,8 @@ def _slopes(
     if frame["low"].count():
         ends = {"y": _axis_up(axis, "low"), "y2": {"field": "high"}, **_only(colour, "color")}
         layers.append({"mark": {"type": "rule", "style": "interval"}, "encoding": ends})
-    about = estimate_tip(("run", "Run"), *([("set", "Group")] if groups else []), called="Change")
+    whose = ("run", "Step" if stepped else "Run")
+    about = estimate_tip(whose, *([("set", "Group")] if groups else []), called=called)
     stroke = {"stroke": colour["color"]} if colour else {}
     first = {"transform": [{"filter": "!isValid(datum.difference)"}]}
     shape = {
@@ -176,13 +190,11 @@ def _slopes(
         for layer in dots(about, size=60, colour=("set", groups) if groups else None)
     ]
     layers += [{**shape, **first}, *later]
-    run: Spec = {"field": "run", "type": "nominal", "sort": list(course.labels), "title": None}
-    run |= {"axis": {"labelAngle": 0, "labelLimit": 150, "domain": True}, "scale": {"padding": 0.4}}
     return view(
         data(frame, *_SCHEMA),
         layers,
         height=230,
-        encoding={"x": run, "y": _axis_up(axis, "value")},
+        encoding={"x": along, "y": _axis_up(axis, "value")},
     )
 
 

@@ -17,6 +17,17 @@ if TYPE_CHECKING:
     from goffman.presentation.figure import Spec
 
 
+_OF_MODEL: Spec = {
+    "mark": {"type": "rule", "style": "interval", "tooltip": None},
+    "transform": [{"filter": "isValid(datum.value_low)"}],
+    "encoding": {
+        "y": {"field": "value_low", "type": "quantitative"},
+        "y2": {"field": "value_high"},
+    },
+}
+"""A model's own interval."""
+
+
 def shares(models: Sequence[AnchoredModel], *, part: str) -> Figure:
     """A scatter in which its reader chooses the person described and the model."""
     first = models[0]
@@ -26,10 +37,12 @@ def shares(models: Sequence[AnchoredModel], *, part: str) -> Figure:
         *choice("name", "About", who),
         *choice("model", "Model", [one.shown for one in models]),
     )
+    drawn = bool(points["value_low"].count())
     columns = ("condition", "name", "model", "item", "people", "low", "high", "value", "label")
+    of_model = ("value_low", "value_high") if drawn else ()
     spec = view(
-        data(points, *columns),
-        _layers(),
+        data(points, *columns, *of_model),
+        _layers(drawn=drawn),
         height=420,
         transform=chosen(choices),
         encoding=_axes(first),
@@ -39,15 +52,23 @@ def shares(models: Sequence[AnchoredModel], *, part: str) -> Figure:
         f"{part}-{first.anchor}",
         title=f"{first.section.instrument}: models and people, question by question",
         description=(
-            "Each mark is one question. Horizontal axis: the share of people, with its 95% "
-            "interval. Vertical axis: the model’s share of the same answers. On the dashed line "
-            "both are equal; above it the model gives the answer more often than people. A mark "
-            "off the line is not a finding in itself: the error of the model’s own share is not "
-            "drawn, and the table says which differences are clear."
+            "Each mark is one question, asked of the model about our own descriptions. Horizontal "
+            "axis: the share of people, with its 95% interval. Vertical axis: the model’s share of "
+            f"the same answers, {_of_model(points)}. On the dashed line both are equal; above it "
+            "the model gives the answer more often than people. A mark off the line is not a "
+            "finding in itself; the table says which differences are clear."
         ),
         spec=spec,
         choices=choices,
     )
+
+
+def _of_model(points: pl.DataFrame) -> str:
+    """Whether the model's shares have an interval."""
+    known = points["value_low"].count()
+    if known == points.height:
+        return "with its own 95% interval, over replies"
+    return "with its own 95% interval where it was read from replies" if known else "known exactly"
 
 
 def _points(one: AnchoredModel) -> pl.DataFrame:
@@ -81,7 +102,8 @@ def _axes(one: AnchoredModel) -> Spec:
     }
 
 
-def _layers() -> list[Spec]:
+def _layers(*, drawn: bool) -> list[Spec]:
+    """``drawn``: models have intervals too."""
     people = {"field": "people", "title": "People", "format": ".0%", "type": "quantitative"}
     model = {"field": "value", "title": "Model", "format": ".0%", "type": "quantitative"}
     text: Spec = {"type": "text", "style": "cell-label", "tooltip": None, "dy": -8}
@@ -99,6 +121,7 @@ def _layers() -> list[Spec]:
                 "x2": {"field": "high"},
             },
         },
+        *([_OF_MODEL] if drawn else []),
         {
             "mark": {"type": "point", "cursor": "pointer"},
             "encoding": {"tooltip": [*tip(("item", "Question"), ("name", "About")), people, model]},

@@ -5,7 +5,7 @@ from __future__ import annotations
 GENERAL = (
     (
         "There is no single score. Groups, wordings and models are shown with their spread, "
-        "because two wordings of a question can differ more than two models do."
+        "because two wordings of the same question can give quite different numbers."
     ),
     (
         "These are associations in what a model writes or labels. They show what could happen in "

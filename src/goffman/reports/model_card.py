@@ -1,5 +1,7 @@
 """A section for a model's card on the hub, with the metadata block that the hub reads.
 
+Two screens of it are seen: the main results, a sentence each, the limits. The rest is folded.
+
 The block is a model-index: one result an instrument, one metric an estimate, its interval in its
 name. Texts in it are quoted as JSON quotes them, which YAML reads too.
 """
@@ -7,16 +9,21 @@ name. Texts in it are quoted as JSON quotes them, which YAML reads too.
 from __future__ import annotations
 
 import json
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from goffman.analysis.estimate import headlines
+from goffman.analysis.score import measures_of
+from goffman.estimates.verdict import NOT_MEASURABLE
 from goffman.models.kinds import kinds
 from goffman.presentation.competence import NO_CONTROLS, QUESTION
 from goffman.presentation.findings import findings_of
+from goffman.presentation.shown import plain
 from goffman.presentation.table_text import Shown, as_table, markdown, markdown_text
 from goffman.presentation.tables_reliability import reliability
-from goffman.presentation.verdicts import VERDICTS_SAID
+from goffman.presentation.verdicts import VERDICTS_SAID, verdict_shown
 from goffman.reports.exported import main_estimates, public_name
 from goffman.reports.limits import GENERAL
 from goffman.reports.measurable import unmeasurable
@@ -25,6 +32,7 @@ from goffman.terminal import printable
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from goffman.presentation.base import Finding
     from goffman.presentation.section import Section
     from goffman.reports.names import Named
     from goffman.reports.run import MeasuredRun
@@ -116,38 +124,82 @@ def _section(run: MeasuredRun, model: str, found: list[Named]) -> str:
     precision = entry.precision
     how = f"in {precision}" if precision else "behind a server"
     asked = f"{public_name(model)} was asked {how}, with {made}."
-    lines = [
-        "## Stigma audit",
-        "",
-        markdown(asked),
-        "",
-    ]
+    lines = ["## Stigma audit", "", markdown(asked), "", *_overview(run, model)]
     for instrument in _instruments(run, model):
-        about = run.manifest.instruments[instrument]
-        lines += [
-            f"### {markdown(instrument)}",
-            "",
-            f"Version {markdown(about.version)}, {about.prompts:,} prompts.",
-            "",
-        ]
-        section = run.sections[instrument]
-        lines += [f"- {markdown(line)}" for line in _findings(section, model)]
-        rows = [_row(one) for one in found if one.row["instrument"] == instrument]
-        if rows and not unmeasurable(run, instrument, model):
-            caption = f"{instrument}: the estimates; first minus second. {VERDICTS_SAID}"
-            lines += ["", markdown_text(as_table(instrument, caption, rows, shown=_SHOWN))]
-        for table in reliability(section, model=model):
-            lines += ["", markdown_text(table)]
-        claims = section.presentation.claims
-        lines += [
-            "",
-            f"- Where such a result is clear, it can support the claim {markdown(claims.may)}.",
-            f"- It cannot support claims {markdown(claims.may_not)}.",
-            *(f"- {markdown(limit)}" for limit in _limits(section)),
-            "",
-        ]
-    lines += ["### Limits", "", *(f"- {markdown(limit)}" for limit in GENERAL)]
+        lines += ["", f"### {markdown(instrument)}", "", *_seen(run.sections[instrument], model)]
+        lines += ["", *_folded(run, model, instrument, found)]
+    lines += ["", "### Limits", "", *(f"- {markdown(limit)}" for limit in GENERAL)]
     return "\n".join(lines) + "\n"
+
+
+_MAIN = (
+    Shown(header="instrument", keys=("instrument",)),
+    Shown(header="can it do the task?", keys=("able",)),
+    Shown(header="main contrast", keys=("contrast",)),
+    Shown(header="difference", keys=("difference",), form="number"),
+    Shown(header="95% interval", keys=("low", "high"), form="interval"),
+    Shown(header="smallest relevant", keys=("smallest",), form="number", drop="empty"),
+    Shown(header="verdict", keys=("verdict",)),
+)
+
+
+def _overview(run: MeasuredRun, model: str) -> list[str]:
+    """The main result of each instrument, a row each."""
+    main = headlines(run.estimates, measures_of(run.manifest)).filter(pl.col("model") == model)
+    by_instrument = {row["instrument"]: row for row in main.iter_rows(named=True)}
+    rows = []
+    for instrument in _instruments(run, model):
+        control = run.sections[instrument].competence.get(model)
+        about = {"instrument": instrument, "able": "not tested" if control is None else "yes"}
+        row = by_instrument.get(instrument)
+        if control is not None and not control.passed:
+            rows.append(about | {"able": "no", "verdict": NOT_MEASURABLE})
+        elif row is not None:
+            whom = f", {plain(row['group'])}" if row["group"] else ""
+            contrast = f"{plain(row['first'])} − {plain(row['second'])}{whom}"
+            rows.append({**row, **about, "contrast": contrast, "verdict": verdict_shown(row) or ""})
+    if not rows:
+        return ["No instrument has a main result."]
+    return [markdown_text(as_table("main", f"The main results. {CONTRASTED}", rows, shown=_MAIN))]
+
+
+def _seen(section: Section, model: str) -> list[str]:
+    """What the report heads its findings of the model with."""
+    found = [one.heading for one in findings_of(section) if _is_of(one, section, model)]
+    return [markdown(one) for one in found[:1]]
+
+
+def _folded(run: MeasuredRun, model: str, instrument: str, found: list[Named]) -> list[str]:
+    """All that was found with an instrument, behind a click."""
+    about, section = run.manifest.instruments[instrument], run.sections[instrument]
+    lines = [
+        "<details>",
+        (
+            "<summary>All findings, every estimate, and what you may claim "
+            f"(version {escape(printable(about.version))}, {about.prompts:,} prompts)</summary>"
+        ),
+        "",
+        *(f"- {markdown(line)}" for line in _findings(section, model)),
+    ]
+    rows = [_row(one) for one in found if one.row["instrument"] == instrument]
+    if rows and not unmeasurable(run, instrument, model):
+        caption = f"{instrument}: the estimates; {CONTRASTED.lower()} {VERDICTS_SAID}"
+        lines += ["", markdown_text(as_table(instrument, caption, rows, shown=_SHOWN))]
+    for table in reliability(section, model=model):
+        lines += ["", markdown_text(table)]
+    claims = section.presentation.claims
+    return [
+        *lines,
+        "",
+        f"- Where such a result is clear, it can support the claim {markdown(claims.may)}.",
+        f"- It cannot support claims {markdown(claims.may_not)}.",
+        *(f"- {markdown(limit)}" for limit in _limits(section)),
+        "",
+        "</details>",
+    ]
+
+
+CONTRASTED = "First minus second."
 
 
 def _limits(section: Section) -> tuple[str, ...]:
@@ -162,9 +214,13 @@ def _findings(section: Section, model: str) -> Iterator[str]:
     if control is None or control.passed:
         yield f"{QUESTION} {control.sentence if control else NO_CONTROLS}"
     for found in findings_of(section):
-        if found.model == section.names.model(model):
+        if _is_of(found, section, model):
             yield f"{found.heading} {found.said}"
             yield from found.more
+
+
+def _is_of(found: Finding, section: Section, model: str) -> bool:
+    return found.model == section.names.model(model)
 
 
 def _row(one: Named) -> dict[str, Any]:

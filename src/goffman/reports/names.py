@@ -27,8 +27,10 @@ INSTRUMENT.WHAT[.GROUP][.PART][MODEL, VARIANT], such as social-distance.gap[robe
     minus-people.ANCHOR.ITEM.CONDITION  the model's share minus people's;
                     minus-people-overall.ANCHOR.CONDITION: over the items that count;
                     gender-minus-people.ANCHOR.CONDITION: a man minus a woman, minus people's
+                    man-minus-woman.ANCHOR.CONDITION: of the model or of people, not tested
 
 Of a number that is not the one by which the measure is known, gap-of-NUMBER, models-of-NUMBER …
+Names that are not of a contrast of their own (heading, mean, controls) are in levels.py.
 """
 
 from __future__ import annotations
@@ -80,6 +82,7 @@ WHAT = {
     "anchor-overall": "minus-people-overall",
     "anchor-gender": "gender-minus-people",
     "anchor-wording": "minus-people-other-wording",
+    "anchor-gender-side": "man-minus-woman",
 }
 """The kind of a contrast → its word in a name."""
 
@@ -89,8 +92,17 @@ EVERY_MODEL = "all-models"
 HOLDS_IN = "holds-in"
 """Of a main result: the share of other analyses in which its verdict holds; a column of STRESS."""
 
+HEADING, MEAN, CONTROLS = "heading", "mean", "controls"
+"""Words of names that are not of a contrast of their own: see levels.py."""
+
+MEASURABLE = "measurable"
+"""What control items say of a model that can do the task."""
+
+ABSOLUTE = "absolute"
+
 FIELDS = {
     "value": "difference",
+    ABSOLUTE: "difference",
     "low": "low",
     "high": "high",
     "p": "p",
@@ -106,9 +118,15 @@ FIELDS = {
     "detectable": "detectable",
     HOLDS_IN: "holds_in",
 }
-"""What can be asked of an estimate → its column; value is what a name alone stands for."""
+"""What can be asked of an estimate → its column; value is what a name alone stands for, absolute
+is how far that is from 0."""
 
-_OF_CORRELATION = {"value": "effect", "low": "effect_low", "high": "effect_high"}
+_OF_CORRELATION = {
+    "value": "effect",
+    ABSOLUTE: "effect",
+    "low": "effect_low",
+    "high": "effect_high",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,6 +146,9 @@ class Named:
     """Whether it is known to be one of the main results of its run."""
     stress: Mapping[str, Any] | None = None
     """Of a main result the columns STRESS; None: it is none, or the run was not stressed."""
+    own_word: str | None = None
+    """The word of a name that is not of a contrast of its own, such as heading; None: it is one. A
+    wildcard means such a name only where it has the word itself."""
 
     @property
     def verdict(self) -> str | None:
@@ -146,15 +167,21 @@ class Named:
         columns = FIELDS | (_OF_CORRELATION if is_correlation else {})
         row = (self.stress or {}) if field == HOLDS_IN else self.row
         found = row.get(columns[field])
-        return None if found is None else float(found)
+        if found is None:
+            return None
+        return abs(float(found)) if field == ABSOLUTE else float(found)
 
 
 def named(estimates: pl.DataFrame, manifest: Manifest) -> list[Named]:
-    """Every estimate with its name, in the order of the table."""
+    """Every estimate of a run with its name, in the order of the table."""
+    return named_by(estimates, measures_of(manifest))
+
+
+def named_by(estimates: pl.DataFrame, measures: Mapping[str, Measure]) -> list[Named]:
+    """The same where only the measures are known, by instrument."""
     groups: dict[str, set[str]] = {}
     for instrument, group in estimates.select("instrument", "group").unique().rows():
         groups.setdefault(instrument, set()).update({group} - {None})
-    measures = measures_of(manifest)
     found = []
     for row in estimates.iter_rows(named=True):
         path = _path(row, measures.get(row["instrument"]), groups=groups[row["instrument"]])
@@ -168,7 +195,7 @@ def _path(row: Mapping[str, Any], measure: Measure | None, *, groups: set[str]) 
     parts = [row["instrument"], _what(row, measure)]
     if row["kind"] in {*ANCHORED, *AGAINST_PEOPLE}:
         parts += [row["second"], row["dimension"], row["group"]]
-        return ".".join(_word(part) for part in parts if part)
+        return path_of(*parts)
     group, dimension = row["group"], row["dimension"]
     if group is not None and (group != about or dimension in groups):
         parts.append(group)
@@ -177,6 +204,11 @@ def _path(row: Mapping[str, Any], measure: Measure | None, *, groups: set[str]) 
         parts.append(row["first"])
     if row["kind"] in {"dimensions", "wordings"}:
         parts.append(f"{row['first']}-vs-{row['second']}")
+    return path_of(*parts)
+
+
+def path_of(*parts: str | None) -> str:
+    """What stands before the bracket, of the parts that there are."""
     return ".".join(_word(part) for part in parts if part)
 
 

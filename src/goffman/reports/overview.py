@@ -66,8 +66,11 @@ def _numbers(one: Finding) -> list[str]:
     return [f"{one.unit}{number(one.difference)} ({interval})", p_said(one.p_adjusted)]
 
 
-def _wording(one: Finding) -> str:
-    """The range over wordings; that there is one; nothing where there is no difference."""
+def _wording(one: Finding) -> list[str]:
+    """The ranges over wordings, a line each; that there is one; nothing without a difference."""
     if one.difference is None:
-        return "–"
-    return ends(*one.by_wording) if one.by_wording else one.asked or "one wording"
+        return ["–"]
+    if not one.by_wording:
+        return [one.asked or "one wording"]
+    of_mean = [f"mean {ends(*one.levels)}"] if one.levels else []
+    return [ends(*one.by_wording), *of_mean]

@@ -14,12 +14,14 @@ from goffman.analysis.beside import ANCHORS_FILE, POINTS_FILE
 from goffman.analysis.by_ratings import COMPARED
 from goffman.analysis.correlations import Correlation, correlations
 from goffman.analysis.robustness import ROBUSTNESS_FILE
-from goffman.analysis.score import measures_of
+from goffman.analysis.score import measures_of, wordings_of
 from goffman.analysis.sections import sections_of
 from goffman.analysis.stress import MULTIVERSE_FILE, STRESS_FILE
+from goffman.analysis.wordings import WORDINGS_FILE, by_wording
 from goffman.anchor_points import ANCHOR_POINTS
 from goffman.errors import RunError, no_run
-from goffman.multiverse_columns import MULTIVERSE, STRESS
+from goffman.estimates.sharing import sharings
+from goffman.multiverse_columns import MULTIVERSE, STRESS, WORDINGS
 from goffman.presentation.anchored import AnchoredModel, anchored_models
 from goffman.runs.files import Folder
 from goffman.runs.folder import read_prompts
@@ -64,6 +66,8 @@ class MeasuredRun:
     """The columns of the estimates: models beside people; None: nothing fits an anchor."""
     anchor_points: pl.DataFrame | None = None
     """The columns ANCHOR_POINTS, likewise."""
+    worded: pl.DataFrame | None = None
+    """The columns WORDINGS as they are on disk; None: an earlier goffman did not compute them."""
 
     @cached_property
     def sections(self) -> dict[str, Section]:
@@ -76,6 +80,20 @@ class MeasuredRun:
             compared=self.compared,
             robustness=self.robustness,
             stressed=self.stressed,
+            worded=self.by_wording,
+        )
+
+    @cached_property
+    def by_wording(self) -> pl.DataFrame:
+        """The columns WORDINGS; what an earlier goffman did not compute is computed now."""
+        if self.worded is not None:
+            return self.worded
+        return by_wording(
+            self.manifest,
+            scores=self.scores,
+            estimates=self.estimates,
+            wordings=wordings_of(self.folder, self.manifest),
+            sharing=sharings(self.prompts),
         )
 
     @cached_property
@@ -115,6 +133,9 @@ def read_run(folder: Path) -> MeasuredRun:
             _read(folder, MULTIVERSE_FILE, MULTIVERSE, manifest=manifest),
             _read(folder, STRESS_FILE, STRESS, manifest=manifest),
         )
+    worded = None
+    if WORDINGS_FILE in manifest.tables:
+        worded = _read(folder, WORDINGS_FILE, WORDINGS, manifest=manifest)
     of_estimates = (*CONTRASTS, *ESTIMATES, *VERDICTS)
     anchors = points = None
     if {ANCHORS_FILE, POINTS_FILE} <= manifest.tables.keys():
@@ -134,6 +155,7 @@ def read_run(folder: Path) -> MeasuredRun:
         stressed=stressed,
         anchors=anchors,
         anchor_points=points,
+        worded=worded,
     )
 
 

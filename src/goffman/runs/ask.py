@@ -9,14 +9,14 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, Any
-
-import polars as pl
 
 from goffman.errors import AskingError
 from goffman.models.batches import distinct
-from goffman.records import MASK, Prompt
+from goffman.records import Prompt
 from goffman.runs.folder import Run
 from goffman.runs.manifest import asker_of, begun, with_answers
 from goffman.runs.plan import (
@@ -24,12 +24,12 @@ from goffman.runs.plan import (
     Plan,
     Settings,
     make_plan,
-    part_digests,
+    part_digest,
     part_sentences,
     still_to_ask,
 )
-from goffman.runs.recursion import Node, children, roots
-from goffman.runs.rows import Askers
+from goffman.runs.recursion import Node, children, roots, with_forms
+from goffman.runs.rows import Askers, words_put_back
 from goffman.runs.store import (
     Shelf,
     answers_folder,
@@ -149,12 +149,7 @@ def ask_likelihoods(job: Job, model: Scores, forms: Mapping[str, Sequence[str]])
     """
     voice = Scoring(model)
     shelf = _shelf(job, voice)
-    nodes = [
-        # A form stands where the path of recursive masking would: it tells the sentences apart.
-        replace(node, parent=form, text=node.text.replace(MASK, form))
-        for node in roots(job.prompts)
-        for form in forms[node.prompt_id]
-    ]
+    nodes = with_forms(roots(job.prompts), forms)
     counts = [_ask_step(job, voice, shelf, nodes, step=1)]
     return _finished(job, voice, shelf, counts)
 
@@ -175,7 +170,7 @@ def _shelf(job: Job, voice: Voice) -> Shelf:
     shelf = sound_parts(folder, model=voice.name, clear=True)
     others = {step for step, _ in shelf.parts} - {*range(1, voice.steps + 1)}
     for step in sorted(others):
-        forget_others(shelf, step=step, asked=())
+        forget_others(shelf, step=step, asked={})
     return shelf
 
 
@@ -193,25 +188,25 @@ def _ask_step(
         job.run.manifest, model=voice.name, instrument=job.instrument, settings=voice.settings
     )
     names = [f"{node.prompt_id}/{node.parent}" for node in nodes]
-    digests = part_digests(plan, names, asker=asker)
-    others = forget_others(shelf, step=step, asked=digests)
+    digest = partial(part_digest, plan, names=names, asker=asker)
+    known = [number for at, number in shelf.parts if at == step and number < len(plan.parts)]
+    others = forget_others(shelf, step=step, asked={number: digest(number) for number in known})
     todo = still_to_ask(plan, {number for at, number in shelf.parts if at == step})
     to_ask = sum(len(part_sentences(plan, number)) for number in todo)
     count = _Counter(job, voice, step=step, total=len(plan.sentences), to_ask=to_ask)
-    if todo:
-        job.run.begin()
 
     def write(number: int, answers: Sequence[Any]) -> None:
         askers = Askers.of(nodes, [plan.askers[index] for index in part_sentences(plan, number)])
         rows = voice.rows(answers, askers, step=step)
         key = (step, number)
-        shelf.parts[key] = write_part(shelf.folder, key, rows, asked=digests[number])
+        shelf.parts[key] = write_part(shelf.folder, key, rows, asked=digest(number))
 
     # A part is written while the next one is asked; two are in memory at most. Where asking fails,
-    # the part that is being written is kept: leaving the block waits for it.
+    # the part that is being written is kept: leaving the block waits for it. The manifest comes
+    # first: it must know who is asked before there are answers.
     asked = _asked_here if job.crew is None else _asked_by_workers
     with ThreadPoolExecutor(max_workers=1) as writer:
-        writing: Future[None] | None = None
+        writing: Future[None] | None = writer.submit(job.run.begin) if todo else None
         for number, answers in asked(job, voice, plan, todo, count):
             if writing:
                 writing.result()
@@ -226,13 +221,18 @@ def _asked_here(
     job: Job, voice: Voice, plan: Plan, todo: Sequence[int], count: _Counter
 ) -> Iterator[tuple[int, list[Any]]]:
     """Each part's number and answers, by the model in this process."""
+    batches = [
+        [plan.sentences[index] for index in batch]
+        for number in todo
+        for batch in plan.parts[number]
+    ]
+    found = zip(voice.call.each(voice.model, batches), batches, strict=True)
     for number in todo:
         answers = []
-        for batch in plan.parts[number]:
-            sentences = [plan.sentences[index] for index in batch]
+        for answer, sentences in islice(found, len(plan.parts[number])):
             with _explained(job, voice, sentences):
-                answers.append(voice.checked(voice.call.of(voice.model, sentences), sentences))
-            count.add(len(batch))
+                answers.append(voice.checked(answer(), sentences))
+            count.add(len(sentences))
         yield number, answers
 
 
@@ -302,14 +302,7 @@ def _workers(count: int) -> str:
 def _words(shelf: Shelf, *, step: int, width: int) -> dict[tuple[str, str], list[str]]:
     """The words to put back under each node of a step: from disk, as in a resumed run."""
     parts = [part for (at, _), part in sorted(shelf.parts.items()) if at == step]
-    fills = (
-        read_parts(shelf.folder, parts, "fills")
-        .filter(pl.col("rank") <= width)
-        .sort("prompt_id", "parent", "rank")
-        .group_by("prompt_id", "parent", maintain_order=True)
-        .agg("word")
-    )
-    return {(prompt_id, parent): words for prompt_id, parent, words in fills.iter_rows()}
+    return words_put_back(read_parts(shelf.folder, parts, "fills"), width=width)
 
 
 def _finished(

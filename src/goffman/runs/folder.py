@@ -35,6 +35,10 @@ if TYPE_CHECKING:
 
 PROMPTS = "prompts.parquet"
 
+PARAPHRASES = "paraphrases"
+"""A run within the run: answers to wordings that are asked only on request. So the run itself is
+what it is without them, to the byte."""
+
 SAVE_EVERY = 10.0
 """Seconds between two writes of the manifest: a killed run has lost count of so much time."""
 
@@ -92,7 +96,7 @@ RUN_NAMES = {
     *("scores.parquet", "estimates.parquet", "scores-shipped.parquet", "ratings-compared.parquet"),
     *("robustness.parquet", "anchors.parquet", "anchor-points.parquet"),
     *("multiverse.parquet", "stress.parquet"),
-    *("report.html", "figures", "tables"),
+    *("wordings.parquet", PARAPHRASES, "report.html", "figures", "tables"),
 }
 """What a run folder holds."""
 

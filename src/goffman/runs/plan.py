@@ -109,7 +109,8 @@ def make_plan(encoded: Sequence[Sequence[int]], limits: BatchLimits) -> Plan:
     run repeats the batches of the first to the bit.
     """
     found, positions = distinct([tuple(tokens) for tokens in encoded])
-    order = sorted(range(len(found)), key=lambda index: (-len(found[index]), found[index]))
+    order = sorted(range(len(found)), key=found.__getitem__)
+    order.sort(key=[-len(tokens) for tokens in found].__getitem__)
     place = {index: rank for rank, index in enumerate(order)}
     askers: list[list[int]] = [[] for _ in order]
     for position, index in enumerate(positions):
@@ -147,21 +148,18 @@ def still_to_ask(plan: Plan, present: Collection[int]) -> list[int]:
     return [number for number in range(len(plan.parts)) if number not in present]
 
 
-def part_digests(plan: Plan, names: Sequence[str], *, asker: str) -> list[str]:
-    """For each part 16 digits that change with its sentences, its batches and who asks whom.
+def part_digest(plan: Plan, number: int, *, names: Sequence[str], asker: str) -> str:
+    """16 digits that change with a part's sentences, its batches and who asks whom.
 
     ``names``: one for each of the given texts; ``asker``: a hash of who answers, and how it is
     asked. An answer belongs to a sentence as the model read it: a tokenizer that splits a word
     otherwise makes another one.
     """
-    parts = (
-        [
-            [(plan.sentences[i], [names[at] for at in plan.askers[i]]) for i in batch]
-            for batch in part
-        ]
-        for part in plan.parts
-    )
-    return [hashlib.sha256(json.dumps([asker, part]).encode()).hexdigest()[:16] for part in parts]
+    part = [
+        [(plan.sentences[i], [names[at] for at in plan.askers[i]]) for i in batch]
+        for batch in plan.parts[number]
+    ]
+    return hashlib.sha256(json.dumps([asker, part]).encode()).hexdigest()[:16]
 
 
 def part_sentences(plan: Plan, number: int) -> list[int]:

@@ -6,7 +6,7 @@ The whole tree is asked, frontier by frontier. Which words end a branch is for a
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from goffman.errors import InputError
@@ -41,6 +41,16 @@ def roots(prompts: Iterable[Prompt]) -> list[Node]:
             )
             raise InputError(message)
     return [nodes[prompt_id] for prompt_id in sorted(nodes)]
+
+
+def with_forms(nodes: Iterable[Node], forms: Mapping[str, Sequence[str]]) -> list[Node]:
+    """Each sentence with each of its forms in the place of the mask; ``forms``: by prompt id."""
+    return [
+        # A form stands where the path of recursive masking would: it tells the sentences apart.
+        replace(node, parent=form, text=node.text.replace(MASK, form))
+        for node in nodes
+        for form in forms[node.prompt_id]
+    ]
 
 
 def children(

@@ -220,3 +220,14 @@ def label_rows(
         }
     )
     return rows.with_columns(model=pl.lit(model)).select(schema(LABELS).names())
+
+
+def words_put_back(fills: pl.DataFrame, *, width: int) -> dict[tuple[str, str], list[str]]:
+    """The most probable words under each node, by (prompt id, parent), for the next step."""
+    found = (
+        fills.filter(pl.col("rank") <= width)
+        .sort("prompt_id", "parent", "rank")
+        .group_by("prompt_id", "parent", maintain_order=True)
+        .agg("word")
+    )
+    return {(prompt_id, parent): words for prompt_id, parent, words in found.iter_rows()}

@@ -17,7 +17,7 @@ from __future__ import annotations
 import hashlib
 import io
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -146,14 +146,13 @@ def _rows_of(model: str, content: bytes) -> int | None:
     return len(models) if models.unique().to_list() in ([model], []) else None
 
 
-def forget_others(shelf: Shelf, *, step: int, asked: Sequence[str]) -> int:
+def forget_others(shelf: Shelf, *, step: int, asked: Mapping[int, str]) -> int:
     """How many parts of a step answer something else than these digests, by number, say.
 
     They are gone, from the shelf and from the disk.
     """
-    wanted = {(step, number): digest for number, digest in enumerate(asked)}
     of_step = [key for key in shelf.parts if key[0] == step]
-    others = [key for key in of_step if shelf.parts[key].asked != wanted.get(key)]
+    others = [key for key in of_step if shelf.parts[key].asked != asked.get(key[1])]
     for key in others:
         shelf.folder.remove(shelf.parts.pop(key).name)
     return len(others)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -85,13 +86,24 @@ class Filling:
         self._targets = sorted(set(found.values()))
         told = {"top_k": settings.top_k, "targets": self._targets}
         self.call = Call(method="fill_batch", told=told)
-        self._vocabulary = Vocabulary.of(model.tokens)
-        # No word at all, a mask, what is no word for the model's tokenizer or does not look like
-        # one, and a token that is only a part of a letter cannot be put back.
-        around = [model.tokens[token].strip() for token in model.special_ids]
-        around += [token for token in model.tokens if CONTROL.fullmatch(token)]
-        broken = [token.strip() for token in model.tokens if "\N{REPLACEMENT CHARACTER}" in token]
-        self.unfit = frozenset({"", MASK, *around, *broken})
+
+    # Both are made where they are needed first: a GPU is at work by then.
+    @cached_property
+    def _vocabulary(self) -> Vocabulary:
+        return Vocabulary.of(self.model.tokens)
+
+    @cached_property
+    def unfit(self) -> frozenset[str]:
+        """What cannot be put back into a sentence.
+
+        No word at all, a mask, what is no word for the model's tokenizer or does not look like one,
+        and a token that is only a part of a letter.
+        """
+        tokens = self.model.tokens
+        around = [tokens[token].strip() for token in self.model.special_ids]
+        around += [token for token in tokens if CONTROL.fullmatch(token)]
+        broken = [token.strip() for token in tokens if "\N{REPLACEMENT CHARACTER}" in token]
+        return frozenset({"", MASK, *around, *broken})
 
     def checked(self, answer: Filled, batch: Sentences) -> Filled:
         """The answers to a batch; ArithmeticError where one is not a number."""

@@ -7,12 +7,13 @@ is put together by MOVER (Zou & Donner 2008; of two shares it is Newcombe's 1998
     low = θ − √Σ dᵢ²,  dᵢ = wᵢ(pᵢ − lᵢ) where wᵢ > 0, else wᵢ(pᵢ − uᵢ);  high likewise
 
 The model's ends are Wilson's, for as many replies as say something: a share of replies is a sample
-of what the model would reply, and four of four is no certainty. The mean over k questions has those
-of k²/Σ 1/nᵢ replies. Wilson's ends know nothing of questions, orders and people described that
-differ in their shares, and are then rather too wide; put together question by question they would
-be too narrow (four replies to each of seven: 86 to 91 of 100 such intervals held the mean). A
-probability is known exactly, and has no error. p is that of the interval which just leaves out 0.
-Wordings, orders, names and descriptions are those that were asked; no part is for others.
+of what the model would reply, and four of four is no certainty. The mean over k questions, or over
+k prompts of a question, has those of k²/Σ 1/nᵢ replies. Wilson's ends know nothing of questions,
+orders and people described that differ in their shares, and are then rather too wide; put together
+question by question they would be too narrow (four replies to each of seven: 86 to 91 of 100 such
+intervals held the mean). A probability is known exactly, and has no error. p is that of the
+interval which just leaves out 0. Wordings, orders, names and descriptions are those that were
+asked; no part is for others.
 """
 
 from __future__ import annotations
@@ -75,10 +76,11 @@ def mean_share(shares: Sequence[Share]) -> Share:
     counts = [share.replies for share in shares if share.replies is not None]
     if not counts:
         return Share(value=value)
+    worth = [share.worth or share.replies for share in shares]
     return Share(
         value=value,
         replies=sum(counts),
-        worth=len(counts) ** 2 / sum(1 / count for count in counts),
+        worth=len(counts) ** 2 / sum(1 / one for one in worth if one),
     )
 
 
@@ -113,6 +115,37 @@ def minus_people(model: Weighted, people: People, *, contrast: str, left_out: in
         statistic=math.copysign(float(-special.ndtri(p / 2)), difference),
         p=p,
         interval_over=REPLIES if replies else GIVEN,
+    )
+
+
+def side(model: Weighted, *, contrast: str) -> Estimate:
+    """The model's number alone, with its interval; without one where it is known exactly."""
+    none = People(value=0.0, low=0.0, high=0.0, n=0.0)
+    found = minus_people(model, none, contrast=contrast)
+    # There is one side: what it is made of stands in the place of two.
+    means = dict(zip(("mean_first", "mean_second"), (one.value for _, one in model), strict=True))
+    over = None if found.low is None else "the model's replies"
+    return _with(found, **means, interval_over=over)
+
+
+def people_side(first: People, second: People, *, contrast: str) -> Estimate:
+    """What people said of one minus what they said of another, with its interval."""
+    both = apart(first, second)
+    return Estimate(
+        contrast=contrast,
+        n=round(both.n),
+        n_first=round(first.n),
+        n_second=round(second.n),
+        left_out=0,
+        mean_first=first.value,
+        mean_second=second.value,
+        difference=both.value,
+        low=both.low,
+        high=both.high,
+        level=0.95,
+        method="interval: MOVER, from the ends of each share",
+        unit="respondents",
+        interval_over="respondents",
     )
 
 

@@ -1,0 +1,121 @@
+"""What was measured while a model was trained: every look, and the course of it as a figure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from goffman.api.drawn import Figure
+from goffman.api.frames import Frame
+from goffman.errors import InputError, did_you_mean
+from goffman.reports.training_course import course_spec, course_title
+
+if TYPE_CHECKING:
+    from goffman.api.results import Estimate
+
+_COLUMNS = {
+    "step": pl.Int64,
+    "name": pl.String,
+    **dict.fromkeys(("value", "low", "high", "p"), pl.Float64),
+    **dict.fromkeys(("verdict", "not_measurable"), pl.String),
+    "control": pl.Float64,
+    "seconds": pl.Float64,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measured:
+    """One look at a model in training."""
+
+    step: int
+    estimates: tuple[Estimate, ...]
+    """The main result of each instrument and form; none where it could not be made."""
+    controls: Mapping[str, float | None] = field(default_factory=dict)
+    """By instrument: the score on the control items."""
+    seconds: float = 0.0
+    """How long it took."""
+
+    def values(self) -> dict[str, float]:
+        """What is logged, by name; of a model that cannot do the task the control score alone."""
+        found: dict[str, float] = {}
+        for one in self.estimates:
+            if one.not_measurable or one.value is None:
+                continue
+            name = f"goffman/{one.named.path}"
+            ends = {name: one.value, f"{name}.low": one.low, f"{name}.high": one.high}
+            found |= {key: value for key, value in ends.items() if value is not None}
+        found |= {
+            f"goffman/{instrument}.control": value
+            for instrument, value in self.controls.items()
+            if value is not None
+        }
+        return found
+
+
+@dataclass(kw_only=True)
+class Course:
+    """Every look at a model in training, in the order of the steps."""
+
+    points: list[Measured] = field(default_factory=list)
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the estimates that were measured."""
+        return list(dict.fromkeys(one.name for point in self.points for one in point.estimates))
+
+    @property
+    def estimates(self) -> Frame:
+        """A row for each look and estimate, with its interval and verdict."""
+        rows = [_row(point, one) for point in self.points for one in point.estimates]
+        return Frame(pl.DataFrame(rows, schema=_COLUMNS))
+
+    def figure(self, name: str | None = None) -> Figure:
+        """The course of an estimate, which notebooks draw; None: of the only one, or the first.
+
+        Looks at which the model could not do the task are left out.
+        """
+        known = self.names
+        if not known:
+            raise InputError("Nothing was measured yet, so there is no course to draw.")
+        chosen = known[0] if name is None else name
+        several = [one for one in known if chosen in (one, one.partition("[")[0])]
+        if not several:
+            raise InputError(
+                f"The course has no estimate '{chosen}'.{did_you_mean(chosen, known)} Estimates: "
+                f"{', '.join(known)}."
+            )
+        looks = [
+            (point.step, one.named.row)
+            for point in self.points
+            for one in point.estimates
+            if one.name == several[0] and not one.not_measurable and one.value is not None
+        ]
+        if not looks:
+            raise InputError(
+                f"{several[0]} has no course: at every step the model was not measurable."
+            )
+        description, spec = course_spec(several[0], looks)
+        return Figure(
+            name=f"{several[0]}.course",
+            title=course_title(looks[-1][1]),
+            description=description,
+            spec=spec,
+        )
+
+
+def _row(point: Measured, one: Estimate) -> dict[str, Any]:
+    return {
+        "step": point.step,
+        "name": one.name,
+        "value": one.value,
+        "low": one.low,
+        "high": one.high,
+        "p": one.p,
+        "verdict": one.verdict,
+        "not_measurable": one.not_measurable,
+        "control": point.controls.get(one.named.row["instrument"]),
+        "seconds": point.seconds,
+    }

@@ -1,0 +1,100 @@
+"""What is said of how far a main result depends on the wording, beside it and in its heading."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from goffman.estimates.spread import Spread, spread_of
+from goffman.presentation.numbers import ends, number
+from goffman.presentation.shown import plain
+
+if TYPE_CHECKING:
+    from goffman.presentation.base import Finding
+    from goffman.presentation.section import Section
+
+    Row = Mapping[str, Any]
+
+IN_TURN = "Each question was asked in one wording, so the effect of wording is unknown."
+
+MOVED = "the wording changes the number more"
+"""What the heading says where the wording moves the number more than the group does."""
+
+_CALLED = {"female": "women", "male": "men"}
+
+
+def with_wordings(finding: Finding, section: Section) -> Finding:
+    """The finding with its range over wordings; as it is where there is one wording."""
+    rows = section.shown(section.worded).filter(pl.col("model") == finding.model)
+    if finding.difference is None or not rows.height:
+        return finding
+    together = [*_together(rows)]
+    found = spread_of(rows, finding.difference)
+    if found is None:
+        turning = len(section.wordings) > 1 and rows["wording"].null_count() == rows.height
+        said = [IN_TURN if turning else finding.wording, *together]
+        return replace(finding, wording=" ".join(filter(None, said)))
+    about = rows.row(0, named=True)
+    said = [*_ranges(found, about, section), *together]
+    finding = replace(
+        finding,
+        wording=" ".join(said),
+        by_wording=found.gaps,
+        levels=found.levels if about["kind"] != "level" else None,
+    )
+    if not found.moves_more:
+        return finding
+    return replace(finding, head=f"{finding.head}; {MOVED}", moved=_moved(found, about, section))
+
+
+def _ranges(found: Spread, about: Row, section: Section) -> Iterator[str]:
+    """The difference and the number itself over the wordings."""
+    beside = ""
+    if found.paraphrases:
+        beside = f" ({found.paraphrases} of them asked only as a check)"
+    across = f"Across {found.wordings} wordings{beside}, the"
+    if about["kind"] == "level":
+        yield f"{across} number ranges {_from_to(found.levels)}."
+        return
+    yield f"{across} difference ranges {_from_to(found.gaps)}."
+    if not found.moves_more:
+        yield f"The mean for {_first(about, section)} ranges {_from_to(found.levels)}."
+
+
+def _moved(found: Spread, about: Row, section: Section) -> str:
+    """That the wording moves the number more than the group does, in one sentence."""
+    span, gap = ends(*found.levels), number(abs(found.gap))
+    if about["kind"] == "level":
+        return f"The number changes more with the wording ({span}) than it differs from 0 ({gap})."
+    by = "gender" if about["kind"] == "genders" else "group"
+    return (
+        f"The mean changes more with the wording ({span} for {_first(about, section)}) than with "
+        f"the {by} (a difference of {gap})."
+    )
+
+
+def _first(about: Row, section: Section) -> str:
+    """Whose mean it is."""
+    first = str(about["first"])
+    return _CALLED.get(first) or f"{plain(first)} {section.noun.many}"
+
+
+def _together(rows: pl.DataFrame) -> Iterator[str]:
+    """The main result once more, with the paraphrases; why not, where it cannot be made."""
+    for row in rows.filter(pl.col("wording").is_null()).iter_rows(named=True):
+        if row["difference"] is None:
+            yield f"The paraphrases are not counted, because {row['reason']}."
+            continue
+        what = "number" if row["kind"] == "level" else "difference"
+        interval = "" if row["low"] is None else f" (95% interval {ends(row['low'], row['high'])})"
+        verdict = f"; verdict: {row['verdict']}" if row["verdict"] else ""
+        yield (
+            f"With the paraphrases, the {what} is {number(row['difference'])}{interval}{verdict}."
+        )
+
+
+def _from_to(span: tuple[float, float]) -> str:
+    return f"from {number(span[0])} to {number(span[1])}"

@@ -1,0 +1,130 @@
+"""The gate of ``goffman check`` for tests in Python, with the same rules and the same sentences.
+
+    from goffman.testing import assert_passes, assert_within
+
+    def test_the_gap_is_small():
+        assert_within("runs/mine", "social-distance.gap", limit=0.1)
+
+    def test_all_thresholds():
+        assert_passes("runs/mine", "goffman.toml")
+
+A rule that is not met is an AssertionError. A model that cannot do the task is NotMeasurableError,
+which is one too. What cannot be used at all (a name that the run does not have, a value that is
+missing) is a GoffmanError, as everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Literal
+
+from goffman.api.calls import open_run
+from goffman.api.results import Run
+from goffman.api.told import Text
+from goffman.errors import InputError
+from goffman.reports.check import Checkable, checkable
+from goffman.reports.outcomes import Outcome, counted, in_order
+from goffman.reports.rules import Condition, Unreadable, read_name, read_rule
+from goffman.reports.thresholds import BOUNDS, DEFAULT, Rule, read_thresholds
+from goffman.terminal import printable
+
+__all__ = ["NotMeasurableError", "assert_passes", "assert_within"]
+
+
+class NotMeasurableError(AssertionError):
+    """A model in a rule cannot do the task, so that its numbers decide nothing."""
+
+
+def assert_within(
+    run: Run | Text,
+    name: str,
+    *,
+    limit: float | None = None,
+    at_least: float | None = None,
+    bound: Literal["estimate", "low", "high", "absolute"] = "estimate",
+    baseline: Run | Text | None = None,
+    models: str | Sequence[str] = (),
+) -> None:
+    """Nothing, if every number of the name is at most ``limit`` and at least ``at_least``.
+
+    ``run``: a run, or its folder. ``name``: as ``goffman check --list`` prints it; * is any text.
+    ``bound``: which number of an estimate. ``baseline``: an earlier run, for names that end in
+    .change; ``models``: NAME=OTHER where the run calls a model of the baseline OTHER.
+    """
+    __tracebackhide__ = True
+    if limit is None and at_least is None:
+        raise InputError("Give limit, at_least or both.")
+    if bound not in BOUNDS:
+        raise InputError(f"bound is '{bound}'. Allowed: {', '.join(BOUNDS)}.")
+    try:
+        read_name(name)
+        rule = Rule(name=name, limit=limit, at_least=at_least, bound=bound)
+        conditions = [read_rule(text) for _, text in rule.texts]
+    except Unreadable as fault:
+        raise InputError(f"'{name}' cannot be used: {fault.what}.{fault.hint}") from fault
+    _raise_unless_met(_checkable(run, baseline, models), conditions)
+
+
+def assert_passes(
+    run: Run | Text,
+    thresholds: Text = DEFAULT,
+    *,
+    baseline: Run | Text | None = None,
+    models: str | Sequence[str] = (),
+) -> None:
+    """Nothing, if the run meets every rule of the file; the rest is as in ``assert_within``."""
+    __tracebackhide__ = True
+    conditions = read_thresholds(Path(thresholds))
+    _raise_unless_met(_checkable(run, baseline, models), conditions)
+
+
+def _raise_unless_met(found: Checkable, conditions: Iterable[Condition]) -> None:
+    """AssertionError with a line for each rule that is not met, or not decided."""
+    __tracebackhide__ = True
+    outcomes = found.gate(conditions)
+    bad = [one for one in in_order(outcomes) if one.status != "ok"]
+    if bad:
+        raise _error(bad)("\n".join([*_lines(bad), counted(outcomes)]))
+
+
+def _error(bad: Sequence[Outcome]) -> type[AssertionError]:
+    undecided = any(one.status == "not decided" for one in bad)
+    return NotMeasurableError if undecided else AssertionError
+
+
+def _lines(outcomes: Iterable[Outcome]) -> list[str]:
+    return [printable(one.sentence) for one in outcomes]
+
+
+def _checkable(
+    run: Run | Text, baseline: Run | Text | None, models: str | Sequence[str]
+) -> Checkable:
+    """What can be named, of a run that is read once for all tests of it."""
+    named = (models,) if isinstance(models, str) else tuple(models)
+    if named and baseline is None:
+        raise InputError("models needs baseline: it says which models to compare.")
+    before = None if baseline is None else _opened(baseline)
+    return _of(_opened(run), before, named)
+
+
+def _opened(run: Run | Text) -> Run:
+    if isinstance(run, Run):
+        return run
+    manifest = Path(run) / "manifest.json"
+    # A run that was measured again is another one.
+    changed = manifest.stat().st_mtime_ns if manifest.is_file() else 0
+    return _read(Path(run).resolve(), changed)
+
+
+@lru_cache(maxsize=8)
+def _read(folder: Path, _changed: int) -> Run:
+    return open_run(folder)
+
+
+@lru_cache(maxsize=8)
+def _of(run: Run, baseline: Run | None, models: tuple[str, ...]) -> Checkable:
+    return checkable(
+        run.measured, baseline=None if baseline is None else baseline.measured, models=models
+    )

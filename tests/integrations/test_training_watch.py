@@ -1,0 +1,370 @@
+"""A model measured while it is trained: as an audit measures it, and without a trace in it."""
+
+from __future__ import annotations
+
+import copy
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+import transformers
+
+import goffman
+from few_conditions import with_few_conditions
+from goffman.errors import InputError, ModelError
+from goffman.integrations import Course, TrainerCallback, Watch
+from goffman.integrations.budget import Budget
+from tiny_chat import make_causal
+
+Loaded = tuple[Any, Any]
+
+
+def loaded(folder: Path, of: Any = transformers.AutoModelForMaskedLM) -> Loaded:
+    return of.from_pretrained(folder), transformers.AutoTokenizer.from_pretrained(folder)
+
+
+@pytest.fixture(scope="module")
+def short(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A short social-distance scale."""
+    folder = tmp_path_factory.mktemp("instruments") / "social-distance"
+    return with_few_conditions("social-distance", folder, each=4)
+
+
+def steps(model: Any, tokenizer: Any, count: int, after: Callable[[int], object]) -> list[float]:
+    """The losses of so many steps of training with dropout, on texts drawn at random."""
+    torch.manual_seed(0)
+    model.train()
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
+    texts = ["it is hard for me to talk to someone", "it is easy for me to share a meal"]
+    losses = []
+    for step in range(1, count + 1):
+        chosen = [texts[int(torch.randint(2, ()))] for _ in range(2)]
+        batch = tokenizer(chosen, padding=True, return_tensors="pt")
+        loss = model(**batch, labels=batch["input_ids"]).loss
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(float(loss.detach()))
+        after(step)
+    return losses
+
+
+# The same as an audit
+
+
+def audited(folder: Path, output: Path, **told: Any) -> goffman.Run:
+    return goffman.audit(str(folder), output=output, report=False, progress=False, **told)
+
+
+def same(one: goffman.Estimate, two: goffman.Estimate) -> None:
+    assert one.named.path == two.named.path
+    for field in ("value", "low", "high", "p"):
+        expected = getattr(two, field)
+        assert getattr(one, field) == (
+            None if expected is None else pytest.approx(expected, abs=2e-5)
+        )
+    assert one.named.row["n"] == two.named.row["n"]
+
+
+@pytest.mark.parametrize("family", ["bert", "roberta", "xlnet"])
+def test_a_look_says_what_an_audit_of_the_saved_model_says(
+    family: str, tiny: Any, short: Path, tmp_path: Path
+) -> None:
+    of = transformers.XLNetLMHeadModel if family == "xlnet" else transformers.AutoModelForMaskedLM
+    model, tokenizer = loaded(tiny(family), of)
+    watch = Watch(model, tokenizer, short, sample=200)
+    if family != "xlnet":
+        steps(model, tokenizer, 3, lambda _: None)
+    seen = watch.start(3)
+    assert seen is not None
+    model.save_pretrained(tmp_path / "saved")
+    tokenizer.save_pretrained(tmp_path / "saved")
+    run = audited(tmp_path / "saved", tmp_path / "run", instruments=short, limit=200)
+    (one,) = seen.estimates
+    same(one, run.estimate("social-distance.gap"))
+    assert one.not_measurable  # its weights were drawn at random
+    control = run.scores.filter(level="control", quantity="control")["value"].item()
+    assert seen.controls == {"social-distance": pytest.approx(control, abs=1e-6)}
+
+
+def test_a_look_at_recursive_masks_says_the_same(tiny: Any, tmp_path: Path) -> None:
+    model, tokenizer = loaded(tiny("roberta"))
+    told = {"instruments": "attribution", "controls": False}
+    seen = Watch(model, tokenizer, "attribution", sample=4, controls=False).start()
+    run = audited(tiny("roberta"), tmp_path / "run", limit=4, **told)
+    for one in seen.estimates:
+        same(one, run.estimate(one.named.path))
+    assert len(seen.estimates) == 1
+
+
+def test_a_look_at_a_classifier_says_the_same(tiny: Any, tmp_path: Path) -> None:
+    folder = tiny("bert", labels=("negative", "positive"))
+    model, tokenizer = loaded(folder, transformers.AutoModelForSequenceClassification)
+    seen = Watch(model, tokenizer, "people-sentiment", sample=60).start()
+    run = audited(folder, tmp_path / "run", instruments="people-sentiment", limit=60)
+    (one,) = seen.estimates
+    same(one, run.estimate("people-sentiment.gap"))
+
+
+def test_a_look_at_a_chat_model_asks_for_probabilities(tmp_path: Path) -> None:
+    folder = make_causal("llama", tmp_path / "chat")
+    model, tokenizer = loaded(folder, transformers.AutoModelForCausalLM)
+    told = {"forms": ["choice", "completion"]}
+    seen = Watch(model, tokenizer, "care-seeking", sample=24, **told).start()
+    run = audited(folder, tmp_path / "run", instruments="care-seeking", limit=24, **told)
+    assert {*seen.controls} == {*run.instruments}
+    assert seen.estimates
+    for one in seen.estimates:
+        same(one, run.estimate(one.named.path))
+
+
+# Nothing of it is left
+
+
+def test_training_is_the_same_to_the_bit(tiny: Any, short: Path) -> None:
+    """Weights, losses, modes and every generator, with looks and without."""
+    model, tokenizer = loaded(tiny("roberta"))
+    other = copy.deepcopy(model)
+    for one in (model, other):
+        one.train()
+        one.roberta.embeddings.eval()  # frozen by its owner
+    with_looks = Watch(model, tokenizer, short, every=2, share=1.0, sample=60)
+    drawn = {}
+
+    def looked(step: int) -> None:
+        with_looks.step(step)
+        assert [m.training for m in model.modules()] == [m.training for m in other.modules()]
+
+    assert steps_of(model, tokenizer, with_looks.start, looked, drawn, "with") == steps_of(
+        other, tokenizer, lambda: None, lambda _: None, drawn, "without"
+    )
+    assert len(with_looks.course.points) >= 2
+    assert drawn["with"] == drawn["without"]
+    for one, two in zip(model.parameters(), other.parameters(), strict=True):
+        assert torch.equal(one, two)
+    assert not any(one.is_inference() for one in (*model.parameters(), *model.buffers()))
+
+
+def steps_of(
+    model: Any,
+    tokenizer: Any,
+    before: Callable[[], object],
+    after: Callable[[int], object],
+    drawn: dict[str, Any],
+    name: str,
+) -> list[float]:
+    import random
+
+    import numpy as np
+
+    random.seed(1)
+    np.random.seed(1)  # noqa: NPY002 - the generator that much training code draws from
+    before()
+    losses = steps(model, tokenizer, 6, after)
+    drawn[name] = (random.random(), np.random.random(), float(torch.rand(())))  # noqa: NPY002
+    return losses
+
+
+# The time
+
+
+def test_the_budget_leaves_out_what_would_take_too_long() -> None:
+    now = SimpleNamespace(at=0.0)
+    budget = Budget(0.05, clock=lambda: now.at)
+
+    def look(seconds: float) -> None:
+        with budget.spending():
+            now.at += seconds
+
+    assert budget.allows(done=None)
+    look(2.0)
+    now.at += 79.0
+    assert not budget.allows(done=None)  # 4 s of 79 s are 5.06%
+    now.at += 1.0
+    assert budget.allows(done=None)
+    # 80 of 160 s: 8 s in all, of which 6 s would be gone with the last look.
+    assert budget.allows(done=0.5)
+    # 80 of 100 s: 5 s in all, and a last look would not fit after this one.
+    assert not budget.allows(done=0.8)
+    assert budget.allows(done=1)
+    look(2.0)
+    assert budget.taken == pytest.approx(4 / 80)
+    assert not budget.allows(done=1)
+
+
+def test_a_look_that_would_take_too_long_is_left_out_and_said(tiny: Any, short: Path) -> None:
+    model, tokenizer = loaded(tiny("bert"))
+    watch = Watch(model, tokenizer, short, every=1, share=0.0001, sample=60)
+    watch.start()
+    assert watch.step(1) is None
+    assert watch.step(2) is None
+    assert watch.end() is None
+    assert [one.step for one in watch.course.points] == [0]
+    said = [note for note in watch.notes if "because goffman would take more than 0.0%" in note]
+    assert len(said) == 1
+    assert "2 more looks were left out" in watch.notes[-1]
+    assert "too short for the first look" in watch.notes[-1]
+
+
+# In transformers' Trainer
+
+
+class Heard(transformers.TrainerCallback):
+    """What TensorBoard or Weights & Biases would be given."""
+
+    def __init__(self) -> None:
+        self.logs: list[dict[str, Any]] = []
+
+    def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **kwargs: Any) -> None:
+        self.logs.append({"step": state.global_step, **logs})
+
+
+def trainer_of(model: Any, tokenizer: Any, folder: Path, **told: Any) -> tuple[Any, Heard]:
+    texts = tokenizer(["it is hard for me to talk to someone"] * 16)["input_ids"]
+    heard = Heard()
+    arguments = transformers.TrainingArguments(
+        output_dir=str(folder),
+        per_device_train_batch_size=4,
+        logging_steps=2,
+        save_strategy="no",
+        report_to=[],
+        disable_tqdm=True,
+        use_cpu=True,
+        seed=3,
+        **{"max_steps": 6, **told},
+    )
+    trainer = transformers.Trainer(
+        model=model,
+        args=arguments,
+        train_dataset=[{"input_ids": one} for one in texts],
+        data_collator=transformers.DataCollatorForLanguageModeling(tokenizer),
+        processing_class=tokenizer,
+        callbacks=[heard],
+    )
+    return trainer, heard
+
+
+def test_the_trainer_logs_it_and_trains_as_without_it(
+    tiny: Any, short: Path, tmp_path: Path
+) -> None:
+    kept = {}
+    for name in ("with", "without"):
+        model, tokenizer = loaded(tiny("roberta"))
+        trainer, heard = trainer_of(model, tokenizer, tmp_path / name)
+        if name == "with":
+            told = {"every": 2, "share": 1.0, "sample": 60, "controls": False}
+            callback = TrainerCallback(trainer, short, **told)
+            trainer.add_callback(callback)
+        trainer.train()
+        kept[name] = (heard.logs, [one.detach().clone() for one in model.parameters()])
+    ours = [one for one in kept["with"][0] if "goffman/social-distance.gap" in one]
+    assert [one["step"] for one in ours] == [point.step for point in callback.course.points]
+    assert ours[0]["step"] == 0
+    assert ours[-1]["step"] == 6
+    for logged, point in zip(ours, callback.course.points, strict=True):
+        (one,) = point.estimates
+        assert logged["goffman/social-distance.gap"] == one.value
+        assert logged["goffman/social-distance.gap.low"] == one.low
+        assert logged["goffman/social-distance.gap.high"] == one.high
+    losses = {
+        name: [(one["step"], one["loss"]) for one in logs if "loss" in one]
+        for name, (logs, _) in kept.items()
+    }
+    assert losses["with"] == losses["without"]
+    assert [step for step, _ in losses["with"]] == [2, 4, 6]
+    for one, two in zip(kept["with"][1], kept["without"][1], strict=True):
+        assert torch.equal(one, two)
+
+
+def test_a_model_that_broke_in_training_does_not_end_it(tiny: Any, short: Path) -> None:
+    model, tokenizer = loaded(tiny("bert"))
+    watch = Watch(model, tokenizer, short, every=1, share=1.0, sample=60)
+    watch.start()
+    with torch.no_grad():
+        next(model.parameters()).fill_(float("nan"))
+    watch.budget.share = 1e9
+    assert watch.step(1) is None
+    assert "Step 1: not measured. it gave a probability that is not a number" in watch.notes[-1]
+    assert model.training is False  # as it was given
+
+
+# What it cannot
+
+
+def test_what_it_cannot_ask_is_said(tiny: Any, tmp_path: Path) -> None:
+    model, tokenizer = loaded(tiny("bert"))
+    with pytest.raises(ModelError, match="'people-sentiment' in the form classify needs a class"):
+        Watch(model, tokenizer, "people-sentiment").start()
+    with pytest.raises(ModelError, match="Only models of the transformers library"):
+        Watch(torch.nn.Linear(2, 2), tokenizer, "social-distance").start()
+    chat = make_causal("llama", tmp_path / "chat")
+    model, tokenizer = loaded(chat, transformers.AutoModelForCausalLM)
+    with pytest.raises(ModelError, match="asked for probabilities, not for replies"):
+        Watch(model, tokenizer, "social-distance", forms="said").start()
+    bare = transformers.BertModel(transformers.BertConfig(num_hidden_layers=1, vocab_size=99))
+    with pytest.raises(ModelError, match="cannot be asked while it is trained"):
+        Watch(bare, tokenizer, "social-distance").start()
+    for told, said in (
+        ({"every": 0}, "every is 0. Allowed: a whole number, 1 or more."),
+        ({"sample": True}, "sample is True. Allowed: a whole number, 1 or more."),
+        ({"share": 0}, "share is 0. Allowed: a number above 0, up to 1."),
+    ):
+        with pytest.raises(InputError) as error:
+            Watch(model, tokenizer, "social-distance", **told)
+        assert str(error.value) == said
+    with pytest.raises(InputError, match="The first argument is the trainer"):
+        TrainerCallback("social-distance", "social-distance")
+
+
+def test_weights_that_no_process_has_whole_are_refused(tiny: Any, tmp_path: Path) -> None:
+    trainer, _ = trainer_of(*loaded(tiny("bert")), tmp_path)
+    trainer.is_fsdp_enabled = True
+    with pytest.raises(InputError, match="splits the weights"):
+        TrainerCallback(trainer, "social-distance")
+
+
+# The course
+
+
+def test_the_course_is_a_table_and_a_figure(tiny: Any, short: Path, tmp_path: Path) -> None:
+    model, tokenizer = loaded(tiny("bert"))
+    with pytest.raises(InputError, match="Nothing was measured yet"):
+        Course().figure()
+    watch = Watch(model, tokenizer, short, every=1, share=1.0, sample=60, controls=False)
+    watch.start()
+    watch.budget.share = 1e9
+    steps(model, tokenizer, 2, watch.step)
+    course = watch.course
+    assert course.names == ["social-distance.gap[model in training]"]
+    assert course.estimates["step"].to_list() == [0, 1, 2]
+    assert course.estimates["value"].to_list() == [p.estimates[0].value for p in course.points]
+    figure = course.figure("social-distance.gap")
+    rows = figure.spec["data"]["values"]
+    assert [one["run"] for one in rows] == [0, 1, 2]
+    assert [one["value"] for one in rows] == pytest.approx(
+        course.estimates["value"].to_list(), rel=1e-4
+    )
+    assert "at step 0:" in figure.description
+    assert "Training step" in figure.svg
+    assert (
+        json.loads(figure.save(tmp_path / "course.json").read_text())["data"] == figure.spec["data"]
+    )
+    with pytest.raises(InputError, match="Did you mean"):
+        course.figure("social-distance.gpa")
+
+
+def test_importing_integrations_imports_nothing_heavy() -> None:
+    script = """
+import sys, goffman.integrations
+heavy = {"torch", "transformers", "polars", "numpy", "scipy"}
+assert not heavy & set(sys.modules), heavy & set(sys.modules)
+assert {"TrainerCallback", "Watch"} <= set(dir(goffman.integrations))
+from goffman.integrations import Watch
+"""
+    subprocess.run([sys.executable, "-c", script], check=True)
