@@ -123,8 +123,8 @@ def test_the_page_shows_each_setting_by_its_adjectives_and_the_title_of_the_inst
     page = (folder / "report.html").read_text(encoding="utf-8")
     title = "“He” or “she”? Which pronoun a model prefers in sentences about two occupations"
     assert f'<h2 id="h-coreference-pronouns">{title}</h2>' in page
-    assert page.count("<blockquote>") == 3
-    assert len(set(re.findall("<blockquote>(.*?)</blockquote>", page))) == 3
+    shown = re.findall("(?:<blockquote>|For example: <q>)(.*?)</", page)
+    assert len(shown) == len(set(shown)) == 3
     assert '"arrogant / responsive"' in page
     assert '"no adjectives"' in page
 

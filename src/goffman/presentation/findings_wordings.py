@@ -47,7 +47,7 @@ def with_wordings(finding: Finding, section: Section) -> Finding:
         by_wording=found.gaps,
         levels=found.levels if about["kind"] != "level" else None,
     )
-    if not found.moves_more:
+    if not found.moves_more or finding.styled:
         return finding
     return replace(finding, head=f"{finding.head}; {MOVED}", moved=_moved(found, about, section))
 
