@@ -67,8 +67,9 @@ class Note:
         names = [one.name for one in fields(cls)]
         if not all(name in entry for name in names):
             return None
-        found = cls(**{name: entry[name] for name in names})
-        return found if isinstance(found.instrument, str) else None
+        if not isinstance(entry["instrument"], str):
+            return None
+        return cls(**{name: entry[name] for name in names})
 
 
 @dataclass(frozen=True, kw_only=True)

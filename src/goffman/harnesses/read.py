@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from goffman.analysis.measured import measure
 from goffman.anchors.load import anchors_with
+from goffman.asking.named import default_folder
 from goffman.asking.prompts_asked import Question
 from goffman.asking.questions import Asking
 from goffman.errors import InputError
-from goffman.flow import Audit, default_folder, enter_instrument, words_for
+from goffman.flow import Audit, enter_instrument, words_for
 from goffman.harnesses.handed import Handed, handed_before
 from goffman.harnesses.inspect_log import is_inspect, read_inspect, unpacked
 from goffman.harnesses.lm_eval_log import is_lm_eval, read_lm_eval, results_in
