@@ -38,11 +38,8 @@ from goffman.presentation.figure_rows import (
 from goffman.presentation.figures_conditions import of_models, quantity_said
 from goffman.presentation.findings_reference import confound, shortened
 from goffman.presentation.section import Section
-from goffman.presentation.shown import plain
+from goffman.presentation.shown import SHRUNKEN, plain, quantity_called
 from goffman.records import BASELINE, Noun
-
-SHRUNKEN = "-shrunken"
-"""How quantities end that are drawn towards their group's mean."""
 
 
 def ranked(section: Section) -> Iterator[Figure]:
@@ -65,7 +62,7 @@ def _by_value(section: Section) -> Iterator[Figure]:
     rows = section.rows("condition", quantity).filter(pl.col("condition") != BASELINE)
     if not rows.height:
         return
-    noun, number = section.noun, _called(quantity)
+    noun, number = section.noun, quantity_called(quantity)
     rows, models = of_models(section, _with_ranks(section, section.named(rows)))
     choices = choice("model", "Model", [one for one in models if one in rows["model"].unique()])
     some = both_ends(rows, noun)
@@ -73,12 +70,12 @@ def _by_value(section: Section) -> Iterator[Figure]:
     about = tip(
         ("name", noun.headed.one), ("group", "Group"), ("value", "Value"), ("ranks", "Ranks")
     )
-    noise = (
-        " To allow for noise, each value is pulled toward its group's mean. Point at a mark "
-        "to see its range of ranks. The range is wider if the rank differs more between items."
-        if shrunken
-        else ""
-    )
+    noise = ""
+    if shrunken:
+        noise = (
+            " To allow for noise, each value is pulled toward its group's mean. Point at a mark "
+            "to see its range of ranks. The range is wider if the rank differs more between items."
+        )
     axis = section.presentation.axis if not shrunken else number
     colours = coloured("group", section.groups())
     marks = {
@@ -107,12 +104,6 @@ def _by_value(section: Section) -> Iterator[Figure]:
             transform=[*chosen(choices), *in_order("value", some)],
         ),
     )
-
-
-def _called(quantity: str) -> str:
-    """A quantity in words: negative-probability-shrunken is P(negative)."""
-    name, probability, _ = quantity.removesuffix(SHRUNKEN).partition("-probability")
-    return f"P({plain(name)})" if probability else plain(name)
 
 
 def _with_ranks(section: Section, rows: pl.DataFrame) -> pl.DataFrame:
