@@ -772,6 +772,8 @@ def test_the_manifest_says_what_a_finished_run_was_measured_with_last(masked, cl
         options = AskOptions(controls=False, limit=12, seed=seed)
         done = audit(models, options=options, measuring=MeasureOptions(pairs=pairs), **asked)
         manifest = json.loads((run / "manifest.json").read_text())
+        made_from = manifest["measuring"].pop("made_from")
+        assert len(made_from) == 64
         return manifest["measuring"], sum(one.asked_now for one in done.asked)
 
     version = goffman.__version__

@@ -74,6 +74,7 @@ people are shown it.
       score.py          … → scores.parquet, each instrument by its measure
       estimate.py       scores → estimates.parquet, every contrast of each measure
       changes.py        two tables of scores side by side, and what changed between them
+      unchanged.py      whether a run's tables would come out as they are
       by_ratings.py     scores by the shipped ratings alone, and what a user's ratings change
       robustness.py     whether a headline holds with one thing left out, or a parameter otherwise
       wordings.py       each headline by wording, and with the paraphrases
@@ -163,6 +164,7 @@ people are shown it.
       files.py          the only way to a run's files: whole or absent, never through a link
       trouble.py        what the system says of a file → a sentence for the user
       store.py          the parts of the answers, each known by who was asked what
+      source.py         which code makes a run's numbers
       folder.py  lock.py   the run in the hands of one process
       manifest.py  entries.py   what ran, as records
       workers.py        who calculated in place of the process that writes
@@ -205,8 +207,7 @@ people are shown it.
     estimates/        CONTRASTS that measures choose from
       contrast.py       one contrast: its test, effect and interval together
       tabled.py         estimates as a table
-      clear.py          what may be called clear
-      spread.py         whether the wording moves a number more than the group does
+      clear.py  spread.py   what may be called clear; does the wording move a number more?
       verdict.py        whether a difference is relevant, small, absent or undecided
       fragile.py        … or clear, but not in enough variations of its analysis
       sharing.py        what sentence pairs have in common
@@ -225,8 +226,7 @@ people are shown it.
       vignettes.py      descriptions against the one that they are compared with
       pair_choices.py   two people as options: means over orders; position
       cells.py          over items × conditions, crossed
-      settings.py       between adjective settings
-      together.py       two measures over conditions
+      settings.py  together.py   between adjective settings; two measures over conditions
       profiles.py       a model's numbers over conditions, or over occupations
       anchored.py       … beside what people said of them
       against_people.py  shares of models minus shares of people
@@ -242,25 +242,23 @@ people are shown it.
       findings_conditions.py  findings_gender.py  findings_settings.py
       findings_reliability.py  how far a scale would say the same again
       findings_over_baseline.py  a disparity beside that without a condition
-      findings_robustness.py  whether a verdict holds with one thing left out
+      findings_robustness.py  findings_wordings.py   with one thing left out; by wording
       findings_multiverse.py  … and in other analyses of the same answers
-      findings_wordings.py  how far a number moves with the wording
       findings_unanswered.py  what could put a bias of replies in doubt
       findings_reference.py  single conditions against the other group's mean
       styles.py         ways of answering that have nothing to do with the question
       findings_presented.py  what order, keying and wording do, said before all else
       findings_choices.py  chosen options: how a model answers, then about whom
-      findings_described.py  … about a woman and a man described alike
       findings_vignettes.py  … about people described with a disorder and with daily troubles
-      findings_pair_choices.py  … about two people as options
+      findings_described.py  findings_pair_choices.py   … about two alike; two as options
       findings_written.py  whom written sentences are about
       anchored.py       one model and instrument beside one anchor
       findings_anchors.py  findings_shares.py   … in sentences
-      findings_agreement.py  whether text and probabilities agree
+      findings_agreement.py  findings_rarity.py   text and probabilities; rare conditions
       findings_completions.py  begun replies: enough rated, and what is set apart
-      findings_rarity.py  a difference beside that from rare but neutral conditions
       figure.py         what a figure is; the parts that figures share
       figure_estimates.py  estimates in figures: filled or hollow, over the band of ±Δ
+      figure_rows.py    figures of many rows: both ends, and all others in one row
       figures_ranked.py  every condition in order, against a reference or by its own value
       figures_conditions.py  figures_sentiment.py  figures_gender.py  figures_settings.py
       figures_presented.py  figures_described.py   what presentation does; women and men
@@ -307,6 +305,7 @@ people are shown it.
       html.py  page/    the page: its content put into template, style and scripts
       overview.py       of each model: can it do the task, what differs, how sure, by wording
       bars.py           … with its bar: difference and interval on the axis of an instrument
+      forest.py         … all of them on one axis, in units of Δ
       content.py        who was asked what with what; the main contrasts
       limits.py         what holds for every number
       listing.py        every condition with its numbers
@@ -315,6 +314,7 @@ people are shown it.
       figures_anchors.py  figures_shares.py  tables_anchors.py  anchored.py   models, people
       labels.py         which points of a scatter are named
       set_beside.py     a measured run set beside anchors anew
+      settled.py        a run measured, unless all would come out as it is
       images.py         figures as SVG, PNG, PDF, with no browser
       tables.py         every table of a run as CSV, Markdown and LaTeX
       names.py          a name for every estimate: social-distance.gap[roberta-base]

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from goffman.analysis.measured import measure
 from goffman.analysis.score import load_words, parser_of
 from goffman.anchors.load import anchors_with
 from goffman.asking.chats import ChatQuestion, Chatting
@@ -32,6 +31,7 @@ from goffman.models.precision import draw_sample
 from goffman.models.spec import check
 from goffman.options import AskOptions, Listener, MeasureOptions
 from goffman.records import MASK
+from goffman.reports.settled import settled
 from goffman.runs.ask import (
     Asked,
     Job,
@@ -219,7 +219,7 @@ def _measured(
     work: _Work, words: Words, measuring: MeasureOptions, people: Sequence[Anchor]
 ) -> tuple[str, ...]:
     """The summary; scores, estimates and what stands beside people are on disk."""
-    return measure(
+    return settled(
         work.run,
         words,
         seed=work.options.seed,

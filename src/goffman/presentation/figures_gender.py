@@ -225,9 +225,19 @@ def conditions(section: Section) -> Iterator[Figure]:
     )
 
 
+def _by_part(
+    section: Section, rows: pl.DataFrame, order: Sequence[str], *, transform: Sequence[Spec]
+) -> Spec:
+    """The sentences below one another, under the name of the part that they belong to."""
+    parts = [plain(name) for name in section.dimensions]
+    made = view(**_sentences(rows, order), transform=transform, rows="part", order=parts)
+    # Each part has rows for its own sentences alone.
+    return {**made, "resolve": {"scale": {"y": "independent"}}} if "facet" in made else made
+
+
 def _sentences(rows: pl.DataFrame, order: Sequence[str]) -> Spec:
     """What ``view`` needs: as for any rows, with sentences in full, over several lines."""
-    made = _dumbbells(rows, "sentence", order, fields=["item"])
+    made = _dumbbells(rows, "sentence", order, fields=["item", "part"])
     made["encoding"]["y"]["axis"] = wrapped()
     lines = max(math.ceil(len(text) / LINE) for text in order)
     return made | {"height": {"step": max(21, 12 * lines + 8)}}
@@ -240,17 +250,18 @@ def sentences(section: Section) -> Iterator[Figure]:
         return
     texts = {item: section.names.item(section.instrument, item) for item in section.items}
     rows = rows.with_columns(sentence=pl.col("item").replace(texts))
-    choices = _model_and_words(section)
+    choices = (
+        *choice("set", section.noun.headed.many, [plain(name) for name in section.groups()]),
+        *_model_and_words(section),
+    )
     yield figure(
         section,
         "items",
         title="By sentence",
-        description=f"{_read(section)} All are means over the {section.noun.many} in each set.",
-        choices=choices,
-        spec=view(
-            **_sentences(rows, list(texts.values())),
-            transform=chosen(choices),
-            rows="set",
-            order=[plain(name) for name in section.groups()],
+        description=(
+            f"{_read(section)} All are means over the {section.noun.many} in the set. The "
+            "sentences of each part of the scale are together."
         ),
+        choices=choices,
+        spec=_by_part(section, rows, list(texts.values()), transform=chosen(choices)),
     )
