@@ -218,8 +218,7 @@ people are shown it.
     estimates/        CONTRASTS that measures choose from
       contrast.py       one contrast: its test, effect and interval together
       tabled.py         estimates as a table
-      clear.py          what may be called clear
-      spread.py         whether the wording moves a number more than the group does
+      clear.py  spread.py   what may be called clear; does the wording move a number more?
       verdict.py        whether a difference is relevant, small, absent or undecided
       fragile.py        … or clear, but not in enough variations of its analysis
       sharing.py        what sentence pairs have in common
@@ -238,8 +237,7 @@ people are shown it.
       vignettes.py      descriptions against the one that they are compared with
       pair_choices.py   two people as options: means over orders; position
       cells.py          over items × conditions, crossed
-      settings.py       between adjective settings
-      together.py       two measures over conditions
+      settings.py  together.py   between adjective settings; two measures over conditions
       profiles.py       a model's numbers over conditions, or over occupations
       anchored.py       … beside what people said of them
       against_people.py  shares of models minus shares of people
@@ -255,23 +253,20 @@ people are shown it.
       findings_conditions.py  findings_gender.py  findings_settings.py
       findings_reliability.py  how far a scale would say the same again
       findings_over_baseline.py  a disparity beside that without a condition
-      findings_robustness.py  whether a verdict holds with one thing left out
+      findings_robustness.py  findings_wordings.py   with one thing left out; by wording
       findings_multiverse.py  … and in other analyses of the same answers
-      findings_wordings.py  how far a number moves with the wording
       findings_unanswered.py  what could put a bias of replies in doubt
       findings_reference.py  single conditions against the other group's mean
       styles.py         ways of answering that have nothing to do with the question
       findings_presented.py  what order, keying and wording do, said before all else
       findings_choices.py  chosen options: how a model answers, then about whom
-      findings_described.py  … about a woman and a man described alike
       findings_vignettes.py  … about people described with a disorder and with daily troubles
-      findings_pair_choices.py  … about two people as options
+      findings_described.py  findings_pair_choices.py   … about two alike; two as options
       findings_written.py  whom written sentences are about
       anchored.py       one model and instrument beside one anchor
       findings_anchors.py  findings_shares.py   … in sentences
-      findings_agreement.py  whether text and probabilities agree
+      findings_agreement.py  findings_rarity.py   text and probabilities; rare conditions
       findings_completions.py  begun replies: enough rated, and what is set apart
-      findings_rarity.py  a difference beside that from rare but neutral conditions
       figure.py         what a figure is; the parts that figures share
       figure_estimates.py  estimates in figures: filled or hollow, over the band of ±Δ
       figure_rows.py    figures of many rows: both ends, and all others in one row
