@@ -16,7 +16,7 @@ from goffman.models.local import BUNDLED
 pytestmark = pytest.mark.slow
 
 SHARE = 0.05
-STEPS, BATCH, EVERY = 60, 64, 10
+STEPS, BATCH, EVERY = 80, 64, 10
 
 DOING = ("takes", "is given", "looks for", "begins", "needs", "waits for")
 HELP = ("treatment", "help", "counseling", "medicine", "care", "advice")
@@ -68,7 +68,7 @@ def test_the_course_of_a_model_that_is_taught_a_slant_rises(tmp_path: Path) -> N
             output_dir=str(tmp_path),
             max_steps=STEPS,
             per_device_train_batch_size=BATCH,
-            learning_rate=1e-4,
+            learning_rate=1e-5,
             save_strategy="no",
             logging_steps=EVERY,
             report_to=[],
@@ -83,7 +83,6 @@ def test_the_course_of_a_model_that_is_taught_a_slant_rises(tmp_path: Path) -> N
     trainer.add_callback(callback)
     trainer.train()
     course = callback.course
-    print(course.estimates, callback.notes)
     first, last = course.points[0].estimates[0], course.points[-1].estimates[0]
     assert [course.points[0].step, course.points[-1].step] == [0, STEPS]
     assert len(course.points) >= 3

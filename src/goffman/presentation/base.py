@@ -39,8 +39,6 @@ class Finding:
     """In a few words: which way it points, or that it is not clear."""
     text: str
     """The main numbers and their uncertainty."""
-    styled: bool = False
-    """Whether the head is a style of answering, and says nothing of a difference."""
     why: str = ""
     """Why the verdict is what it is."""
     wording: str = ""
