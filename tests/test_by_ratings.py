@@ -201,6 +201,7 @@ def test_the_page_shows_both_side_by_side(browser, asked, rated):
         context = browser.new_context(viewport={"width": 390, "height": 844})
         tab = context.new_page()
         tab.goto((run / "report.html").as_uri())
+        tab.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
         for place in ("#stands-out", "#i-social-distance"):
             assert said in tab.inner_text(place)
         assert tab.locator("table.ratings").count() == tables

@@ -230,9 +230,14 @@ def _by_part(
 ) -> Spec:
     """The sentences below one another, under the name of the part that they belong to."""
     parts = [plain(name) for name in section.dimensions]
-    made = view(**_sentences(rows, order), transform=transform, rows="part", order=parts)
-    # Each part has rows for its own sentences alone.
-    return {**made, "resolve": {"scale": {"y": "independent"}}} if "facet" in made else made
+    made = view(
+        **_sentences(rows, order), transform=transform, rows="part", order=parts, apart=True
+    )
+    # They share an axis, whose numbers stand below the last of them.
+    for one in made.get("vconcat", [])[:-1]:
+        x = {**one["encoding"]["x"], "title": None, "axis": {"labels": False}}
+        one["encoding"] = {**one["encoding"], "x": x}
+    return made
 
 
 def _sentences(rows: pl.DataFrame, order: Sequence[str]) -> Spec:

@@ -41,8 +41,10 @@ function fitted(id, width, chosen) {
   const config = structuredClone(DATA.themes[isDark() ? "dark" : "light"]);
   const narrow = width < NARROW;
   const views = spec.vconcat || [spec.facet ? spec.spec : spec];
-  const longest = 18 + Math.max(0, ...views.flatMap((view) => namesOf(view, spec.data.values)).map(lengthOf));
-  let labels = Math.round(Math.min(width * 0.4, narrow ? longest : Math.max(longest, config.axisY.minExtent)));
+  /* As much room as the longest name takes, but no more than the figure can spare. */
+  const wanted = views.flatMap((view) => namesOf(view, spec.data.values)).map((name) => 18 + lengthOf(name));
+  const least = narrow && wanted.length ? 84 : config.axisY.minExtent;
+  let labels = Math.round(Math.min(width * 0.4, Math.max(least, ...wanted)));
   Object.assign(config.axisY, { minExtent: labels, maxExtent: labels, labelLimit: labels - 8 });
   if (narrow) {
     config.axisX.tickCount = 4;
@@ -51,15 +53,15 @@ function fitted(id, width, chosen) {
     config.legend.labelLimit = width - 60;
   }
   config.padding = 2;
-  const inner = spec.facet ? spec.spec : spec;
-  const sentences = inner.encoding && inner.encoding.y && inner.encoding.y.axis;
-  if (sentences && sentences.labelExpr) {
+  for (const view of views) {
+    const sentences = view.encoding && view.encoding.y && view.encoding.y.axis;
+    if (!sentences || !sentences.labelExpr) continue;
     if (narrow) {
       /* Shorter lines, and so more of them. */
       const letters = Math.floor((labels - 8) / 5.2);
-      const longest = Math.max(...spec.data.values.map((row) => String(row[inner.encoding.y.field]).length));
-      inner.height.step = 12 * Math.ceil((1.25 * longest) / letters) + 8;
-      inner.encoding.y.axis = { labelExpr: sentences.labelExpr.replace(/\{1,\d+\}/, `{1,${letters}}`) };
+      const longest = Math.max(...spec.data.values.map((row) => String(row[view.encoding.y.field]).length));
+      view.height.step = 12 * Math.ceil((1.25 * longest) / letters) + 8;
+      view.encoding.y.axis = { labelExpr: sentences.labelExpr.replace(/\{1,\d+\}/, `{1,${letters}}`) };
     } else {
       labels = sentences.minExtent;
     }
@@ -195,7 +197,7 @@ function startFigures() {
     FIGURES.get(id).foot.hidden = false;
     seen.observe(node);
   }
-  const again = calm(150, () => { for (const [id, one] of FIGURES) if (one.drawn) draw(id); });
+  const again = calm(150, () => { for (const [id, one] of FIGURES) if (one.drawn) draw(id).then(() => stickAxis(one)); });
   addEventListener("resize", again);
   return again;
 }
