@@ -92,8 +92,7 @@ def audit(
     report.html, figures/ and tables/.
     """
     loading, options = loading or LoadOptions(), options or AskOptions()
-    listener = listener or Listener()
-    measuring = measuring or MeasureOptions()
+    listener, measuring = listener or Listener(), measuring or MeasureOptions()
     check_names(models)
     place = Place(loading, note=listener.note)
     loading = place.options
@@ -109,8 +108,8 @@ def audit(
     words, people = words_for(pairs, folder, measuring), anchors_with(measuring.anchors)
     for pair in pairs:
         check(pair.model, kind=pair.kind, options=loading)
-    of_options = without_effect(pairs, options, loading)
-    for note in (*notes, *of_options, *parts_said(pairs), *paraphrases_said(further)):
+    notes += [*without_effect(pairs, options, loading), *parts_said(pairs)]
+    for note in (*notes, *paraphrases_said(further)):
         listener.note(note)
     if options.dry_run:
         _tell(pairs, folder, _chatting(options, place, listener), listener.note)

@@ -52,6 +52,12 @@ def ranked(section: Section) -> Iterator[Figure]:
     yield from _by_value(section)
 
 
+_NOISE = (
+    " To allow for noise, each value is pulled toward its group's mean. Point at a mark to see its "
+    "range of ranks. The range is wider if the rank differs more between items."
+)
+
+
 def _by_value(section: Section) -> Iterator[Figure]:
     """Every condition's own value, less what of it is noise where that is known."""
     known = section.scores.filter(
@@ -70,12 +76,6 @@ def _by_value(section: Section) -> Iterator[Figure]:
     about = tip(
         ("name", noun.headed.one), ("group", "Group"), ("value", "Value"), ("ranks", "Ranks")
     )
-    noise = ""
-    if shrunken:
-        noise = (
-            " To allow for noise, each value is pulled toward its group's mean. Point at a mark "
-            "to see its range of ranks. The range is wider if the rank differs more between items."
-        )
     axis = section.presentation.axis if not shrunken else number
     colours = coloured("group", section.groups())
     marks = {
@@ -88,7 +88,8 @@ def _by_value(section: Section) -> Iterator[Figure]:
         title=f"Every {noun.one}, from high to low",
         description=(
             f"{number[0].upper()}{number[1:]} of every {noun.one}, highest first."
-            f"{noise}{both_ends_said(some, noun)} Select a mark to see the prompts behind it."
+            f"{_NOISE if shrunken else ''}{both_ends_said(some, noun)} Select a mark to see the "
+            "prompts behind it."
         ),
         choices=(*choices, *some),
         leads=True,
