@@ -155,7 +155,8 @@ def _overview(run: MeasuredRun, model: str) -> list[str]:
         about = {"instrument": instrument, "able": "not tested" if control is None else "yes"}
         row = by_instrument.get(instrument)
         if control is not None and not control.passed:
-            rows.append(about | {"able": "no", "verdict": NOT_MEASURABLE})
+            nothing = {key: None for one in _MAIN for key in one.keys}
+            rows.append({**nothing, **about, "able": "no", "verdict": NOT_MEASURABLE})
         elif row is not None:
             whom = f", {plain(row['group'])}" if row["group"] else ""
             contrast = f"{plain(row['first'])} − {plain(row['second'])}{whom}"
