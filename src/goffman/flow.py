@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from goffman.analysis.measured import measure
 from goffman.analysis.score import load_words, parser_of
 from goffman.anchors.load import anchors_with
 from goffman.asking.chats import ChatQuestion, Chatting
@@ -32,6 +31,7 @@ from goffman.models.precision import draw_sample
 from goffman.models.spec import check
 from goffman.options import AskOptions, Listener, MeasureOptions
 from goffman.records import MASK
+from goffman.reports.settled import settled
 from goffman.runs.ask import (
     Asked,
     Job,
@@ -114,7 +114,7 @@ def audit(
         listener.note(note)
     if options.dry_run:
         _tell(pairs, folder, _chatting(options, place, listener), listener.note)
-        apart = of_paraphrases(listener)
+        apart = of_paraphrases(listener, further)
         _tell(further, folder / PARAPHRASES, _chatting(options, place, apart), apart.note)
         return Audit(folder=folder, asked=())
     with open_run(folder, seed=options.seed) as run:
@@ -143,7 +143,7 @@ def _ask_paraphrases(work: _Work, pairs: Sequence[Asking]) -> list[Asked]:
         run.manifest = replace(
             run.manifest, models={**work.run.manifest.models, **run.manifest.models}
         )
-        apart = replace(work, run=run, listener=of_paraphrases(work.listener))
+        apart = replace(work, run=run, listener=of_paraphrases(work.listener, pairs))
         found = _ask_all(apart, pairs)
     return [replace(one, instrument=called(one.instrument)) for one in found]
 
@@ -219,7 +219,7 @@ def _measured(
     work: _Work, words: Words, measuring: MeasureOptions, people: Sequence[Anchor]
 ) -> tuple[str, ...]:
     """The summary; scores, estimates and what stands beside people are on disk."""
-    return measure(
+    return settled(
         work.run,
         words,
         seed=work.options.seed,

@@ -129,9 +129,9 @@ def test_by_wording_are_the_lowest_and_highest_gap(measured, sections):
             pl.col("model") == name, pl.col("wording").is_not_null(),
         )["value"]  # fmt: skip
         assert gaps.len() == 4
-        assert row["wording"] == ends(gaps.min(), gaps.max())
+        assert row["wording"][0] == ends(gaps.min(), gaps.max())
     for row in of_section(sections["care-seeking"]):
-        assert row["wording"] == "one wording"
+        assert row["wording"] == ["one wording"]
 
 
 def test_the_page_leads_with_the_verdicts_on_one_axis_and_then_the_four_questions(audited):

@@ -138,11 +138,11 @@ def check(
             _print(names_json(found) if chosen is GateFormat.JSON else names_text(found))
             return
         checked = Checked(run=run, baseline=baseline, outcomes=found.gate(conditions))
+        _print(written(checked, chosen))
         if output is not None:
             _write(checked, output)
         if chosen is GateFormat.GITHUB:
             _summarize(checked)
-        _print(written(checked, chosen))
     if code := exit_code(checked.outcomes):
         raise typer.Exit(code)
 

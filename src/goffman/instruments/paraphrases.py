@@ -142,7 +142,9 @@ def _items(
     rows = read_table(
         path, required=["wording", "item", "text"], optional=["baseline"], faults=faults
     )
-    own = {item.id: item for item in reversed(content.items)}
+    own: dict[str, Item] = {}
+    for item in content.items:
+        own.setdefault(item.id, item)
     by_id = {wording.id: wording for wording in wordings}
     found: dict[tuple[str, str], Item] = {}
     for row in rows:

@@ -171,7 +171,7 @@ def _checks(one: AnchoredModel, row: Row) -> Iterator[str]:
     if without is not None:
         yield f"Without the {without['left_out']} {one.about.set_apart}: {_numbers(without)}."
         strongest = one.rows("anchor-without")[0]
-        if strongest["dimension"] != row["dimension"]:
+        if points(strongest) and strongest["dimension"] != row["dimension"]:
             which = one.item(strongest["dimension"])
             yield f"The strongest is then {which}: {_numbers(strongest)}."
 

@@ -38,7 +38,9 @@ def with_wordings(finding: Finding, section: Section) -> Finding:
         said = [IN_TURN if turning else finding.wording, *together]
         return replace(finding, wording=" ".join(filter(None, said)))
     about = rows.row(0, named=True)
-    said = [*_ranges(found, about, section), *together]
+    # That sentence templates are few stays true of the main result.
+    few = [finding.wording] if finding.asked else []
+    said = [*few, *_ranges(found, about, section), *together]
     finding = replace(
         finding,
         wording=" ".join(said),

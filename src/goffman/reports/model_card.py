@@ -157,6 +157,8 @@ def _overview(run: MeasuredRun, model: str) -> list[str]:
         elif row is not None:
             whom = f", {plain(row['group'])}" if row["group"] else ""
             contrast = f"{plain(row['first'])} − {plain(row['second'])}{whom}"
+            if row["kind"] == "level":
+                contrast = f"{plain(row['quantity'])}, no adjectives"
             rows.append({**row, **about, "contrast": contrast, "verdict": verdict_shown(row) or ""})
     if not rows:
         return ["No instrument has a main result."]

@@ -30,6 +30,7 @@ from goffman.runs.plan import (
 )
 from goffman.runs.recursion import Node, children, roots, with_forms
 from goffman.runs.rows import Askers, words_put_back
+from goffman.runs.source import code_digest
 from goffman.runs.store import (
     Shelf,
     answers_folder,
@@ -113,11 +114,25 @@ def ask_fills(job: Job, model: Fills, settings: Settings) -> Asked:
     shelf = _shelf(job, voice)
     nodes = roots(job.prompts)
     counts = [_ask_step(job, voice, shelf, nodes, step=1)]
+    if settings.depth > 1 and _all_there(job, voice, shelf, counts[0]):
+        sentences = job.run.manifest.answers[voice.name][job.instrument].sentences or 0
+        return _finished(job, voice, shelf, [(sentences, 0, 0)], not_one_token=voice.not_one_token)
     for step in range(2, settings.depth + 1):
         words = _words(shelf, step=step - 1, width=settings.width)
         nodes = children(nodes, words, placement=settings.placement, unfit=voice.unfit)
         counts.append(_ask_step(job, voice, shelf, nodes, step=step))
     return _finished(job, voice, shelf, counts, not_one_token=voice.not_one_token)
+
+
+def _all_there(job: Job, voice: Voice, shelf: Shelf, first: tuple[int, int, int]) -> bool:
+    """Whether nothing of the later steps can be missing, given the counts of the first.
+
+    The same answers to the same prompts, and the same code, give the same sentences.
+    """
+    there = job.run.manifest.answers[voice.name][job.instrument]
+    as_written = (len(shelf.parts), shelf.sha256, code_digest())
+    untouched = first[1:] == (0, 0) and not (shelf.damaged or shelf.foreign)
+    return untouched and (there.parts, there.sha256, there.code) == as_written
 
 
 def ask_labels(job: Job, model: Classifies) -> Asked:
@@ -322,6 +337,7 @@ def _finished(
         "rows": shelf.rows,
         "parts": len(shelf.parts),
         "sha256": shelf.sha256,
+        **({"code": code_digest()} if voice.steps > 1 else {}),
         "not_one_token": list(not_one_token),
     }
     manifest = with_answers(
@@ -329,7 +345,10 @@ def _finished(
     )
     if manifest != job.run.manifest:
         job.run.manifest = manifest
-        job.run.begin()
+        if asked_now:
+            job.run.begin()
+        else:
+            job.run.keep()
     return Asked(
         model=voice.name,
         instrument=job.instrument,

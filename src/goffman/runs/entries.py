@@ -237,6 +237,8 @@ class Answered(Record):
     parts: int | None
     sha256: str | None = None
     """Of the names of all parts."""
+    code: str | None = None
+    """A digest of the code that made sentences from answers, where that was done."""
     not_one_token: tuple[str, ...] | None = None
     served_by: tuple[str, ...] | None = None
     fingerprints: tuple[str, ...] | None = None
@@ -294,6 +296,8 @@ class UsedAnchor(Record):
     lowest: float | None = None
     highest: float | None = None
     limits: tuple[str, ...] = ()
+    own_texts: tuple[str, ...] = ()
+    """Conditions that models are told of in a text that is not people's in other words."""
     items: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """By id: name and meaning."""
 
@@ -305,3 +309,5 @@ class Measuring(Record):
     seed: int = 0
     pairs: tuple[tuple[str, str], ...] = ()
     goffman: str | None = None
+    made_from: str | None = None
+    """A digest of all that the tables depend on, and of the tables; None: it is not known."""

@@ -1,0 +1,24 @@
+"""Which code makes a run's numbers: what it made may be taken as it is while this is the same."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+
+PACKAGES = ("torch", "transformers", "tokenizers", "polars", "numpy", "scipy")
+"""The packages of others that numbers may depend on."""
+
+
+@cache
+def code_digest() -> str:
+    """Of goffman's own code as it lies on the disk, and the versions of all that it rests on."""
+    package = Path(__file__).parent.parent
+    digest = hashlib.sha256()
+    for path in sorted(package.rglob("*.py")):
+        digest.update(f"{path.relative_to(package)}\0".encode() + path.read_bytes())
+    versions = [platform.platform(), platform.python_version(), *map(version, PACKAGES)]
+    digest.update("\0".join(versions).encode())
+    return digest.hexdigest()
