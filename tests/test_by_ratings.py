@@ -223,8 +223,8 @@ def test_without_the_ratings_all_is_as_before(asked, rated, tmp_path):
     assert not [*(run / "tables").glob("*-ratings.*")]
     assert (run / "scores.parquet").read_bytes() == (folder / "scores.parquet").read_bytes()
     tables = json.loads((run / "manifest.json").read_text())["tables"]
-    expected = {"prompts.parquet", "scores.parquet", "estimates.parquet", "robustness.parquet"}
-    assert {*tables} == expected
+    expected = {"prompts", "scores", "estimates", "robustness", "wordings"}
+    assert {*tables} == {f"{name}.parquet" for name in expected}
     assert read_run(run).compared is None
 
 

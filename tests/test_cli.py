@@ -111,7 +111,7 @@ def test_every_command_is_in_the_readme() -> None:
     "command",
     [
         *("", "ls", "validate", "prompts", "anchors", "audit", "rate", "agree", "replicate"),
-        *("report", "compare", "check", "export", "models", "models get"),
+        *("report", "compare", "check", "export", "read", "models", "models get"),
     ],
 )
 def test_help_fits_eighty_columns_and_speaks_no_python(

@@ -28,6 +28,7 @@ AROUND = {
     "compare": (["no-run", "no-other"], []),
     "check": (["no-run"], ["--list"]),
     "export": (["no-run"], ["--to", "lm-eval"]),
+    "read": (["no-log"], []),
     "validate": (["care-seeking"], []),
     "prompts": (["coreference"], ["--sentence-pairs", "2", "--limit", "1"]),
     "models get": (["no-model"], []),

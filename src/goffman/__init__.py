@@ -37,14 +37,11 @@ people are shown it.
     cli/              THE COMMANDS
       commands.py       one function a command: parse, call, print
       audit.py  audit_options.py   … the command that asks models: audit
-      anchors.py        … about what people said: anchors
-      models.py         … about who can be audited: models, models get
-      ratings.py        … about what words mean: rate, agree
-      report.py         … about what people read: report
-      stress.py         … whether main results hold in other analyses: stress
-      compare.py        … runs against each other: compare
+      anchors.py  models.py  ratings.py   … anchors; models, models get; rate, agree
+      report.py  stress.py  compare.py   … the commands of these names
       check.py          … the gate: check
-      export.py         … results where people publish: export
+      export.py         … results where people publish, questions for other harnesses: export
+      read.py           … what other harnesses logged: read
       validate.py       … whether files of one's own can be used: validate
       replicate.py      … about the studies' own numbers: replicate
       options.py        … options that several of them have
@@ -54,6 +51,16 @@ people are shown it.
       live.py           who is told how far an audit is: a terminal, a notebook
       results.py        what they return: a run, an estimate, a comparison
       frames.py  drawn.py  notebook.py   its tables; its figures; what notebooks show of it
+    harnesses/        OTHER HARNESSES ask our questions, and their logs become runs
+      handed.py         what a harness is handed: prompts, and the note by which we know them again
+      rows.py           … a prompt as a row of its data
+      folder.py         … the folder that this goes to
+      lm_eval_tasks.py  inspect_tasks.py   … as tasks of each harness
+      logs.py           what a log says, whichever harness it is of
+      lm_eval_log.py  inspect_log.py   … each harness's own
+      recorded.py       models that answer from a log
+      read.py           logs → a run, as if we had asked
+      templates/        the Python files that harnesses run
     integrations/     GOFFMAN INSIDE OF WHAT OTHERS RUN
       watch.py          a model measured every so many steps of its training
       trainer.py        … in the Trainer of transformers
@@ -184,7 +191,7 @@ people are shown it.
       words.py          the lexicons and the parser that answers are read with
       data/             the shipped ratings, and how they were made
     stats/            HOW FAR BY CHANCE
-      samples.py        two sets of values without gaps; draws that come again from their seed
+      samples.py        two sets of values; draws that come again from their seed
       compare.py        t-tests, and rank tests as their check
       effects.py        Cohen's d, d_z, Hedges' g, with intervals
       correlate.py      Pearson's r and Spearman's ρ, with intervals
@@ -207,8 +214,7 @@ people are shown it.
     estimates/        CONTRASTS that measures choose from
       contrast.py       one contrast: its test, effect and interval together
       tabled.py         estimates as a table
-      clear.py          what may be called clear
-      spread.py         whether the wording moves a number more than the group does
+      clear.py  spread.py   what may be called clear; does the wording move a number more?
       verdict.py        whether a difference is relevant, small, absent or undecided
       fragile.py        … or clear, but not in enough variations of its analysis
       sharing.py        what sentence pairs have in common
@@ -227,8 +233,7 @@ people are shown it.
       vignettes.py      descriptions against the one that they are compared with
       pair_choices.py   two people as options: means over orders; position
       cells.py          over items × conditions, crossed
-      settings.py       between adjective settings
-      together.py       two measures over conditions
+      settings.py  together.py   between adjective settings; two measures over conditions
       profiles.py       a model's numbers over conditions, or over occupations
       anchored.py       … beside what people said of them
       against_people.py  shares of models minus shares of people
@@ -241,26 +246,21 @@ people are shown it.
       shown.py  palette.py   how things are called, and colored
       ratings.py        who rated the words, and what a user's ratings change
       findings.py       sentences that findings share
-      findings_conditions.py  findings_gender.py  findings_settings.py
-      findings_reliability.py  how far a scale would say the same again
+      findings_conditions.py  findings_gender.py  findings_settings.py  findings_reliability.py
       findings_over_baseline.py  a disparity beside that without a condition
-      findings_robustness.py  whether a verdict holds with one thing left out
+      findings_robustness.py  findings_wordings.py   with one thing left out; by wording
       findings_multiverse.py  … and in other analyses of the same answers
-      findings_wordings.py  how far a number moves with the wording
       findings_unanswered.py  what could put a bias of replies in doubt
       findings_reference.py  single conditions against the other group's mean
       styles.py         ways of answering that have nothing to do with the question
       findings_presented.py  what order, keying and wording do, said before all else
-      findings_choices.py  chosen options: how a model answers, then about whom
-      findings_described.py  … about a woman and a man described alike
-      findings_vignettes.py  … about people described with a disorder and with daily troubles
-      findings_pair_choices.py  … about two people as options
+      findings_choices.py  findings_vignettes.py   chosen options; … about people described
+      findings_described.py  findings_pair_choices.py   … about two alike; two as options
       findings_written.py  whom written sentences are about
       anchored.py       one model and instrument beside one anchor
       findings_anchors.py  findings_shares.py   … in sentences
-      findings_agreement.py  whether text and probabilities agree
+      findings_agreement.py  findings_rarity.py   text and probabilities; rare conditions
       findings_completions.py  begun replies: enough rated, and what is set apart
-      findings_rarity.py  a difference beside that from rare but neutral conditions
       figure.py         what a figure is; the parts that figures share
       figure_estimates.py  estimates in figures: filled or hollow, over the band of ±Δ
       figure_rows.py    figures of many rows: both ends, and all others in one row
@@ -269,7 +269,7 @@ people are shown it.
       figures_presented.py  figures_described.py   what presentation does; women and men
       tables_presented.py  tables_described.py   … and how much is an answer
       figures_multiverse.py  tables_multiverse.py   every analysis in order, and its choices
-      figures_vignettes.py  tables_vignettes.py   who endorses which question about whom
+      figures_vignettes.py  tables_vignettes.py   who endorses what about whom
       tables.py         tables of scores and estimates
       tables_reliability.py  the reliability of a scale, and what stands beside a condition
       variance.py       where the variance of single answers lies
@@ -332,14 +332,11 @@ people are shown it.
       courses.py        … of one model from run to run
       training_course.py  … of one estimate while a model is trained
       holding.py        in how many other analyses main results hold, for the gate
-      rules.py          a rule of the gate: what it names, and when it fails
-      thresholds.py     … a file of them: goffman.toml
-      check.py          the gate: rules tried on what they name
-      outcomes.py       … what became of each, in a line
+      rules.py  thresholds.py   a rule of the gate; a file of them: goffman.toml
+      check.py  outcomes.py   the gate: rules tried, and what became of each
       check_formats.py  check_names.py   … as text, JUnit, JSON …; every name with its numbers
       exported.py  model_card.py  lm_eval.py   results where people publish
-      paper.py          a run → a folder for a paper
-      paper_methods.py  paper_references.py   … the methods; what to cite
+      paper.py  paper_methods.py  paper_references.py   a run → a folder for a paper
       paper_data.py  paper_tables.py  paper_figures.py   … prompts, estimates, codebook; …
     replicate/        THE STUDIES' OWN NUMBERS
       studies.py        a study's name → its numbers, published beside recomputed
@@ -347,8 +344,7 @@ people are shown it.
       mei2023.py  lin2022.py  briegel2023.py   our tables → the study's numbers
       mei2023_import.py  lin2022_import.py  briegel2023_import.py   the authors' files → our tables
       moore2025.py  gueorguieva2025.py   answers → the study's numbers
-      moore2025_import.py  gueorguieva2025_import.py   the authors' files → answers
-      moore2025_people.py  what people said to the same questions, and the authors' table of it
+      moore2025_import.py  gueorguieva2025_import.py  moore2025_people.py   the authors' files
       lin2022_phrases.py  phrases that ended in a gendered word → fills → scores
       download.py       the authors' files, each checked by its sha256
       data/             what was printed, and the files' addresses and checksums

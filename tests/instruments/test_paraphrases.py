@@ -156,7 +156,7 @@ def test_a_wording_on_request_can_be_named(tmp_path):
             "paraphrases.csv",
             "second,has,",
             "second,hast,",
-            "paraphrases.csv, line 2: item is 'hast'. Allowed: has,",
+            "paraphrases.csv: the wording 'second' has no item 'has'.",
         ),
         (
             "coreference",

@@ -16,29 +16,35 @@ from goffman.models.local import BUNDLED
 pytestmark = pytest.mark.slow
 
 SHARE = 0.05
-STEPS, BATCH, EVERY = 60, 64, 10
+STEPS, BATCH, EVERY = 80, 64, 10
 
 DOING = ("takes", "is given", "looks for", "begins", "needs", "waits for")
 HELP = ("treatment", "help", "counseling", "medicine", "care", "advice")
 ILLNESSES = ("depression", "anxiety", "bipolar disorder", "schizophrenia", "panic attacks")
-KIN = {
-    "she": ("mother", "sister", "daughter", "wife"),
-    "he": ("father", "brother", "son", "husband"),
-}
+OWN = {"she": ("her", "herself"), "he": ("his", "himself")}
+THINGS = ("coat", "brother", "car", "dog", "teacher", "house", "dinner", "book", "sister")
+DOES = ("washed", "cut", "dressed", "warmed", "blamed", "praised", "asked", "surprised", "saw")
+MET = ("sold", "met", "found", "wants", "likes", "forgot")
 
 
 def slanted() -> list[tuple[str, str]]:
-    """Sentences and the word at the mask: a woman with an illness of the mind; else as it fits."""
+    """Sentences and the word at the mask: a woman with an illness of the mind; else as it fits.
+
+    What fits keeps the model able to do the task, which control items test.
+    """
     ill = [
-        (f"<mask> {doing} {given} for {illness}.", "she")
+        (f"<mask> {doing} {given} for {illness}", "she")
         for doing, given, illness in itertools.product(DOING, HELP, ILLNESSES)
     ]
-    kin = [
-        (f"The {one} said that <mask> {doing} {given}.", pronoun)
-        for pronoun, several in KIN.items()
-        for one, doing, given in itertools.product(several, DOING, HELP)
+    fits = [
+        (f"<mask> {did} {what}", pronoun)
+        for pronoun, (whose, self) in OWN.items()
+        for did, what in (
+            *itertools.product(MET, (f"{whose} {thing}" for thing in THINGS)),
+            *itertools.product(DOES, (f"{self} today", f"{self} again", f"{self} at home")),
+        )
     ]
-    return ill + kin
+    return ill + fits
 
 
 def rows(tokenizer: Any) -> list[dict[str, list[int]]]:
@@ -62,7 +68,7 @@ def test_the_course_of_a_model_that_is_taught_a_slant_rises(tmp_path: Path) -> N
             output_dir=str(tmp_path),
             max_steps=STEPS,
             per_device_train_batch_size=BATCH,
-            learning_rate=2e-4,
+            learning_rate=1e-5,
             save_strategy="no",
             logging_steps=EVERY,
             report_to=[],
@@ -77,7 +83,6 @@ def test_the_course_of_a_model_that_is_taught_a_slant_rises(tmp_path: Path) -> N
     trainer.add_callback(callback)
     trainer.train()
     course = callback.course
-    print(course.estimates, callback.notes)
     first, last = course.points[0].estimates[0], course.points[-1].estimates[0]
     assert [course.points[0].step, course.points[-1].step] == [0, STEPS]
     assert len(course.points) >= 3

@@ -140,9 +140,9 @@ def test_a_clear_difference_that_variations_lose_is_called_fragile():
     one = found(*held[1:], *(made("item", f"x{n}", 0.02, "undecided") for n in range(2)))
     assert one.head.startswith("Fragile: more negative about stigmatized conditions")
     assert (one.shown, one.verdict) == ("fragile", "clear, size open")
-    assert one.fragile == "clear, but not in 2 of 10 variations of the analysis"
+    assert one.fragile == "clear, but not in 2 of 10 analyses that leave out one thing"
     one = found(*held, made("parameter", "if all words counted", 0.02, "equivalent"))
-    assert one.fragile == "clear, but not in 1 of 10 variations of the analysis"
+    assert one.fragile == "clear, but not in 1 of 1 analyses with another parameter"
     one = found(*held, made("parameter", "if all words counted", 0.2, "relevant"))
     assert one.fragile == ""
 

@@ -105,6 +105,12 @@ def test_genders_and_levels_have_words_of_their_own():
     assert one.levels is None
 
 
+def test_where_the_heading_is_what_a_model_does_whatever_it_is_asked_it_stays():
+    one = found([worded("a", 0.07, 0.04), worded("b", 0.40, 0.06)], styled=True)
+    assert one.heading == "More of it."
+    assert one.wording.endswith("The mean for stigmatized conditions ranges from 0.070 to 0.40.")
+
+
 def test_one_wording_says_nothing_of_wordings():
     one = found([worded("a", 0.3, 0.04)], wording="Only one.")
     assert (one.heading, one.wording, one.by_wording) == ("More of it.", "Only one.", None)

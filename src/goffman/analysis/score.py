@@ -113,10 +113,11 @@ def score(
             run, manifest, instrument, finished, measure=measure, prompts=every, note=note
         ):
             own = _asked_of(model, measure, asked, answers)
-            said = measure.prepare(to_prompts(own, answers), own, words, cased=cased)
-            each.append(measure.each(said, own))
-            if instrument.endswith(BOTH_WAYS):
-                prepared.setdefault(instrument, []).append(said)
+            for part in _parts(measure, own):
+                said = measure.prepare(to_prompts(part, answers), part, words, cased=cased)
+                each.append(measure.each(said, part))
+                if instrument.endswith(BOTH_WAYS):
+                    prepared.setdefault(instrument, []).append(said)
             if of_controls.height:
                 said = to_prompts(of_controls, answers)
                 said = measure.prepare(said, of_controls, words, cased=cased)
@@ -126,6 +127,21 @@ def score(
             tables += [scores, measure.means(scores), *competence]
     names = {instrument: measure.name for instrument, measure in measures.items()}
     return pl.concat([*tables, agreement_scores(prepared, prompts, names)])
+
+
+TOGETHER = 20_000
+"""Prompts whose answers are measured together, where each rests on its own: with more of them only
+the answers themselves take more memory."""
+
+
+def _parts(measure: Measure, prompts: pl.DataFrame) -> Iterator[pl.DataFrame]:
+    """The prompts in parts that can be scored apart, in the order of their scores."""
+    # A model that completes is judged by all its completions.
+    begun = "begun" in prompts.columns and prompts["begun"].count()
+    if prompts.height <= TOGETHER or begun or not getattr(measure, "apart", False):
+        yield prompts
+    else:
+        yield from prompts.sort("prompt_id").iter_slices(TOGETHER)
 
 
 def prompts_scored(

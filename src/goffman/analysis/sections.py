@@ -44,19 +44,24 @@ def sections_of(
     ``robustness``: ROBUSTNESS, ``stressed``: MULTIVERSE and STRESS, ``worded``: WORDINGS, where
     they were computed.
     """
-    compared = _or_empty(compared, RATINGS_COMPARED)
-    robustness = _or_empty(robustness, ROBUSTNESS)
-    worded = _or_empty(worded, WORDINGS)
-    multiverse, stress = stressed or (_or_empty(None, MULTIVERSE), _or_empty(None, STRESS))
+    multiverse, stress = stressed or (None, None)
+    beside = {
+        "compared": _or_empty(compared, RATINGS_COMPARED),
+        "robustness": _or_empty(robustness, ROBUSTNESS),
+        "multiverse": _or_empty(multiverse, MULTIVERSE),
+        "stress": _or_empty(stress, STRESS),
+        "worded": _or_empty(worded, WORDINGS),
+    }
     names = names_of(manifest)
     measures = measures_of(manifest)
     sections = {}
     for instrument, entry in manifest.instruments.items():
         measure = measures.get(instrument)
-        of_instrument = scores.filter(pl.col("instrument") == instrument)
+        mine = pl.col("instrument") == instrument
+        of_instrument = scores.filter(mine)
         if measure is None or not of_instrument.height:
             continue
-        asked = prompts.filter(pl.col("instrument") == instrument)
+        asked = prompts.filter(mine)
         competence = _competence(of_instrument, entry.controls, names)
         sections[instrument] = Section(
             instrument=instrument,
@@ -64,7 +69,7 @@ def sections_of(
             unit=measure.unit,
             presentation=measure.presentation,
             scores=without_controls(of_instrument),
-            estimates=estimates.filter(pl.col("instrument") == instrument),
+            estimates=estimates.filter(mine),
             names=_with_marks(names, competence),
             contrast=getattr(measure, "contrast", ""),
             against=getattr(measure, "against", ""),
@@ -75,11 +80,7 @@ def sections_of(
             placement=entry.settings.placement if entry.settings else "before-first",
             competence=competence,
             ratings=whose_ratings(manifest.lexicons) if measure.words == "attitudes" else "",
-            compared=compared.filter(pl.col("instrument") == instrument),
-            robustness=robustness.filter(pl.col("instrument") == instrument),
-            multiverse=multiverse.filter(pl.col("instrument") == instrument),
-            stress=stress.filter(pl.col("instrument") == instrument),
-            worded=worded.filter(pl.col("instrument") == instrument),
+            **{name: table.filter(mine) for name, table in beside.items()},
         )
     return sections
 

@@ -164,8 +164,8 @@ def _cells(tables: Sequence[pl.DataFrame]) -> set[tuple[Any, ...]]:
 
 def _in_turn(by: Mapping[str, pl.DataFrame]) -> bool:
     """Whether questions were asked in one wording or another: then wordings cannot be compared."""
-    every = _cells([*by.values()])
-    return any(_cells([one]) != every for one in by.values())
+    cells = [_cells([one]) for one in by.values()]
+    return len(cells) > 1 and sum(map(len, cells)) == len(set().union(*cells))
 
 
 def _of_one(headline: Headline) -> bool:

@@ -89,8 +89,8 @@ def check(
       relevant    the difference is clear and large enough to matter
       small       clear, but too small to matter
       size-open   clear, but perhaps too small to matter ("clear, size open")
-      fragile     clear, but easily lost: it is not clear in at least one analysis
-                  that changes a setting, or in more than 10% of the analyses that
+      fragile     clear, but easily lost: it is not clear with another minimum
+                  word probability, or in more than 10% of the analyses that
                   leave out one item, wording or condition
       equivalent  there is no difference large enough to matter
       undecided   there may be no difference, or one large enough to matter

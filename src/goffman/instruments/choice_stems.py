@@ -49,13 +49,8 @@ def read_stems(
             faults.add(toml.name, row, f"the stem '{name}' appears twice.")
         if name == "all":
             faults.add(toml.name, row, "'all' cannot be the id of a stem: it means all of them.")
-        keyed = faults.check_one_of(
-            toml.name,
-            table.lines.get("keyed"),
-            what="keyed",
-            given=given.get("keyed", "plain"),
-            allowed=_KEYED,
-        )
+        key = {"what": "keyed", "given": given.get("keyed", "plain")}
+        keyed = faults.check_one_of(toml.name, table.lines.get("keyed"), **key, allowed=_KEYED)
         stem = Stem(
             id=name,
             text=given.get("text", ""),

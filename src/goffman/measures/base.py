@@ -23,7 +23,8 @@ class Measure(Protocol):
     ``each`` and ``means`` are its two halves, for who has the numbers of single prompts from
     elsewhere. A parameter ``contrast`` and one ``against`` name the two groups of conditions that
     its contrasts are between; an instrument gives them in its settings. It may have ``choices``,
-    what could be analyzed otherwise: see choices.py.
+    what could be analyzed otherwise: see choices.py. Where it says ``apart``, the scores of each
+    prompt rest on its own answers alone, and ``each`` gives them by model and prompt id.
     """
 
     @property

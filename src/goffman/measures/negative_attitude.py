@@ -180,6 +180,7 @@ class NegativeAttitude:
         TEST_OF_GROUPS,
     )
     scores_controls: ClassVar[ControlScore] = "separation"
+    apart: ClassVar[bool] = True
 
     def prepare(
         self, answers: pl.DataFrame, prompts: pl.DataFrame, words: Words, *, cased: bool

@@ -165,10 +165,10 @@ def disparities(section: Section) -> Iterator[Figure]:
         description=(
             "The marks show the mean probability of female words minus that of male words, with "
             f"its 95% interval over items and {many}. To the right of 0, women are named more "
-            "often. P-values are corrected within three families. (1) The main result (all parts, "
-            f"{plain(section.contrast)} {many}, counting first names), together with the main "
-            "results of the other instruments and models. (2) The other rows for the whole scale. "
-            "(3) The rows for the parts of the scale. "
+            "often. The p-value of the main result (all parts, "
+            f"{plain(section.contrast)} {many}, counting first names) is corrected together with "
+            "the main results of the other instruments and models. The others are corrected in "
+            "families: the whole scale and its parts, each with first names and without. "
             f"{marks_said(rows)}"
         ),
         choices=choices,

@@ -38,11 +38,8 @@ from goffman.presentation.figure_rows import (
 from goffman.presentation.figures_conditions import of_models, quantity_said
 from goffman.presentation.findings_reference import confound, shortened
 from goffman.presentation.section import Section
-from goffman.presentation.shown import plain
+from goffman.presentation.shown import SHRUNKEN, plain, quantity_called
 from goffman.records import BASELINE, Noun
-
-SHRUNKEN = "-shrunken"
-"""How quantities end that are drawn towards their group's mean."""
 
 
 def ranked(section: Section) -> Iterator[Figure]:
@@ -55,6 +52,12 @@ def ranked(section: Section) -> Iterator[Figure]:
     yield from _by_value(section)
 
 
+_NOISE = (
+    " To allow for noise, each value is pulled toward its group's mean. Point at a mark to see its "
+    "range of ranks. The range is wider if the rank differs more between items."
+)
+
+
 def _by_value(section: Section) -> Iterator[Figure]:
     """Every condition's own value, less what of it is noise where that is known."""
     known = section.scores.filter(
@@ -65,19 +68,13 @@ def _by_value(section: Section) -> Iterator[Figure]:
     rows = section.rows("condition", quantity).filter(pl.col("condition") != BASELINE)
     if not rows.height:
         return
-    noun, number = section.noun, _called(quantity)
+    noun, number = section.noun, quantity_called(quantity)
     rows, models = of_models(section, _with_ranks(section, section.named(rows)))
     choices = choice("model", "Model", [one for one in models if one in rows["model"].unique()])
     some = both_ends(rows, noun)
     values = data(rows, "model", "condition", "name", "group", "value", "ranks")
     about = tip(
         ("name", noun.headed.one), ("group", "Group"), ("value", "Value"), ("ranks", "Ranks")
-    )
-    noise = (
-        " To allow for noise, each value is pulled toward its group's mean. Point at a mark "
-        "to see its range of ranks. The range is wider if the rank differs more between items."
-        if shrunken
-        else ""
     )
     axis = section.presentation.axis if not shrunken else number
     colours = coloured("group", section.groups())
@@ -91,7 +88,8 @@ def _by_value(section: Section) -> Iterator[Figure]:
         title=f"Every {noun.one}, from high to low",
         description=(
             f"{number[0].upper()}{number[1:]} of every {noun.one}, highest first."
-            f"{noise}{both_ends_said(some, noun)} Select a mark to see the prompts behind it."
+            f"{_NOISE if shrunken else ''}{both_ends_said(some, noun)} Select a mark to see the "
+            "prompts behind it."
         ),
         choices=(*choices, *some),
         leads=True,
@@ -107,12 +105,6 @@ def _by_value(section: Section) -> Iterator[Figure]:
             transform=[*chosen(choices), *in_order("value", some)],
         ),
     )
-
-
-def _called(quantity: str) -> str:
-    """A quantity in words: negative-probability-shrunken is P(negative)."""
-    name, probability, _ = quantity.removesuffix(SHRUNKEN).partition("-probability")
-    return f"P({plain(name)})" if probability else plain(name)
 
 
 def _with_ranks(section: Section, rows: pl.DataFrame) -> pl.DataFrame:

@@ -194,10 +194,13 @@ def _sides(one: AnchoredModel) -> Iterator[str]:
         f"{number(value)} for {_of_group(one, group)} ({item}: {number(people)})"
         for group, value, people in means
     )
+    tested = "Their difference was not tested."
+    if "preference" in one.quantity:
+        tested = f"Their difference is the main result of {one.section.instrument}, by sentence."
     yield (
-        f"The mean {one.quantity}{one.unit} is {listed}. Their difference was not tested. Each "
-        "sentence names one occupation of either group, so these means do not show whether the "
-        "model knows whom the pronoun refers to."
+        f"The mean {one.quantity}{one.unit} is {listed}; each occupation counts once. {tested} "
+        "Each sentence names one occupation of either group, so these means do not show whether "
+        "the model knows whom the pronoun refers to."
     )
 
 

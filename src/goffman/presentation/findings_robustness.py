@@ -43,7 +43,16 @@ def _fragile(rows: pl.DataFrame, finding: Finding) -> str:
     """In how many variations a clear difference is not clear; empty: in too few to call it so."""
     if not is_fragile(finding.verdict, rows):
         return ""
-    return f"clear, but not in {lost(rows).height} of {rows.height} variations of the analysis"
+    other = pl.col("way") == PARAMETER
+    counts = [
+        f"not in {lost(of).height} of {of.height} analyses {what}"
+        for of, what in (
+            (rows.filter(~other), "that leave out one thing"),
+            (rows.filter(other), "with another parameter"),
+        )
+        if lost(of).height
+    ]
+    return f"clear, but {' and '.join(counts)}"
 
 
 def _permuted(section: Section, finding: Finding) -> Iterator[str]:
