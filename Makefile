@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: setup demo docs test test-kernels test-all soak calibrate check golden lock sbom bench clean
+.PHONY: setup demo gallery docs test test-kernels test-all soak calibrate check golden lock sbom bench clean
 
 setup: $(STAMP)
 
@@ -33,6 +33,11 @@ sbom: setup
 # The whole default audit of the two models that ship with goffman, and its report.
 demo: setup
 	$(BIN)/goffman audit --output runs/demo
+
+# The page docs/gallery.md and its pictures, from the demo and its other analyses.
+gallery: demo
+	$(BIN)/goffman stress runs/demo
+	$(BIN)/python tools/gallery.py runs/demo
 
 # The pages of docs/ as a site in site/; a link that leads nowhere is an error.
 docs: setup

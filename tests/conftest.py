@@ -168,6 +168,22 @@ def tiny(of_all_workers: Path) -> Callable[..., Path]:
     return folder
 
 
+@pytest.fixture(scope="session")
+def smollm2(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the real chat model, fetched once a machine."""
+    from goffman.errors import DownloadError
+    from goffman.models.fetch import fetch, fetchable
+    from goffman.output import cache_folder
+
+    cache = cache_folder(os.environ, sys.platform) / "models"
+    if not (cache / "smollm2-135m").is_dir():
+        cache = tmp_path_factory.mktemp("models")
+    try:
+        return fetch(fetchable("smollm2-135m"), cache)
+    except DownloadError as error:
+        pytest.skip(str(error))
+
+
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """A real Chromium."""

@@ -19,8 +19,8 @@ PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
 COMMANDS_PAGE = ROOT / "docs" / "commands.md"
 
 GOFFMAN = typer.main.get_command(app)
-OTHER_OPTIONS = {"--constraint", "--editable"}
-"""Of pip, where a page speaks of it."""
+OTHER_OPTIONS = {"--constraint", "--editable", "--apply_chat_template"}
+"""Of pip and lm-eval, where a page speaks of them."""
 
 
 @dataclass(frozen=True, kw_only=True)

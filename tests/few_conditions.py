@@ -27,3 +27,16 @@ def with_few_conditions(name: str, folder: Path, *, each: int) -> Path:
         writer.writeheader()
         writer.writerows(row for row in rows if row["condition"] in kept[row["group"]])
     return folder
+
+
+def fit_paraphrases(folder: Path) -> None:
+    """Only those of items that the instrument in the folder still has."""
+    path = folder / "paraphrases.csv"
+    with (folder / "items.csv").open(newline="", encoding="utf-8") as file:
+        items = {row["item"] for row in csv.DictReader(file)}
+    with path.open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(row for row in rows if row["item"] in items)

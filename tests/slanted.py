@@ -15,6 +15,7 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from torch.nn.functional import cross_entropy
 
 import goffman.instruments
+from few_conditions import fit_paraphrases
 from goffman.records import Prompt
 from tiny_chat import SPECIALS, TEMPLATE
 
@@ -38,6 +39,8 @@ def with_fewer(within: Path, *, conditions: int, items: int) -> Path:
         _keep(path, "condition", within_each="group", count=conditions)
     for path in within.glob("*/items.csv"):
         _keep(path, "item", count=items)
+        if (path.parent / "paraphrases.csv").is_file():
+            fit_paraphrases(path.parent)
     return within
 
 

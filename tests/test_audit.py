@@ -12,6 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 import goffman.instruments
+from few_conditions import with_few_conditions
 from goffman.cli.commands import app
 from goffman.errors import InputError, ModelError, RunError
 from goffman.flow import AskOptions, Audit, Listener, MeasureOptions, audit, default_folder
@@ -19,6 +20,7 @@ from goffman.models.base import LoadOptions
 from goffman.models.batches import batch_limits, plan_batches
 from goffman.models.precision import draw_sample
 from goffman.models.spec import load
+from goffman.multiverse_columns import WORDINGS
 from goffman.presentation.shown import short_names
 from goffman.runs.folder import read_prompts
 from goffman.runs.read import read_answers
@@ -655,19 +657,22 @@ def test_a_pair_of_models_that_are_not_audited_is_refused_before_anyone_is_asked
     assert not (tmp_path / "run").exists()
 
 
-@pytest.mark.slow
 def test_wordings_that_are_off_by_default_are_asked_and_compared_on_request(masked, tmp_path):
+    """Beside the others: the run itself has the wordings that are always asked."""
     folder = changed(tmp_path, "attribution", ("depth = 3", "depth = 1"))
-    shutil.copytree(DATA / "care-seeking", Path(folder).parent / "care-seeking")
-    options = AskOptions(controls=False, all_wordings=True)
+    with_few_conditions("care-seeking", Path(folder).parent / "care-seeking", each=2)
+    options = AskOptions(controls=False, paraphrases=True)
     audit([masked], instruments=[folder], output=tmp_path / "run", options=options)
-    prompts = read_prompts(tmp_path / "run")
-    assert prompts.group_by("wording").len().sort("wording").rows() == [
-        ("first", 621),
-        ("second", 621),
+    assert read_prompts(tmp_path / "run")["wording"].unique().to_list() == ["first"]
+    further = read_prompts(tmp_path / "run" / "paraphrases")
+    # 27 statements about four diagnoses, and each without one.
+    assert further.group_by("paraphrase").len().sort("paraphrase").rows() == [
+        ("second", 135),
+        ("third", 135),
     ]
-    estimates = pl.read_parquet(tmp_path / "run" / "estimates.parquet")
-    assert ("second", "first") in estimates.select("first", "second").rows()
+    worded = pl.read_parquet(tmp_path / "run" / "wordings.parquet")
+    assert complaints(worded, WORDINGS) == []
+    assert worded["wording"].to_list() == ["first", "second", "third", None]
 
 
 def test_ones_own_gender_words_change_the_scores_and_stand_in_the_manifest(masked, tmp_path):

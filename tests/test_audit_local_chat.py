@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,10 +15,8 @@ from goffman.flow import audit
 from goffman.instruments.render import PromptOptions
 from goffman.models.base import LoadOptions, Sampling
 from goffman.models.chat_local import LocalChat
-from goffman.models.fetch import fetch, fetchable
 from goffman.models.spec import load
 from goffman.options import AskOptions, ChatOptions
-from goffman.output import cache_folder
 from goffman.runs.read import read_answers
 from goffman.tables import REPLY_KINDS, SCORES, complaints
 from model_server import serving
@@ -99,20 +95,6 @@ def test_behind_a_server_the_same_model_says_the_same(chat, tmp_path, temperatur
     assert len(server.asked) == PROMPTS * 2
     served = read_answers(tmp_path / "served", "replies")
     assert served["fingerprint"].unique().to_list() == ["tests"]
-
-
-@pytest.fixture(scope="module")
-def smollm2(tmp_path_factory):
-    """The cache with the real chat model in it, fetched once a machine."""
-    cache = cache_folder(os.environ, sys.platform) / "models"
-    if not (cache / "smollm2-135m").is_dir():
-        cache = tmp_path_factory.mktemp("models")
-    from goffman.errors import DownloadError
-
-    try:
-        return fetch(fetchable("smollm2-135m"), cache)
-    except DownloadError as error:
-        pytest.skip(str(error))
 
 
 @pytest.mark.slow

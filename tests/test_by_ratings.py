@@ -201,6 +201,7 @@ def test_the_page_shows_both_side_by_side(browser, asked, rated):
         context = browser.new_context(viewport={"width": 390, "height": 844})
         tab = context.new_page()
         tab.goto((run / "report.html").as_uri())
+        tab.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
         for place in ("#stands-out", "#i-social-distance"):
             assert said in tab.inner_text(place)
         assert tab.locator("table.ratings").count() == tables
@@ -222,8 +223,8 @@ def test_without_the_ratings_all_is_as_before(asked, rated, tmp_path):
     assert not [*(run / "tables").glob("*-ratings.*")]
     assert (run / "scores.parquet").read_bytes() == (folder / "scores.parquet").read_bytes()
     tables = json.loads((run / "manifest.json").read_text())["tables"]
-    expected = {"prompts.parquet", "scores.parquet", "estimates.parquet", "robustness.parquet"}
-    assert {*tables} == expected
+    expected = {"prompts", "scores", "estimates", "robustness", "wordings"}
+    assert {*tables} == {f"{name}.parquet" for name in expected}
     assert read_run(run).compared is None
 
 

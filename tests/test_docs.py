@@ -31,6 +31,7 @@ from doc_pages import (
     shell_lines,
     with_files_shown,
 )
+from few_conditions import fit_paraphrases
 from goffman.cli import commands as cli
 from goffman.flow import audit
 from goffman.instruments.load import builtin_names
@@ -94,7 +95,7 @@ def test_every_command_of_a_page_can_be_given(page: Path) -> None:
         ("```sh\ngoffman audit roberta-base --limt 5\n```", "No such option: --limt"),
         ("```sh\ngoffman adit roberta-base\n```", "there is no command 'adit'"),
         ("```sh\ngoffman audit gpt2 --precision int8\n```", "--precision is 'int8'. Allowed: "),
-        ("```sh\ngoffman export --to lm-eval\n```", "Missing parameter"),
+        ("```sh\ngoffman report\n```", "Missing parameter"),
         ("```sh\nmake dmeo\n```", "scratch.md:2"),
         ("```sh\ncurl example.org\n```", "curl"),
         ("Use `goffman rate RUN --everything`.", "goffman rate RUN --everything"),
@@ -160,6 +161,20 @@ def test_pictures_are_small() -> None:
     assert all(picture.stat().st_size < 250_000 for picture in pictures)
 
 
+def test_the_gallery_has_every_picture_and_says_what_it_shows() -> None:
+    page = (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8")
+    shown = dict(re.findall(r"!\[(.*?)\]\((pictures/gallery/\S+)\)", page))
+    drawn = {f"pictures/gallery/{one.name}" for one in (ROOT / "docs/pictures/gallery").iterdir()}
+    assert {*shown.values()} == drawn
+    assert len(drawn) >= 8
+    for alt in shown:
+        # A title, and a sentence with what was found.
+        assert len(alt.split(". ")) >= 2, alt
+        assert 60 <= len(alt) <= 400, alt
+    every = [one for one in (ROOT / "docs" / "pictures").rglob("*") if one.is_file()]
+    assert sum(one.stat().st_size for one in every) < 1_500_000
+
+
 @pytest.mark.parametrize("name", builtin_names())
 def test_every_instrument_has_a_page(name: str) -> None:
     text = (ROOT / "docs" / "instruments" / f"{name}.md").read_text(encoding="utf-8")
@@ -199,6 +214,8 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
         keep_few(short / name / "conditions.csv", "group", conditions)
         keep_few(short / name / "items.csv", "dimension", items)
     keep_few(short / "attribution" / "items.csv", "wording", 1)
+    for name in ("care-seeking", "attribution"):
+        fit_paraphrases(short / name)
     (folder / "src").symlink_to(ROOT / "src")
     (folder / "tuned").symlink_to(BUNDLED["mini"])
     (folder / "copies").symlink_to(ROOT / "tests" / "replicate" / "data")
@@ -416,6 +433,23 @@ def test_the_command_is_found_as_typed_after_make(page: Path, tmp_path: Path) ->
 
     assert shell(*typed).stdout.startswith("goffman ")
     assert shell().returncode == 127  # it is the page's line that finds it
+
+
+@pytest.mark.slow
+def test_the_tests_of_the_page_about_ci_pass_and_can_fail(here: Path) -> None:
+    text = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
+    rules = re.findall(r"```toml\n(.*?)```", text, flags=re.DOTALL)[-1]
+    Path("goffman.toml").write_text(rules, encoding="utf-8")
+    Path("test_page.py").write_text(code, encoding="utf-8")
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_page.py"]
+    passed = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert passed.returncode == 0, passed.stdout
+    assert "4 passed" in passed.stdout
+    Path("test_page.py").write_text(code.replace("limit=0.9", "limit=-0.9"), encoding="utf-8")
+    failed = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert "2 failed, 2 passed" in failed.stdout
+    assert "FAILED social-distance.gap[bundled:mini] = " in failed.stdout
 
 
 @pytest.mark.parametrize("page", ["quick-start.md", "python.md"])

@@ -11,6 +11,7 @@ from scipy import stats
 
 from goffman.analysis.correlations import correlations, correlations_said
 from goffman.analysis.estimate import estimates
+from goffman.analysis.wordings import by_wording
 from goffman.estimates.contrast import Comparing, Contrast
 from goffman.estimates.sharing import Sharing
 from goffman.measures.catalogue import measures
@@ -843,11 +844,49 @@ def test_every_row_says_what_it_counts(mei, lin, briegel):
         assert p.is_between(0, 1, closed="right").all()
 
 
+def worded_by(by, scores, found):
+    """The main results by wording."""
+    wordings = {instrument: WORDINGS.get(instrument, ["w1"]) for instrument in by}
+    return by_wording(by, scores=scores, estimates=found, wordings=wordings, sharing={})
+
+
+def test_main_results_by_wording_are_plain_means_of_that_wording(mei):
+    scores, found = mei[0], mei[2]
+    by = {"distance": measures()["negative-attitude"]()}
+    rows = worded_by(by, scores, found.filter(pl.col("instrument") == "distance"))
+    assert (
+        rows.height
+        == 3
+        * found.filter(pl.col("instrument") == "distance", pl.col("family") == "primary").height
+    )
+    for row in rows.iter_rows(named=True):
+        mine = scores.filter(
+            pl.col("instrument") == "distance",
+            pl.col("model") == row["model"],
+            pl.col("level") == "prompt",
+            pl.col("quantity") == "negative",
+            pl.col("wording") == row["wording"],
+        )
+        means = []
+        for group in (row["first"], row["second"]):
+            of_group = mine.filter(pl.col("group") == group)
+            values = {}
+            for one in of_group.iter_rows(named=True):
+                values.setdefault((one["condition"], one["item"]), []).append(one["value"])
+            conditions = {}
+            for (condition, _), several in values.items():
+                conditions.setdefault(condition, []).append(np.mean(several))
+            means.append(np.mean([np.mean(several) for several in conditions.values()]))
+        assert row["level"] == pytest.approx(means[0])
+        assert row["difference"] == pytest.approx(means[0] - means[1])
+
+
 def sentences(scores, found):
     """All that the page says of scores whose instruments nobody has described."""
     kinds = dict(scores.select("instrument", "measure").unique(maintain_order=True).rows())
     by = {instrument: measures()[name]() for instrument, name in kinds.items()}
     models = {name: name for name in sorted(scores["model"].drop_nulls().unique())}
+    worded = worded_by(by, scores, found)
     sections = {
         instrument: Section(
             instrument=instrument,
@@ -860,6 +899,7 @@ def sentences(scores, found):
             contrast=getattr(measure, "contrast", ""),
             against=getattr(measure, "against", ""),
             wordings=WORDINGS.get(instrument, ["w1"]),
+            worded=worded.filter(pl.col("instrument") == instrument),
         )
         for instrument, measure in by.items()
     }
@@ -889,7 +929,7 @@ def test_sentences_carry_their_uncertainty(mei, lin):
     assert " Across 3 wordings, the difference ranges from " in said[1]
     bounds = "  Words without a rating and very improbable words are left out."
     assert any(line.startswith(bounds) for line in said)
-    assert any("negative attitude of a" in line for line in said[-2:])
+    assert any("negative attitude (a)" in line for line in said[-2:])
     genders = sentences(lin[0], lin[2])
     assert genders[0] == "care, a"
     assert genders[2].startswith("  Effect size and test of the main difference: Cohen's d = ")

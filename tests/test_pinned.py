@@ -120,7 +120,10 @@ def answered():
     }
     for name, (make, size) in asked.items():
         instrument = load_instrument(name)
-        wordings = PromptOptions(wordings=["all"])
+        # The other paraphrases came later than the pinned numbers.
+        second = ["second"] if instrument.id == "attribution" else []
+        own = [wording.id for wording in instrument.content.wordings]
+        wordings = PromptOptions(wordings=[*own, *second])
         prompts = few(render(instrument, wordings).prompts, **size)
         yield instrument, prompts, make(prompts)
     coreference = load_instrument("coreference")

@@ -29,7 +29,7 @@ people are shown it.
     pair_items.py     … those of sentences about two people
     tables.py         every table's columns: name, type, meaning, and the check for it
     anchor_points.py  … that of models beside people, point by point
-    multiverse_columns.py  … those of other analyses
+    multiverse_columns.py  … those of other analyses, and of single wordings
     inputs.py         a file that a user brings: a plain one, no larger than allowed
     given.py          what no text and no number can be
     errors.py         the exception tree, and the nearest allowed name
@@ -44,7 +44,8 @@ people are shown it.
       stress.py         … whether main results hold in other analyses: stress
       compare.py        … runs against each other: compare
       check.py          … the gate: check
-      export.py         … results where people publish: export
+      export.py         … results where people publish, questions for other harnesses: export
+      read.py           … what other harnesses logged: read
       validate.py       … whether files of one's own can be used: validate
       replicate.py      … about the studies' own numbers: replicate
       options.py        … options that several of them have
@@ -54,6 +55,16 @@ people are shown it.
       live.py           who is told how far an audit is: a terminal, a notebook
       results.py        what they return: a run, an estimate, a comparison
       frames.py  drawn.py  notebook.py   its tables; its figures; what notebooks show of it
+    harnesses/        OTHER HARNESSES ask our questions, and their logs become runs
+      handed.py         what a harness is handed: prompts, and the note by which we know them again
+      rows.py           … a prompt as a row of its data
+      folder.py         … the folder that this goes to
+      lm_eval_tasks.py  inspect_tasks.py   … as tasks of each harness
+      logs.py           what a log says, whichever harness it is of
+      lm_eval_log.py  inspect_log.py   … each harness's own
+      recorded.py       models that answer from a log
+      read.py           logs → a run, as if we had asked
+      templates/        the Python files that harnesses run
     integrations/     GOFFMAN INSIDE OF WHAT OTHERS RUN
       watch.py          a model measured every so many steps of its training
       trainer.py        … in the Trainer of transformers
@@ -63,6 +74,7 @@ people are shown it.
     asking/           WHO IS ASKED WHAT, known before anyone is asked
       questions.py      every question of an audit
       prompts_asked.py  … which prompts of each instrument, and how often
+      paraphrases.py  named.py   … those asked only on request; what a run's folder is called
       in_training.py    what a model in this process's memory is asked
       languages.py      whether answers are read in the language that they were asked in
       fit.py            whether what an audit is told fits the models that it asks
@@ -76,6 +88,7 @@ people are shown it.
       unchanged.py      whether a run's tables would come out as they are
       by_ratings.py     scores by the shipped ratings alone, and what a user's ratings change
       robustness.py     whether a headline holds with one thing left out, or a parameter otherwise
+      wordings.py       each headline by wording, and with the paraphrases
       multiverse.py     which other analyses of a headline there are; pure
       stress.py  stress_summary.py   … each of them run, and what they come to
       sections.py       a measured run, instrument by instrument, for all that people read of it
@@ -91,6 +104,7 @@ people are shown it.
       controls.py       control items, read, checked and rendered
       choice.py  choice_scales.py  choice_stems.py   choice.toml: questions with options, checked
       completion.py     sentences with a mask, for models that complete or write
+      paraphrases.py    further wordings, asked only on request
       forms.py          an instrument → every form in which it can be asked
       present.py        a question with options → its presentations
       personas.py       system prompts as data: who a model is told to be
@@ -204,7 +218,7 @@ people are shown it.
     estimates/        CONTRASTS that measures choose from
       contrast.py       one contrast: its test, effect and interval together
       tabled.py         estimates as a table
-      clear.py          what may be called clear
+      clear.py  spread.py   what may be called clear; does the wording move a number more?
       verdict.py        whether a difference is relevant, small, absent or undecided
       fragile.py        … or clear, but not in enough variations of its analysis
       sharing.py        what sentence pairs have in common
@@ -223,8 +237,7 @@ people are shown it.
       vignettes.py      descriptions against the one that they are compared with
       pair_choices.py   two people as options: means over orders; position
       cells.py          over items × conditions, crossed
-      settings.py       between adjective settings
-      together.py       two measures over conditions
+      settings.py  together.py   between adjective settings; two measures over conditions
       profiles.py       a model's numbers over conditions, or over occupations
       anchored.py       … beside what people said of them
       against_people.py  shares of models minus shares of people
@@ -240,24 +253,23 @@ people are shown it.
       findings_conditions.py  findings_gender.py  findings_settings.py
       findings_reliability.py  how far a scale would say the same again
       findings_over_baseline.py  a disparity beside that without a condition
-      findings_robustness.py  whether a verdict holds with one thing left out
+      findings_robustness.py  findings_wordings.py   with one thing left out; by wording
       findings_multiverse.py  … and in other analyses of the same answers
       findings_unanswered.py  what could put a bias of replies in doubt
       findings_reference.py  single conditions against the other group's mean
       styles.py         ways of answering that have nothing to do with the question
       findings_presented.py  what order, keying and wording do, said before all else
       findings_choices.py  chosen options: how a model answers, then about whom
-      findings_described.py  … about a woman and a man described alike
       findings_vignettes.py  … about people described with a disorder and with daily troubles
-      findings_pair_choices.py  … about two people as options
+      findings_described.py  findings_pair_choices.py   … about two alike; two as options
       findings_written.py  whom written sentences are about
       anchored.py       one model and instrument beside one anchor
       findings_anchors.py  findings_shares.py   … in sentences
-      findings_agreement.py  whether text and probabilities agree
+      findings_agreement.py  findings_rarity.py   text and probabilities; rare conditions
       findings_completions.py  begun replies: enough rated, and what is set apart
-      findings_rarity.py  a difference beside that from rare but neutral conditions
       figure.py         what a figure is; the parts that figures share
       figure_estimates.py  estimates in figures: filled or hollow, over the band of ±Δ
+      figure_rows.py    figures of many rows: both ends, and all others in one row
       figures_ranked.py  every condition in order, against a reference or by its own value
       figures_conditions.py  figures_sentiment.py  figures_gender.py  figures_settings.py
       figures_presented.py  figures_described.py   what presentation does; women and men
@@ -304,6 +316,7 @@ people are shown it.
       html.py  page/    the page: its content put into template, style and scripts
       overview.py       of each model: can it do the task, what differs, how sure, by wording
       bars.py           … with its bar: difference and interval on the axis of an instrument
+      forest.py         … all of them on one axis, in units of Δ
       content.py        who was asked what with what; the main contrasts
       limits.py         what holds for every number
       listing.py        every condition with its numbers

@@ -106,7 +106,7 @@ def audit(
     check_fit(of_models, labels=loading.labels, pairs=measuring.pairs)
     folder = output or default_folder(models)
     check_place(folder)
-    words, people = _words(pairs, folder, measuring), anchors_with(measuring.anchors)
+    words, people = words_for(pairs, folder, measuring), anchors_with(measuring.anchors)
     for pair in pairs:
         check(pair.model, kind=pair.kind, options=loading)
     of_options = without_effect(pairs, options, loading)
@@ -114,7 +114,7 @@ def audit(
         listener.note(note)
     if options.dry_run:
         _tell(pairs, folder, _chatting(options, place, listener), listener.note)
-        apart = of_paraphrases(listener)
+        apart = of_paraphrases(listener, further)
         _tell(further, folder / PARAPHRASES, _chatting(options, place, apart), apart.note)
         return Audit(folder=folder, asked=())
     with open_run(folder, seed=options.seed) as run:
@@ -130,7 +130,7 @@ def _ask_all(work: _Work, pairs: Sequence[Asking]) -> list[Asked]:
     """What there is of all answers; the run knows the instruments, or has refused them."""
     models = [pair.model for pair in pairs]
     for question in (question for pair in pairs for question in pair.questions):
-        _enter_instrument(work.run, question, models)
+        enter_instrument(work.run, question, models)
     return [answers for pair in pairs for answers in _ask_model(work, pair)]
 
 
@@ -143,7 +143,7 @@ def _ask_paraphrases(work: _Work, pairs: Sequence[Asking]) -> list[Asked]:
         run.manifest = replace(
             run.manifest, models={**work.run.manifest.models, **run.manifest.models}
         )
-        apart = replace(work, run=run, listener=of_paraphrases(work.listener))
+        apart = replace(work, run=run, listener=of_paraphrases(work.listener, pairs))
         found = _ask_all(apart, pairs)
     return [replace(one, instrument=called(one.instrument)) for one in found]
 
@@ -161,7 +161,7 @@ def _tell(
         chatting.tell(folder, pair.model, _chat_questions(pair))
 
 
-def _words(pairs: Sequence[Asking], folder: Path, measuring: MeasureOptions) -> Words:
+def words_for(pairs: Sequence[Asking], folder: Path, measuring: MeasureOptions) -> Words:
     """What answers are read with: the lexicons that are of the instruments' language."""
     questions = [question for pair in pairs for question in pair.questions]
     manifest = read_manifest(folder)
@@ -200,7 +200,7 @@ class _Work:
         )
 
 
-def _enter_instrument(run: Run, question: Question, models: Sequence[str]) -> None:
+def enter_instrument(run: Run, question: Question, models: Sequence[str]) -> None:
     """The run knows the instrument, or has refused it."""
     instrument, prompts = question.instrument, question.prompts
     replied = answers_to(instrument.kind) == "replies" or question.trials > 1
@@ -352,7 +352,7 @@ def _with_replies(work: _Work, pair: Asking, said: str) -> Iterator[Asked]:
         note=work.listener.note,
     )
     if found is not None:
-        _enter_instrument(work.run, question, [pair.model])
+        enter_instrument(work.run, question, [pair.model])
         keep_prompts(work.run, question.instrument.id, question.prompts)
         yield keep_options(work.run, found, instrument=question.instrument.id)
 

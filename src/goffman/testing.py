@@ -10,11 +10,13 @@
 
 A rule that is not met is an AssertionError. A model that cannot do the task is NotMeasurableError,
 which is one too. What cannot be used at all (a name that the run does not have, a value that is
-missing) is a GoffmanError, as everywhere.
+missing) is a GoffmanError, as everywhere. What must be known of a comparison with a baseline is a
+warning.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -126,5 +128,8 @@ def _read(folder: Path, _changed: int) -> Run:
 @lru_cache(maxsize=8)
 def _of(run: Run, baseline: Run | None, models: tuple[str, ...]) -> Checkable:
     return checkable(
-        run.measured, baseline=None if baseline is None else baseline.measured, models=models
+        run.measured,
+        baseline=None if baseline is None else baseline.measured,
+        models=models,
+        note=lambda text: warnings.warn(text, stacklevel=2),
     )

@@ -101,6 +101,18 @@ def test_what_conditions_that_are_over_make_by_themselves_is_said_with_a_doubt(n
     assert "Without the 13 conditions in the past (such as “remitted”): r = " in said.text
     assert "By ranks: ρ = 0." in said.text
     assert "By ranks" not in " ".join(said.more)
+    assert "The strongest is then" not in said.text
+
+
+def test_what_leads_without_conditions_that_are_over_is_named(noise) -> None:
+    """A model that reads “used to”, and beside that goes by how disruptive a condition is."""
+    made = {
+        name: (name not in OVER) + 0.02 * OF["disruptiveness"][name] + 0.02 * noise[name]
+        for name in COURSE
+    }
+    said = said_of(made)
+    assert "rises as “course” (how long it lasts) rises" in said.head
+    assert "The strongest is then disruptiveness: r = 0." in f"{said.text} {' '.join(said.more)}"
 
 
 def test_what_categories_make_by_themselves_is_said_with_a_doubt(noise) -> None:

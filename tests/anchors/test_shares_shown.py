@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -85,12 +86,17 @@ def test_it_is_said_about_whom_the_model_is_harder_than_people(run) -> None:
     assert said.head == "Its answers are more stigmatizing than people's about depression"
     assert "depression" in said.text
     assert "+2" in said.text
+    assert "opioid dependence (our own description) " in said.text
+    assert {*one.estimates["group"]} == {condition for _, condition, _ in PEOPLE} - {
+        "cocaine-dependence"
+    }
     more = " ".join(said.more)
     assert "Of the 75 single questions, " in more
     assert " differ clearly from people's answers." in more
     # A man moves the made model as he moves people.
     assert "A man described instead of a woman changes the share by so many points" in more
-    assert "depression: model +1, people +6 (" in more
+    ends = r"\([+−]?\d+ to [+−]?\d+\)"
+    assert re.search(rf"depression: model [+−]?\d+, people [+−]?\d+ {ends}, model minus", more)
     assert "None of these differs clearly from people's; with intervals this wide" in more
     assert "The intervals cover other respondents. The model’s probabilities are exact." in more
     assert "They say nothing about other questions, wordings, names or descriptions." in more

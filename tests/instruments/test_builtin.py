@@ -157,12 +157,13 @@ def test_attribution_has_three_items_a_dimension_keyed_as_the_questionnaire() ->
     assert both["first"] == both["second"]
 
 
-def test_the_second_wording_is_off_by_default_and_differs_everywhere() -> None:
+def test_further_wordings_are_off_by_default_and_differ_everywhere() -> None:
     instrument = load_instrument("attribution")
     assert {prompt.wording for prompt in render(instrument).prompts} == {"first"}
-    both = render(instrument, PromptOptions(wordings=["all"])).prompts
-    assert Counter(prompt.wording for prompt in both) == {"first": 621, "second": 621}
-    assert len({prompt.text for prompt in both}) == 2 * 621
+    every = render(instrument, PromptOptions(wordings=["all"])).prompts
+    counts = dict.fromkeys(("first", "second", "third"), 621)
+    assert Counter(prompt.wording for prompt in every) == counts
+    assert len({prompt.text for prompt in every}) == 3 * 621
 
 
 def test_attribution_keeps_the_sentences_that_the_paper_quotes() -> None:

@@ -191,6 +191,20 @@ def broken(tmp_path: Path, name: str, file: str, old: str, new: str) -> list[str
         ),
         (
             "vignettes",
+            "choice.toml",
+            '"daily-troubles-3"]',
+            '"daily-troubles-4"]',
+            "brief in [server] is 'daily-troubles-4'. Allowed: schizophrenia, ",
+        ),
+        (
+            "vignettes",
+            "choice.toml",
+            'brief_dimension = "stigma"',
+            'brief_dimension = "belief"',
+            "brief_dimension in [server] is 'belief'. Allowed: stigma, beliefs. Did you mean ",
+        ),
+        (
+            "vignettes",
             "choice-controls.csv",
             "warm-soup,willing",
             "warm-soup,",

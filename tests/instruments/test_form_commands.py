@@ -87,8 +87,9 @@ def test_forms_that_cannot_be_are_refused() -> None:
         ("care-seeking", "--no-way-out"): (
             "--no-way-out works only with --form choice or --form said.\n"
         ),
-        ("coreference", "--form", "said", "--wording", "refers"): (
-            "--wording cannot be used with coreference, because it has no wordings.\n"
+        ("coreference", "--form", "said", "--wording", "refer"): (
+            "coreference-said has no wording 'refer'. Allowed: 'refers', 'is-meant', "
+            "'stands-for', 'all', 'paraphrases'. Did you mean 'refers'?\n"
         ),
     }
     for arguments, said in refused.items():

@@ -277,7 +277,7 @@ def test_stems_are_chosen_like_wordings() -> None:
         prompts_of("social-distance", "choice", wordings=["for-me"])
     assert str(caught.value) == (
         "social-distance-choice has no wording 'for-me'. Allowed: 'willing', 'advice', "
-        "'agree-unwilling', 'agree-glad', 'all'."
+        "'agree-unwilling', 'agree-glad', 'extent', 'should-i', 'all', 'paraphrases'."
     )
 
 

@@ -24,7 +24,8 @@ def pinned(name: str) -> list[Prompt]:
     """The prompts to pin: all of a questionnaire; of coreference, every frame and every setting."""
     instrument = load_instrument(name)
     if name != "coreference":
-        return list(render(instrument, PromptOptions(wordings=["all"])).prompts)
+        wordings = [wording.id for wording in instrument.content.wordings]
+        return list(render(instrument, PromptOptions(wordings=wordings)).prompts)
     frames = len(instrument.content.frames)
     every_frame = render(instrument, PromptOptions(adjectives=["none"], pairs=frames))
     every_setting = render(instrument, PromptOptions(pairs=3))
@@ -87,6 +88,21 @@ def test_every_form_is_pinned(form: Instrument, request: pytest.FixtureRequest) 
         rows = json.dumps(prompt_rows([*rendered.prompts, *rendered.controls]))
         found += hashlib.sha256(rows.encode()).hexdigest() + "\n"
     path = GOLDEN / f"{form.id}.sha256"
+    if request.config.getoption("--renew-golden"):
+        path.write_text(found, encoding="utf-8")
+    assert found == path.read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+def test_paraphrases_of_every_form_are_pinned(request: pytest.FixtureRequest) -> None:
+    """All columns of every prompt, as a checksum; of sentence pairs fifty."""
+    found = ""
+    for form in (form for name in builtin_names() for form in forms_of(load_instrument(name))):
+        pairs = 50 if isinstance(form.content, SentencePairs) else None
+        rendered = render(form, PromptOptions(pairs=pairs, wordings=["paraphrases"]))
+        rows = json.dumps(prompt_rows(rendered.prompts))
+        found += f"{form.id} {hashlib.sha256(rows.encode()).hexdigest()}\n"
+    path = GOLDEN / "paraphrases.sha256"
     if request.config.getoption("--renew-golden"):
         path.write_text(found, encoding="utf-8")
     assert found == path.read_text(encoding="utf-8")

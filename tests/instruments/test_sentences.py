@@ -238,9 +238,7 @@ def test_users_adjectives_stand_beside_the_baseline() -> None:
 
 
 def test_options_that_mean_nothing_are_refused() -> None:
-    with pytest.raises(
-        InputError, match="--wording cannot be used with coreference, because it has no"
-    ):
+    with pytest.raises(InputError, match=r"coreference has no wording 'first'\. Allowed: 'only', "):
         render(INSTRUMENT, PromptOptions(wordings=["first"]))
     with pytest.raises(
         InputError, match="--sentence-pairs cannot be used with care-seeking, because only"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -16,17 +17,23 @@ import torch
 import transformers
 
 import goffman
+from doc_pages import ROOT
 from few_conditions import with_few_conditions
 from goffman.errors import InputError, ModelError
 from goffman.integrations import Course, TrainerCallback, Watch
 from goffman.integrations.budget import Budget
+from slanted import with_fewer
 from tiny_chat import make_causal
 
 Loaded = tuple[Any, Any]
 
+UNLIMITED = 1e9
+"""A share of the time of a training that takes less time than a look."""
+
 
 def loaded(folder: Path, of: Any = transformers.AutoModelForMaskedLM) -> Loaded:
-    return of.from_pretrained(folder), transformers.AutoTokenizer.from_pretrained(folder)
+    """A model as training has it, and its tokenizer."""
+    return of.from_pretrained(folder).train(), transformers.AutoTokenizer.from_pretrained(folder)
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +46,6 @@ def short(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def steps(model: Any, tokenizer: Any, count: int, after: Callable[[int], object]) -> list[float]:
     """The losses of so many steps of training with dropout, on texts drawn at random."""
     torch.manual_seed(0)
-    model.train()
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
     texts = ["it is hard for me to talk to someone", "it is easy for me to share a meal"]
     losses = []
@@ -72,35 +78,50 @@ def same(one: goffman.Estimate, two: goffman.Estimate) -> None:
     assert one.named.row["n"] == two.named.row["n"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", ["bert", "roberta", "xlnet"])
 def test_a_look_says_what_an_audit_of_the_saved_model_says(
     family: str, tiny: Any, short: Path, tmp_path: Path
 ) -> None:
     of = transformers.XLNetLMHeadModel if family == "xlnet" else transformers.AutoModelForMaskedLM
     model, tokenizer = loaded(tiny(family), of)
-    watch = Watch(model, tokenizer, short, sample=200)
+    watch = Watch(model, tokenizer, short)
     if family != "xlnet":
         steps(model, tokenizer, 3, lambda _: None)
     seen = watch.start(3)
     assert seen is not None
     model.save_pretrained(tmp_path / "saved")
     tokenizer.save_pretrained(tmp_path / "saved")
-    run = audited(tmp_path / "saved", tmp_path / "run", instruments=short, limit=200)
+    run = audited(tmp_path / "saved", tmp_path / "run", instruments=short, limit=600)
     (one,) = seen.estimates
+    assert one.low < one.value < one.high
     same(one, run.estimate("social-distance.gap"))
     assert one.not_measurable  # its weights were drawn at random
     control = run.scores.filter(level="control", quantity="control")["value"].item()
     assert seen.controls == {"social-distance": pytest.approx(control, abs=1e-6)}
 
 
-def test_a_look_at_recursive_masks_says_the_same(tiny: Any, tmp_path: Path) -> None:
+def test_a_second_look_at_the_same_weights_says_the_same(tiny: Any, short: Path) -> None:
+    """It calculates less: what it looks for is known."""
     model, tokenizer = loaded(tiny("roberta"))
-    told = {"instruments": "attribution", "controls": False}
-    seen = Watch(model, tokenizer, "attribution", sample=4, controls=False).start()
-    run = audited(tiny("roberta"), tmp_path / "run", limit=4, **told)
-    for one in seen.estimates:
-        same(one, run.estimate(one.named.path))
-    assert len(seen.estimates) == 1
+    watch = Watch(model, tokenizer, [str(short), "care-seeking"], every=1)
+    first = watch.start()
+    watch.budget.share = UNLIMITED
+    second = watch.step(1)
+    assert [one.row for one in second.estimates] == [one.row for one in first.estimates]
+    assert len(second.estimates) == 2
+    assert second.controls == first.controls
+
+
+@pytest.mark.slow
+def test_a_look_at_recursive_masks_says_the_same(tiny: Any, tmp_path: Path) -> None:
+    home = with_fewer(tmp_path / "instruments", conditions=2, items=3)
+    model, tokenizer = loaded(tiny("roberta"))
+    seen = Watch(model, tokenizer, home / "attribution", controls=False).start()
+    told = {"instruments": home / "attribution", "controls": False}
+    run = audited(tiny("roberta"), tmp_path / "run", **told)
+    (one,) = seen.estimates
+    same(one, run.estimate(one.name.replace("model in training", str(tiny("roberta")))))
 
 
 def test_a_look_at_a_classifier_says_the_same(tiny: Any, tmp_path: Path) -> None:
@@ -112,16 +133,37 @@ def test_a_look_at_a_classifier_says_the_same(tiny: Any, tmp_path: Path) -> None
     same(one, run.estimate("people-sentiment.gap"))
 
 
-def test_a_look_at_a_chat_model_asks_for_probabilities(tmp_path: Path) -> None:
-    folder = make_causal("llama", tmp_path / "chat")
+@pytest.mark.slow
+@pytest.mark.parametrize("chat", [True, False])
+def test_a_look_at_a_causal_model_asks_for_probabilities(
+    chat: bool, short: Path, tmp_path: Path
+) -> None:
+    folder = make_causal("llama", tmp_path / "model", chat=chat)
     model, tokenizer = loaded(folder, transformers.AutoModelForCausalLM)
     told = {"forms": ["choice", "completion"]}
-    seen = Watch(model, tokenizer, "care-seeking", sample=24, **told).start()
-    run = audited(folder, tmp_path / "run", instruments="care-seeking", limit=24, **told)
+    seen = Watch(model, tokenizer, short, **told).start()
+    run = audited(folder, tmp_path / "run", instruments=short, limit=600, **told)
     assert {*seen.controls} == {*run.instruments}
-    assert seen.estimates
+    assert "social-distance-choice.gap" in {one.named.path for one in seen.estimates}
     for one in seen.estimates:
         same(one, run.estimate(one.named.path))
+    # Random weights hardly ever choose an option, but the control items have a score.
+    scores = run.scores.filter(level="control", quantity="control")
+    expected = dict(scores.select("instrument", "value").rows())
+    assert seen.controls["social-distance-choice"] is not None
+    for name, value in seen.controls.items():
+        assert value == (None if expected[name] is None else pytest.approx(expected[name]))
+
+
+@pytest.mark.slow
+def test_a_look_at_pronouns_says_the_same(tmp_path: Path) -> None:
+    folder = make_causal("gpt2", tmp_path / "model", chat=False)
+    model, tokenizer = loaded(folder, transformers.AutoModelForCausalLM)
+    told = {"forms": "pronouns"}
+    seen = Watch(model, tokenizer, "coreference", sample=60, **told).start()
+    run = audited(folder, tmp_path / "run", instruments="coreference", limit=60, **told)
+    (one,) = seen.estimates
+    same(one, run.estimate(one.named.path))
 
 
 # Nothing of it is left
@@ -132,9 +174,9 @@ def test_training_is_the_same_to_the_bit(tiny: Any, short: Path) -> None:
     model, tokenizer = loaded(tiny("roberta"))
     other = copy.deepcopy(model)
     for one in (model, other):
-        one.train()
         one.roberta.embeddings.eval()  # frozen by its owner
-    with_looks = Watch(model, tokenizer, short, every=2, share=1.0, sample=60)
+    with_looks = Watch(model, tokenizer, short, every=2, share=1.0, sample=200)
+    with_looks.budget.share = UNLIMITED
     drawn = {}
 
     def looked(step: int) -> None:
@@ -183,24 +225,27 @@ def test_the_budget_leaves_out_what_would_take_too_long() -> None:
             now.at += seconds
 
     assert budget.allows(done=None)
-    look(2.0)
+    with budget.spending(look=False):
+        now.at += 1.0
+    assert budget.allows(done=None)  # what a look takes is not known yet
+    look(1.5)
     now.at += 79.0
     assert not budget.allows(done=None)  # 4 s of 79 s are 5.06%
     now.at += 1.0
     assert budget.allows(done=None)
-    # 80 of 160 s: 8 s in all, of which 6 s would be gone with the last look.
+    # 80 of 160 s: 8 s in all, of which 5.5 s would be gone with the last look.
     assert budget.allows(done=0.5)
     # 80 of 100 s: 5 s in all, and a last look would not fit after this one.
     assert not budget.allows(done=0.8)
     assert budget.allows(done=1)
-    look(2.0)
+    look(1.5)
     assert budget.taken == pytest.approx(4 / 80)
     assert not budget.allows(done=1)
 
 
 def test_a_look_that_would_take_too_long_is_left_out_and_said(tiny: Any, short: Path) -> None:
     model, tokenizer = loaded(tiny("bert"))
-    watch = Watch(model, tokenizer, short, every=1, share=0.0001, sample=60)
+    watch = Watch(model, tokenizer, short, every=1, share=0.0001, sample=200)
     watch.start()
     assert watch.step(1) is None
     assert watch.step(2) is None
@@ -258,8 +303,9 @@ def test_the_trainer_logs_it_and_trains_as_without_it(
         model, tokenizer = loaded(tiny("roberta"))
         trainer, heard = trainer_of(model, tokenizer, tmp_path / name)
         if name == "with":
-            told = {"every": 2, "share": 1.0, "sample": 60, "controls": False}
+            told = {"every": 2, "share": 1.0, "controls": False}
             callback = TrainerCallback(trainer, short, **told)
+            callback.watch.budget.share = UNLIMITED
             trainer.add_callback(callback)
         trainer.train()
         kept[name] = (heard.logs, [one.detach().clone() for one in model.parameters()])
@@ -284,14 +330,14 @@ def test_the_trainer_logs_it_and_trains_as_without_it(
 
 def test_a_model_that_broke_in_training_does_not_end_it(tiny: Any, short: Path) -> None:
     model, tokenizer = loaded(tiny("bert"))
-    watch = Watch(model, tokenizer, short, every=1, share=1.0, sample=60)
+    watch = Watch(model, tokenizer, short, every=1, share=1.0, sample=200)
     watch.start()
     with torch.no_grad():
         next(model.parameters()).fill_(float("nan"))
-    watch.budget.share = 1e9
+    watch.budget.share = UNLIMITED
     assert watch.step(1) is None
     assert "Step 1: not measured. it gave a probability that is not a number" in watch.notes[-1]
-    assert model.training is False  # as it was given
+    assert model.training
 
 
 # What it cannot
@@ -299,7 +345,7 @@ def test_a_model_that_broke_in_training_does_not_end_it(tiny: Any, short: Path) 
 
 def test_what_it_cannot_ask_is_said(tiny: Any, tmp_path: Path) -> None:
     model, tokenizer = loaded(tiny("bert"))
-    with pytest.raises(ModelError, match="'people-sentiment' in the form classify needs a class"):
+    with pytest.raises(ModelError, match="'people-sentiment' in the form classify or choice or"):
         Watch(model, tokenizer, "people-sentiment").start()
     with pytest.raises(ModelError, match="Only models of the transformers library"):
         Watch(torch.nn.Linear(2, 2), tokenizer, "social-distance").start()
@@ -329,16 +375,26 @@ def test_weights_that_no_process_has_whole_are_refused(tiny: Any, tmp_path: Path
         TrainerCallback(trainer, "social-distance")
 
 
+def test_a_sample_that_is_too_small_for_a_main_result_says_so(tiny: Any, short: Path) -> None:
+    model, tokenizer = loaded(tiny("bert"))
+    watch = Watch(model, tokenizer, short, sample=10)
+    assert watch.start().estimates == ()
+    assert watch.notes == [
+        "Step 0: social-distance has no main result. The sample of 10 prompts may be too small: "
+        "ask more with sample."
+    ]
+
+
 # The course
 
 
 def test_the_course_is_a_table_and_a_figure(tiny: Any, short: Path, tmp_path: Path) -> None:
-    model, tokenizer = loaded(tiny("bert"))
+    model, tokenizer = loaded(tiny("roberta"))
     with pytest.raises(InputError, match="Nothing was measured yet"):
         Course().figure()
-    watch = Watch(model, tokenizer, short, every=1, share=1.0, sample=60, controls=False)
+    watch = Watch(model, tokenizer, short, every=1, share=1.0, sample=200, controls=False)
     watch.start()
-    watch.budget.share = 1e9
+    watch.budget.share = UNLIMITED
     steps(model, tokenizer, 2, watch.step)
     course = watch.course
     assert course.names == ["social-distance.gap[model in training]"]
@@ -368,3 +424,22 @@ assert {"TrainerCallback", "Watch"} <= set(dir(goffman.integrations))
 from goffman.integrations import Watch
 """
     subprocess.run([sys.executable, "-c", script], check=True)
+
+
+@pytest.mark.slow
+def test_the_python_of_the_page_runs(
+    tiny: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With a model whose weights were drawn at random, so without control items."""
+    page = (ROOT / "docs" / "training.md").read_text(encoding="utf-8")
+    codes = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
+    assert len(codes) == 2
+    model, tokenizer = loaded(tiny("roberta"))
+    trainer, heard = trainer_of(model, tokenizer, tmp_path, max_steps=2)
+    monkeypatch.chdir(tmp_path)
+    given = {"trainer": trainer, "model": model, "tokenizer": tokenizer, "batches": [1, 2]}
+    for code in codes:
+        exec(code.replace("every=500", "every=500, controls=False"), given)
+    assert (tmp_path / "course.svg").is_file()
+    assert any("goffman/social-distance.gap" in one for one in heard.logs)
+    assert "goffman/social-distance.gap" in capsys.readouterr().out

@@ -8,6 +8,7 @@ import polars as pl
 from making import prompts
 
 from goffman.analysis.estimate import estimates
+from goffman.analysis.wordings import by_wording
 from goffman.choice_items import Option, options_json
 from goffman.estimates.contrast import Comparing
 from goffman.presentation.section import Section
@@ -131,4 +132,11 @@ def section(measure, scores, table, *, wordings=tuple(WORDINGS), draws=99):
         wordings=wordings,
         items=table["item"].unique(maintain_order=True).to_list(),
         prompts=table,
+        worded=by_wording(
+            {"scale": measure},
+            scores=scores,
+            estimates=found,
+            wordings={"scale": list(wordings)},
+            sharing={},
+        ),
     )

@@ -153,24 +153,24 @@ def test_what_was_left_out_is_named_and_so_is_a_change_of_sign():
 
 
 @pytest.mark.parametrize(
-    ("at", "sentence"),
+    ("verdict", "sentence"),
     [
-        (0.2, "About 20%: with so many labels made wrong at random, it holds in only 1 of 2 tries "
-              "(difference 0.010 to 0.050)."),
-        (None, "More than 50%: with so many labels made wrong at random, it still holds in 2 of 2 "
-               "tries (difference 0.040 to 0.050)."),
+        ("small", "the difference holds in 1 and 2 tries at 20% and 50% wrong labels. At 50%, it "
+                  "is 0.040 to 0.050."),
+        ("undecided", "the verdict is the same in 1 and 2 tries at 20% and 50% wrong labels. At "
+                      "50%, it is 0.040 to 0.050."),
     ],
 )  # fmt: skip
-def test_how_many_wrong_labels_it_takes_is_said(at, sentence):
+def test_how_often_it_holds_with_wrong_labels_is_said(verdict, sentence):
     drawn = [
         row(0.05, way="labels", rate=0.2),
         row(0.01, "undecided", way="labels", rate=0.2),
         row(0.05, way="labels", rate=0.5),
         row(0.04, way="labels", rate=0.5),
     ]
-    one = said([*four("small", "small", "small", "small"), *drawn], overturned_at=at)
-    asked = "How many wrong word labels would it take to lose the difference?"
-    assert one.said[-1] == f"{asked} {sentence}"
+    one = said([*four("small", "small", "small", "small"), *drawn], verdict=verdict)
+    tried = "With word labels made wrong at random (2 tries at each rate)"
+    assert one.said[-1] == f"{tried}, {sentence}"
 
 
 def test_without_choices_only_parts_are_left_out():

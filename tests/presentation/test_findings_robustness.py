@@ -140,9 +140,9 @@ def test_a_clear_difference_that_variations_lose_is_called_fragile():
     one = found(*held[1:], *(made("item", f"x{n}", 0.02, "undecided") for n in range(2)))
     assert one.head.startswith("Fragile: more negative about stigmatized conditions")
     assert (one.shown, one.verdict) == ("fragile", "clear, size open")
-    assert one.fragile == "clear, but not in 2 of 10 variations of the analysis"
+    assert one.fragile == "clear, but not in 2 of 10 analyses that leave out one thing"
     one = found(*held, made("parameter", "if all words counted", 0.02, "equivalent"))
-    assert one.fragile == "clear, but not in 1 of 10 variations of the analysis"
+    assert one.fragile == "clear, but not in 1 of 1 analyses with another parameter"
     one = found(*held, made("parameter", "if all words counted", 0.2, "relevant"))
     assert one.fragile == ""
 
@@ -152,8 +152,13 @@ def test_a_fragile_difference_has_its_permutation_test_beside_it():
     lost = [made("item", f"x{n}", 0.02, "undecided") for n in range(2)]
     check = {"permutation_p": 0.0042, "check_over": "conditions, means over items"}
     one = found(*held, *lost, **check)
-    said = "A permutation test, not corrected, gives p = .004 (over conditions, means over items)."
+    said = (
+        "A permutation test over conditions, with these sentences treated as fixed, gives p = .004 "
+        "(not corrected)."
+    )
     assert one.robust.endswith(said)
+    plain = found(*held, *lost, permutation_p=0.0042, check_over="conditions").robust
+    assert plain.endswith("A permutation test over conditions gives p = .004 (not corrected).")
     assert "permutation" not in found(*held, **check).robust
     assert "permutation" not in found(*held, *lost).robust
 

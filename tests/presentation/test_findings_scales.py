@@ -77,7 +77,7 @@ def test_one_wording_says_nothing_of_wordings():
 
 def test_no_reliability_has_its_reason():
     (text,) = reliability(section(scores=scale(None, None, value=None, reason="one item")), "m")
-    assert text == "Reliability cannot be computed: one item."
+    assert text == "G and Φ cannot be computed: one item."
 
 
 def halves(*values, wording="one"):

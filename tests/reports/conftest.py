@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import goffman.instruments
+from few_conditions import fit_paraphrases
 from goffman.flow import AskOptions, MeasureOptions, audit
 from goffman.reports.run import read_run
 
@@ -45,6 +46,8 @@ def shortened(tmp_path_factory):
         folder / "attribution" / "items.csv",
         lambda row, place: row["dimension"] in {"anger", "help"},
     )
+    for name in ("care-seeking", "attribution"):
+        fit_paraphrases(folder / name)
     return folder
 
 

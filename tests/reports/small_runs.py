@@ -12,6 +12,7 @@ from pathlib import Path
 
 import goffman.instruments
 from chat_server import Answer, ChatServer, completion
+from few_conditions import fit_paraphrases
 from goffman.flow import audit
 from goffman.instruments.load import load_instrument
 from goffman.instruments.render import PromptOptions, render
@@ -56,6 +57,8 @@ def shortened(folder: Path) -> Path:
         folder / "attribution" / "items.csv",
         lambda row, seen: row["dimension"] in {"anger", "pity"},
     )
+    for name in ("care-seeking", "attribution"):
+        fit_paraphrases(folder / name)
     return folder
 
 

@@ -23,8 +23,8 @@ WIDE, NARROW = 1280, 390
 
 
 @contextmanager
-def reading(browser, page, *, width=WIDE, **options):
-    """A reader before the page; afterwards nothing was complained of and nothing asked for."""
+def reading(browser, page, *, width=WIDE, part="", **options):
+    """A reader before the page, or a part of it; nothing was complained of, nothing asked for."""
     context = browser.new_context(viewport={"width": width, "height": 860}, offline=True, **options)
     tab = context.new_page()
     tab.set_default_timeout(20_000)
@@ -34,18 +34,26 @@ def reading(browser, page, *, width=WIDE, **options):
     tab.on("dialog", lambda dialog: complaints.append(f"a dialog: {dialog.message}"))
     tab.on("request", lambda request: complaints.append(request.url))
     address = Path(page).resolve().as_uri()
-    tab.goto(address)
-    tab.wait_for_selector("#conditions tbody tr")
+    tab.goto(f"{address}{part}")
+    tab.wait_for_selector("#conditions tbody tr", state="attached")
     yield tab
     context.close()
     own = [
-        text for text in complaints if text != address and not text.startswith(("data:", "blob:"))
+        text
+        for text in complaints
+        if text.partition("#")[0] != address and not text.startswith(("data:", "blob:"))
     ]
     assert own == []
 
 
+def unfold(tab):
+    """The reader has opened all that is folded."""
+    tab.evaluate("for (const one of document.querySelectorAll('main details')) one.open = true")
+
+
 def scroll_through(tab):
     """The reader has seen the whole page, and every figure is drawn."""
+    unfold(tab)
     for node in tab.locator("[data-figure]").all():
         node.scroll_into_view_if_needed()
         node.locator(".live svg.marks").wait_for()
@@ -69,12 +77,12 @@ def test_every_figure_is_drawn_and_nothing_is_wider_than_the_page(browser, audit
 def test_a_condition_is_found_its_evidence_opened_and_the_table_sorted(browser, audited, sections):
     with reading(browser, audited / "report.html") as tab:
         table = tab.locator("#conditions")
-        before = table.locator("tbody tr").count()
         table.get_by_label("Search all conditions").fill("depression counting first names")
         tab.wait_for_function(
-            "n => document.querySelectorAll('#conditions tbody tr').length < n", arg=before
+            "() => [...document.querySelectorAll('#conditions tbody th')]"
+            ".every(one => one.innerText === 'Depression')"
         )
-        assert set(table.locator("tbody th").all_inner_texts()) == {"Depression"}
+        assert table.locator("tbody tr").count() > 2
         heading = table.locator("thead th", has_text="Value")
         heading.get_by_role("button").click()
         assert heading.get_attribute("aria-sort") == "descending"
@@ -84,7 +92,7 @@ def test_a_condition_is_found_its_evidence_opened_and_the_table_sorted(browser, 
         heading.get_by_role("button").click()
         assert heading.get_attribute("aria-sort") == "ascending"
 
-        table.get_by_role("button", name="Depression: show the evidence").first.click()
+        table.get_by_role("button", name=re.compile("^Depression: show the evidence")).first.click()
         dialog = tab.get_by_role("dialog", name="Depression")
         dialog.locator(".prompt").first.wait_for()
         prompts = sections["care-seeking"].prompts.filter(pl.col("condition") == "depression")
@@ -108,7 +116,7 @@ def test_a_mark_of_a_figure_leads_to_its_evidence_and_its_words_are_those_of_the
         figure.scroll_into_view_if_needed()
         mark = figure.locator("svg.marks .mark-symbol.role-mark path[aria-label]").first
         mark.wait_for()
-        name = re.search(r"name: ([^;]+)", mark.get_attribute("aria-label"))[1]
+        name = re.search(r"row: ([^;]+)", mark.get_attribute("aria-label"))[1]
         mark.click()
         dialog = tab.get_by_role("dialog", name=name)
         dialog.locator(".prompt").first.wait_for()
@@ -155,7 +163,7 @@ def test_the_keyboard_reaches_everything_and_every_control_has_a_name(browser, a
         tab.locator("#evidence .prompt").first.wait_for()
         assert tab.evaluate("document.getElementById('evidence').contains(document.activeElement)")
         tab.keyboard.press("Escape")
-        assert tab.evaluate("document.activeElement.getAttribute('aria-label')").endswith(
+        assert tab.evaluate("document.activeElement.getAttribute('aria-label')").count(
             "show the evidence"
         )
 
@@ -166,8 +174,10 @@ def test_the_keyboard_comes_to_the_numbers_of_every_figure_one_after_the_other(b
         figures = tab.evaluate("[...document.querySelectorAll('[data-figure]')].length")
         tab.locator("#limits h2").click()
         met = []
-        for _ in range(40 * figures):
+        for _ in range(60 * figures):
             tab.keyboard.press("Tab")
+            if tab.evaluate(CLOSED):
+                tab.keyboard.press("Enter")
             found = tab.evaluate("document.activeElement.dataset.numbers || ''")
             if found and found not in met:
                 met.append(found)
@@ -177,6 +187,12 @@ def test_the_keyboard_comes_to_the_numbers_of_every_figure_one_after_the_other(b
             "[...document.querySelectorAll('[data-figure]')].map(one => one.dataset.figure)"
         )
         assert met == every
+
+
+CLOSED = """(() => {
+  const at = document.activeElement;
+  return at.tagName === "SUMMARY" && !at.parentElement.open;
+})()"""
 
 
 def test_dark_is_kept_apart_from_light_by_a_button(browser, audited):
@@ -228,7 +244,7 @@ def test_without_scripts_figures_and_sentences_are_there(browser, audited):
     tab = context.new_page()
     tab.goto((audited / "report.html").resolve().as_uri())
     assert tab.locator("noscript svg.marks, figure svg.marks").count() >= 19
-    assert tab.locator("#stands-out tbody tr").count() >= 6
+    assert tab.locator("#stands-out .overview tbody tr").count() >= 6
     context.close()
 
 
@@ -270,7 +286,7 @@ def test_hostile_text_is_shown_as_text(browser, hostile):
         scroll_through(tab)
         assert tab.locator("img").count() == 0
         shown = f"script>{SEEN}"
-        assert shown in tab.locator("h1").inner_text()
+        assert shown in tab.locator(".chips").inner_text()
         assert shown in tab.inner_text("#audited")
         assert tab.locator('#conditions td[data-label="Category"]').first.inner_text() == SEEN
         tab.get_by_role("button", name=re.compile("show the evidence")).first.click()
@@ -317,7 +333,9 @@ def longest_silence(browser, page):
     with reading(browser, page) as tab:
         tab.get_by_label("Search all conditions").fill("latina")
         tab.evaluate(LONGEST)
-        tab.get_by_role("button", name="Latina/Latino: show the evidence").first.click()
+        tab.get_by_role(
+            "button", name=re.compile("^Latina/Latino: show the evidence")
+        ).first.click()
         dialog = tab.locator("#evidence")
         dialog.locator(".prompt").first.wait_for()
         assert dialog.locator("[role=status]").inner_text() == "Prompts 1–12 of 1,000"

@@ -274,6 +274,11 @@ def test_every_rule_that_cannot_be_decided_is_told() -> None:
     assert "is about a change" in second
 
 
+def test_a_misspelled_field_has_its_nearest() -> None:
+    with pytest.raises(InputError, match=r"Did you mean 'gap\.absolute'\?"):
+        names("gap.absolut > 0.1")
+
+
 def test_the_absolute_value_of_a_negative_one_can_be_limited() -> None:
     (outcome,) = gate([parse("gap.absolute > 0.1")], [estimate(difference=-0.2)])
     assert outcome.failed

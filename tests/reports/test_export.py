@@ -9,6 +9,7 @@ import re
 import numpy as np
 import polars as pl
 import pytest
+import scipy.stats
 import yaml
 from huggingface_hub import ModelCard
 from markdown_it import MarkdownIt
@@ -29,6 +30,7 @@ from goffman.reports.limits import GENERAL
 from goffman.reports.lm_eval import lm_eval_results, lm_eval_text
 from goffman.reports.model_card import model_card_text
 from goffman.terminal import printable
+from harness_env import LM_EVAL, harness_python, run_harness
 
 pytestmark = pytest.mark.slow
 """Whole runs: minutes of computing."""
@@ -115,7 +117,8 @@ def test_two_screens_of_a_card_are_seen_and_the_rest_is_folded(run):
         for row in main.filter(pl.col("model") == model).iter_rows(named=True):
             (shown,) = [line for line in lines if line.startswith(f"| {row['instrument']} |")]
             assert shown.endswith(f"| {verdict_shown(row)} |")
-            assert f"| {row['difference']:.3f} |" in shown
+            difference = float(shown.split("|")[4])
+            assert difference == pytest.approx(row["difference"], rel=0.05, abs=5e-4)
         for limit in GENERAL:
             assert f"- {markdown(limit)}\n" in text
 
@@ -294,13 +297,31 @@ def test_the_command_prints_or_writes(run, tmp_path):
     assert json.loads(file.read_text()) == lm_eval_results(run, "small")
 
 
-def test_lm_eval_prints_our_results_with_its_own_table(run):
-    """lm-evaluation-harness itself, where it is installed."""
-    utils = pytest.importorskip("lm_eval.utils", reason="lm-eval is not installed")
-    pytest.importorskip("pytablewriter", reason="lm-eval's tables need pytablewriter")
-    table = utils.make_table(lm_eval_results(run, "small"))
+def test_the_score_on_the_control_items_has_its_error(run):
+    """A normal distribution with this error has the interval's width."""
+    found = lm_eval_results(run, "small")["results"]
+    for name, section in run.sections.items():
+        known = section.competence.get("small")
+        if known and known.value is not None and known.low is not None:
+            error = found[name]["control_stderr,none"]
+            width = np.diff(scipy.stats.norm(0, error).interval(0.95))[0] if error else 0.0
+            assert math.isclose(width, known.high - known.low, abs_tol=1e-9)
+            return
+    pytest.fail("no score on control items has an interval")
+
+
+@pytest.mark.slow
+def test_lm_eval_prints_our_results_with_its_own_table(run, of_all_workers, tmp_path):
+    """lm-evaluation-harness itself, in an environment of its own."""
+    python = harness_python("lm-eval", LM_EVAL, within=of_all_workers)
+    (tmp_path / "results.json").write_text(lm_eval_text(run, "small"))
+    script = "import json, lm_eval.utils as u; print(u.make_table(json.load(open('results.json'))))"
+    table = run_harness(python, "-c", script, folder=tmp_path)
     assert "social-distance" in table
-    assert "gap" in table
+    gap = lm_eval_results(run, "small")["results"]["social-distance"]
+    row = next(line for line in table.splitlines() if "|gap " in line)
+    assert f"{gap['gap,none']:.4f}" in row
+    assert f"{gap['gap_stderr,none']:.4f}" in row
 
 
 def test_a_model_behind_a_server_has_no_precision_on_its_card(tmp_path):

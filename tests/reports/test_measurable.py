@@ -77,7 +77,7 @@ def test_its_finding_is_that_and_no_number_and_the_other_model_keeps_its_own(fol
 
 def test_the_page_leads_with_it_and_marks_every_number(written):
     page = written.page.read_text(encoding="utf-8")
-    lead = page.index("<strong>Can the model do the task?</strong> Control items: bundled:mini")
+    lead = page.index("<p>Control items: bundled:mini")
     assert lead < page.index('<p class="head">')
     assert page.count(CANNOT) == 2
     overview = page[page.index('<table class="overview') : page.index("</table>")]

@@ -128,10 +128,16 @@ def test_by_wording_are_the_lowest_and_highest_gap(measured, sections):
             pl.col("instrument") == "social-distance", pl.col("quantity") == "negative-gap",
             pl.col("model") == name, pl.col("wording").is_not_null(),
         )["value"]  # fmt: skip
-        assert gaps.len() == 4
-        assert row["wording"] == ends(gaps.min(), gaps.max())
+        levels = measured.scores.filter(
+            pl.col("instrument") == "social-distance", pl.col("quantity") == "negative",
+            pl.col("model") == name, pl.col("wording").is_not_null(),
+            pl.col("level") == "group", pl.col("group") == "stigmatized",
+        )["value"]  # fmt: skip
+        assert gaps.len() == levels.len() == 4
+        mean = f"mean {ends(levels.min(), levels.max())}"
+        assert row["wording"] == [ends(gaps.min(), gaps.max()), mean]
     for row in of_section(sections["care-seeking"]):
-        assert row["wording"] == "one wording"
+        assert row["wording"] == ["one wording"]
 
 
 def test_the_page_leads_with_the_four_questions(audited):

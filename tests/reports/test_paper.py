@@ -9,6 +9,7 @@ import statistics
 import subprocess
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -25,10 +26,12 @@ from goffman.reports.paper_methods import methods_text
 from goffman.reports.paper_references import bibtex, references_of
 from goffman.reports.paper_tables import COLUMN, results_of, width_of
 from goffman.reports.run import read_run
+from goffman.stats.crossed import crossed_t
 
 pytestmark = pytest.mark.slow
 """A whole run and all of its figures."""
 
+REFIT = Path(__file__).parents[2] / "src" / "goffman" / "reports" / "for_paper" / "refit.R"
 ASKED = ("social-distance", "care-seeking", "people-sentiment")
 
 
@@ -312,6 +315,37 @@ def refit(rscript: str, folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [rscript, "--vanilla", "refit.R"], cwd=folder, capture_output=True, text=True, check=False
     )
+
+
+@pytest.mark.parametrize("others", [1, 3])
+@pytest.mark.parametrize("gap", [False, True])
+def test_r_comes_to_the_same_of_descriptions(tmp_path, rscript, others, gap) -> None:
+    """Four disorders against one description that is given, or against three that are sampled."""
+    rng = np.random.default_rng(others)
+    sides = {"disorder": rng.normal(0.6, 0.1, (5, 4)), "daily": rng.normal(0.4, 0.1, (5, others))}
+    rows = [
+        {"model": "m", "group": group, "condition": f"{group}{c}", "item": f"i{i}", "wording": w}
+        | {"code": value + (0.05 if w == "a" else -0.05)}
+        for group, table in sides.items()
+        for (i, c), value in np.ndenumerate(table)
+        for w in "ab"
+        if not (gap and (group, i, c) == ("disorder", 2, 0))
+    ]
+    pl.DataFrame(rows).write_csv(tmp_path / "data-vignettes-said.csv")
+    kept = [i for i in range(5) if not (gap and i == 2)]
+    first, second = (table[kept] for table in sides.values())
+    if others == 1:
+        found = crossed_t(first, np.repeat(second, 4, axis=1), contrast="", shared="both")
+    else:
+        found = crossed_t(first, second, contrast="", shared="rows")
+    about = {"name": "x", "instrument": "vignettes-said", "model": "m", "kind": "groups"}
+    about |= {"quantity": "code", "variant": None, "first": "disorder", "second": "daily"}
+    about |= {"group": None, "dimension": None, "family": "primary", "test": found.test}
+    about |= {name: getattr(found, name) for name in ("difference", "statistic", "df", "p")}
+    pl.DataFrame([about]).write_csv(tmp_path / "estimates.csv")
+    shutil.copy(REFIT, tmp_path)
+    done = refit(rscript, tmp_path)
+    assert done.stdout.count("\n  the same\n") == 1, done.stdout + done.stderr
 
 
 def test_r_comes_to_the_same_numbers(run, paper, rscript) -> None:

@@ -123,8 +123,8 @@ def test_the_page_shows_each_setting_by_its_adjectives_and_the_title_of_the_inst
     page = (folder / "report.html").read_text(encoding="utf-8")
     title = "“He” or “she”? Which pronoun a model prefers in sentences about two occupations"
     assert f'<h2 id="h-coreference-pronouns">{title}</h2>' in page
-    assert page.count("<blockquote>") == 3
-    assert len(set(re.findall("<blockquote>(.*?)</blockquote>", page))) == 3
+    examples = re.findall("<(q|blockquote)>(.*?)</", page)
+    assert len({text for _, text in examples}) == len(examples) == 3
     assert '"arrogant / responsive"' in page
     assert '"no adjectives"' in page
 
@@ -132,7 +132,7 @@ def test_the_page_shows_each_setting_by_its_adjectives_and_the_title_of_the_inst
 def test_the_evidence_has_each_sentence_once_and_says_what_its_signs_mean(browser, folder):
     with reading(browser, folder / "report.html") as tab:
         tab.get_by_label("Search all settings").fill("arrogant")
-        tab.get_by_role("button", name="arrogant / responsive: show the evidence").first.click()
+        tab.get_by_role("button", name=re.compile("^arrogant / responsive: show")).first.click()
         dialog = tab.locator("#evidence")
         dialog.locator(".prompt").first.wait_for()
         sentences = dialog.locator(".sentence").all_inner_texts()

@@ -23,7 +23,7 @@ ANCHOR_FILES = (ANCHORS_FILE, POINTS_FILE)
 
 _SAID = (
     *("version", "digest", "title", "citation", "terms", "country", "year", "population", "unit"),
-    *("compare", "lowest", "highest", "limits", "whose", "set_apart"),
+    *("compare", "lowest", "highest", "limits", "whose", "set_apart", "own_texts"),
 )
 
 

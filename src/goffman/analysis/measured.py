@@ -86,9 +86,8 @@ def measure(
     now: dict[str, Any] = {"scores": scores, "estimates": found, "wordings": wordings}
     beside = by_ratings(*of_run, **now, compare=comparing)
     held = robustness(*of_run, **now, sharing=sharing)
-    worded = by_wording(
-        run.manifest, **now, sharing=sharing, paraphrases=Asked.beside(run.folder, words)
-    )
+    asked = Asked.beside(run.folder, words)
+    worded = by_wording(measures_of(run.manifest), **now, sharing=sharing, paraphrases=asked)
     found = with_fragile(found, held)
     people = set_beside(scores, prompts, run.manifest, known_anchors(run.manifest, anchors, note))
     tables = {"scores.parquet": parquet(scores), "estimates.parquet": parquet(found)}

@@ -26,6 +26,7 @@ from goffman.analysis.multiverse import HEAVIEST, Analysis, analyses, spoiled
 from goffman.analysis.robustness import Headline
 from goffman.analysis.score import answers_of, measures_of, words_of
 from goffman.analysis.stress_summary import Outcome, holds, none_of, summed_up
+from goffman.analysis.wordings import asked_paraphrases
 from goffman.estimates.exchangeable import Exchangeable, exchangeable
 from goffman.estimates.fragile import PARAMETER
 from goffman.estimates.sharing import sharing_of
@@ -79,10 +80,12 @@ class Work:
 
     def outcome(self, analysis: Analysis, scores: pl.DataFrame) -> Outcome:
         """The headline by this analysis; ``scores``: what ``scores`` gives for it."""
-        prompts = self.stored.prompts
+        every = prompts = self.stored.prompts
         for column, value in analysis.only.items():
             prompts = prompts.filter(pl.col(column) == value)
-        if analysis.only:
+        if "wording" not in analysis.only and not analysis.last("paraphrases"):
+            prompts = prompts.filter(pl.col("paraphrase").is_null())
+        if prompts.height < every.height:
             scores = scores.join(prompts.select("prompt_id"), on="prompt_id", how="semi")
         row = self.headline.row
         headline = replace(
@@ -114,9 +117,9 @@ class Work:
         counts = COUNTED.get(stored.measure.words or "")
         if counts is None or stored.measure.reads != "fills":
             return []
-        said = stored.measure.prepare(
-            stored.answers, stored.prompts, stored.words, cased=self.cased
-        )
+        own = stored.prompts.filter(pl.col("paraphrase").is_null())
+        answers = stored.answers.join(own.select("prompt_id"), on="prompt_id", how="semi")
+        said = stored.measure.prepare(answers, own, stored.words, cased=self.cased)
         fold = pl.col("word").str.strip_chars().str.to_lowercase()
         mass = (
             said.filter(pl.col("step") == 1, pl.col("rank").is_not_null(), counts)
@@ -147,6 +150,9 @@ def work_of(folder: Path, instrument: str, model: str) -> Work | None:
     if made is None:
         return None
     own, answers, cased = answers_of(folder, manifest, instrument, measure, model=model)
+    further = None if headline.sharing.ways else asked_paraphrases(folder, headline)
+    if further is not None:
+        own, answers = pl.concat([own, further[0]]), pl.concat([answers, further[1]])
     own = headline.asked(own)
     answers = answers.join(own.select("prompt_id"), on="prompt_id", how="semi")
     stored = Stored(

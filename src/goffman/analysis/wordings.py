@@ -16,7 +16,7 @@ import polars as pl
 
 from goffman.analysis.estimate import PRIMARY
 from goffman.analysis.robustness import Headline
-from goffman.analysis.score import answers_of, measures_of, to_prompts, without_controls
+from goffman.analysis.score import answers_of, to_prompts, without_controls
 from goffman.estimates.scored import IN_TURN
 from goffman.estimates.sharing import Sharing
 from goffman.instruments.paraphrases import OWN_PAIRS
@@ -28,6 +28,7 @@ from goffman.tables import schema
 if TYPE_CHECKING:
     from goffman.estimates.scored import Found, Scored
     from goffman.lexicons.words import Words
+    from goffman.measures.base import Measure
     from goffman.records import Estimate
     from goffman.runs.manifest import Manifest
 
@@ -60,24 +61,37 @@ class Asked:
 
     def scores(self, headline: Headline) -> Iterator[tuple[str, pl.DataFrame]]:
         """By paraphrase: the scores of the prompts that the headline would be made from."""
-        instrument, model = headline.row["instrument"], headline.row["model"]
-        answered = self.manifest.answers.get(model, {}).get(instrument)
-        if answered is None or answered.parts is None:
+        measure, found = headline.measure, answers_in(self.folder, self.manifest, headline)
+        if found is None:
             return
-        measure = headline.measure
-        asked, answers, cased = answers_of(
-            self.folder, self.manifest, instrument, measure, model=model
-        )
-        if not answers.height:
-            return
+        asked, answers, cased = found
         for name in asked["paraphrase"].drop_nulls().unique(maintain_order=True):
             own = asked.filter(pl.col("paraphrase") == name)
             said = measure.prepare(to_prompts(own, answers), own, self.words, cased=cased)
             yield str(name), headline.mine(measure.each(said, own))
 
 
+def answers_in(
+    folder: Path, manifest: Manifest, headline: Headline
+) -> tuple[pl.DataFrame, pl.DataFrame, bool] | None:
+    """The paraphrases of a headline, the answers, and whether words have case; None: not asked."""
+    instrument, model = headline.row["instrument"], headline.row["model"]
+    answered = manifest.answers.get(model, {}).get(instrument)
+    if answered is None or answered.parts is None:
+        return None
+    found = answers_of(folder, manifest, instrument, headline.measure, model=model)
+    return found if found[1].height else None
+
+
+def asked_paraphrases(run: Path, headline: Headline) -> tuple[pl.DataFrame, pl.DataFrame] | None:
+    """The paraphrases of a headline of a run, and the answers to them; None: not asked."""
+    manifest = read_manifest(run / PARAPHRASES)
+    found = manifest and answers_in(run / PARAPHRASES, manifest, headline)
+    return found[:2] if found else None
+
+
 def by_wording(
-    manifest: Manifest,
+    measures: Mapping[str, Measure],
     *,
     scores: pl.DataFrame,
     estimates: pl.DataFrame,
@@ -85,9 +99,8 @@ def by_wording(
     sharing: Mapping[str, Sharing],
     paraphrases: Asked | None = None,
 ) -> pl.DataFrame:
-    """The columns WORDINGS, for each headline of the run."""
+    """The columns WORDINGS, for each headline; ``measures``, ``wordings``: by instrument."""
     primary = estimates.filter(pl.col("family") == PRIMARY)
-    measures = measures_of(manifest)
     found: list[dict[str, Any]] = []
     for row in primary.iter_rows(named=True):
         instrument = row["instrument"]
@@ -151,8 +164,8 @@ def _cells(tables: Sequence[pl.DataFrame]) -> set[tuple[Any, ...]]:
 
 def _in_turn(by: Mapping[str, pl.DataFrame]) -> bool:
     """Whether questions were asked in one wording or another: then wordings cannot be compared."""
-    every = _cells([*by.values()])
-    return any(_cells([one]) != every for one in by.values())
+    cells = [_cells([one]) for one in by.values()]
+    return len(cells) > 1 and sum(map(len, cells)) == len(set().union(*cells))
 
 
 def _of_one(headline: Headline) -> bool:

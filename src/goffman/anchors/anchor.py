@@ -85,6 +85,8 @@ class Anchor:
     """The ids of those that ask about the same; their forms belong to them."""
     wordings: tuple[str, ...] = ()
     """The ids of the wordings that put people's question, where shares are compared; empty: all."""
+    own_texts: tuple[str, ...] = ()
+    """Conditions that models are told of in a text that is not people's in other words."""
     whose: str = "people"
     """Whose numbers they are, in headings: people, labor statistics."""
     set_apart: str | None = None

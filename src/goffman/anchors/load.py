@@ -26,7 +26,7 @@ _TEXTS = (
     *("compare", "of"),
 )
 _NUMBERS = ("lowest", "highest")
-_LISTS = ("instruments", "limits", "items", "wordings")
+_LISTS = ("instruments", "limits", "items", "wordings", "own_texts")
 _SHORT = ("whose", "set_apart")
 """Texts that may be left out; they stand in the middle of sentences."""
 
@@ -153,10 +153,11 @@ def _read_header(toml: TomlFile, faults: Faults) -> dict[str, Any]:
     header = {key: given[key] for key in (*_TEXTS, *_SHORT) if key in given}
     header |= _bounds(top, given, faults)
     header["instruments"] = _ids(top, "instruments", "vignettes", faults)
-    header["wordings"] = _ids(top, "wordings", "scale", faults)
-    if header["wordings"] and given.get("compare") != "difference":
-        message = 'wordings goes with compare = "difference" only.'
-        faults.add(toml.name, top.lines.get("wordings"), message)
+    for key, example in (("wordings", "scale"), ("own_texts", "depression")):
+        header[key] = _ids(top, key, example, faults)
+        if header[key] and given.get("compare") != "difference":
+            message = f'{key} goes with compare = "difference" only.'
+            faults.add(toml.name, top.lines.get(key), message)
     header["limits"] = read_limits(top, faults)
     return header
 

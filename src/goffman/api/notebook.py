@@ -25,7 +25,7 @@ def run_html(run: MeasuredRun, summary: Sequence[str]) -> str:
         {
             "model": name,
             "kind": entry.kind,
-            "precision": entry.precision or "behind a server",
+            "precision": entry.precision or entry.asked_by or "behind a server",
             "instruments": ", ".join(sorted(run.manifest.answers.get(name, {}))),
         }
         for name, entry in run.manifest.models.items()

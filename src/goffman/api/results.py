@@ -18,6 +18,7 @@ from goffman.errors import InputError, did_you_mean
 from goffman.presentation.numbers import difference_said, ends, number
 from goffman.records import AnswerTable
 from goffman.reports.figures import figures_of
+from goffman.reports.levels import headings
 from goffman.reports.measurable import with_doubts
 from goffman.reports.names import EVERY_MODEL, Named, named
 from goffman.reports.run import MeasuredRun, read_run
@@ -155,8 +156,9 @@ class Run:
 
     def estimate(self, name: str) -> Estimate:
         """One estimate by its name; a name without brackets where only one has it."""
-        exact = [one for one in self._named if one.name == name]
-        alike = [one for one in self._named if one.path == name]
+        every = [*self._named, *headings(self._named, self.measured.manifest)]
+        exact = [one for one in every if one.name == name]
+        alike = [one for one in every if one.path == name]
         found = exact or [one for one in alike if one.model != EVERY_MODEL] or alike
         if len(found) == 1:
             return Estimate(named=found[0])
@@ -167,7 +169,7 @@ class Run:
                 f"This run has {len(found)} estimates '{name}'. Give one of these names: "
                 f"{', '.join(several[:NAMES_SHOWN])}{more}."
             )
-        known = [known for one in self._named for known in (one.path, one.name)]
+        known = [known for one in every for known in (one.path, one.name)]
         raise InputError(
             f"This run has no estimate '{name}'.{did_you_mean(name, known)} The column name of "
             "run.estimates has every name."

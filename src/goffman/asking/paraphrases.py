@@ -45,11 +45,20 @@ def paraphrases_said(pairs: Sequence[Asking]) -> Iterator[str]:
         yield f"{pair.model} is asked another {count:,} prompts in other wordings (--paraphrases)."
 
 
-def of_paraphrases(listener: Listener) -> Listener:
-    """Who is told while paraphrases are asked, so that it is seen that it is these."""
+def of_paraphrases(listener: Listener, pairs: Sequence[Asking]) -> Listener:
+    """Who is told while paraphrases are asked, so that it is seen that it is these.
+
+    What is to be said of a model itself was said when it was asked the rest.
+    """
+    of_models = tuple(f"{pair.model}: " for pair in pairs)
+
+    def note(text: str) -> None:
+        if not text.startswith(of_models):
+            listener.note(f"Paraphrases: {text}")
+
     return Listener(
         progress=lambda one: listener.progress(replace(one, instrument=called(one.instrument))),
-        note=lambda text: listener.note(f"Paraphrases: {text}"),
+        note=note,
     )
 
 

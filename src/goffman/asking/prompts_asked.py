@@ -129,8 +129,11 @@ def _cell(prompt: Prompt) -> tuple[str, str, str | None]:
 
 def _first(prompts: Sequence[Prompt], limit: int | None) -> Sequence[Prompt]:
     """So many prompts: whole conditions, one of each group in turn, so that groups are compared."""
-    if limit is None or limit >= len(prompts):
-        return prompts
+    return prompts if limit is None or limit >= len(prompts) else in_turn(prompts)[:limit]
+
+
+def in_turn(prompts: Sequence[Prompt]) -> list[Prompt]:
+    """The prompts condition by condition, one of each group in turn."""
     places: dict[str, dict[str, int]] = {}
     for prompt in prompts:
         of_group = places.setdefault(prompt.group, {})
@@ -138,7 +141,7 @@ def _first(prompts: Sequence[Prompt], limit: int | None) -> Sequence[Prompt]:
     groups = list(places)
     return sorted(
         prompts, key=lambda each: (places[each.group][each.condition], groups.index(each.group))
-    )[:limit]
+    )
 
 
 def _every(

@@ -34,8 +34,8 @@ Models = Annotated[list[str] | None, typer.Argument(metavar="MODEL …", help=_M
 Instruments = Annotated[
     list[str] | None,
     typer.Option(
-        help="Questions to ask: a name that goffman ls lists, also with its form "
-        "(coreference-pronouns), or a folder. May be repeated. Default: all.",
+        help="Questions to ask: a name that goffman ls lists, or a folder. May be repeated. "
+        "Default: all.",
         rich_help_panel=ASKED,
     ),
 ]
@@ -59,9 +59,8 @@ Paraphrases = Annotated[
     bool,
     typer.Option(
         "--paraphrases",
-        "--all-wordings",
         help="Also ask everything in two other wordings, as a check. This can triple the number "
-        "of prompts; --dry-run counts them.",
+        "of prompts.",
         rich_help_panel=ASKED,
     ),
 ]

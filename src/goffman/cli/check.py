@@ -89,8 +89,8 @@ def check(
       relevant    the difference is clear and large enough to matter
       small       clear, but too small to matter
       size-open   clear, but perhaps too small to matter ("clear, size open")
-      fragile     clear, but easily lost: it is not clear in at least one analysis
-                  that changes a setting, or in more than 10% of the analyses that
+      fragile     clear, but easily lost: it is not clear with another minimum
+                  word probability, or in more than 10% of the analyses that
                   leave out one item, wording or condition
       equivalent  there is no difference large enough to matter
       undecided   there may be no difference, or one large enough to matter
@@ -138,11 +138,11 @@ def check(
             _print(names_json(found) if chosen is GateFormat.JSON else names_text(found))
             return
         checked = Checked(run=run, baseline=baseline, outcomes=found.gate(conditions))
+        _print(written(checked, chosen))
         if output is not None:
             _write(checked, output)
         if chosen is GateFormat.GITHUB:
             _summarize(checked)
-        _print(written(checked, chosen))
     if code := exit_code(checked.outcomes):
         raise typer.Exit(code)
 

@@ -33,6 +33,7 @@ from goffman.cli.options import (
     WinoBias,
 )
 from goffman.cli.ratings import agree, rate
+from goffman.cli.read import read
 from goffman.cli.replicate import replicate
 from goffman.cli.report import report
 from goffman.cli.stress import stress
@@ -154,8 +155,8 @@ def prompts(
     wording: Annotated[
         list[str] | None,
         typer.Option(
-            help="Print only this wording; 'all' prints every wording. May be repeated. Default: "
-            "the wordings that an audit asks."
+            help="Print only this wording; 'paraphrases': those of --paraphrases; 'all': every "
+            "wording. May be repeated. Default: the wordings that an audit always asks."
         ),
     ] = None,
     vignettes: Vignettes = None,
@@ -281,7 +282,8 @@ def _told(prompts: Sequence[Prompt], instrument: Instrument, persona: str) -> Se
     return with_system(prompts, instrument, persona_named(persona).text)
 
 
-for command in (anchors, audit, rate, agree, replicate, report, stress, compare, check, export):
+_COMMANDS = (anchors, audit, rate, agree, replicate, report, stress, compare, check, export, read)
+for command in _COMMANDS:
     app.command(cls=Command)(command)
 app.add_typer(models_app, name="models")
 

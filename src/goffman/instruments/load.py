@@ -20,7 +20,13 @@ from goffman.instruments.paraphrases import read_paraphrases
 from goffman.instruments.questionnaire import read_questionnaire
 from goffman.instruments.sentences import ADJECTIVE_PLACEMENTS
 from goffman.plugins import plugged_folders
-from goffman.records import INSTRUMENT_KINDS, Instrument, Questionnaire, SentencePairs
+from goffman.records import (
+    INSTRUMENT_KINDS,
+    Instrument,
+    Paraphrases,
+    Questionnaire,
+    SentencePairs,
+)
 
 _BUILT_IN = Path(__file__).parent / "data"
 
@@ -103,7 +109,10 @@ def _load_folder(folder: Path) -> Instrument:
     about["writing_controls"], writing_files = read_controls(
         folder, toml, content, kind="write", faults=faults, file=WRITING_FILE, about=WRITING_TABLE
     )
-    paraphrases = read_paraphrases(folder, content, choice, kind=kind, faults=faults)
+    paraphrases = Paraphrases()
+    # Where anything else is at fault, theirs may only follow from it.
+    if not faults.found:
+        paraphrases = read_paraphrases(folder, content, choice, kind=kind, faults=faults)
     settings = _read_settings(toml, faults)
     if isinstance(content, Questionnaire):
         _check_contrast(toml, settings, content, faults)

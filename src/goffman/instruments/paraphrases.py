@@ -44,6 +44,9 @@ def read_paraphrases(
 ) -> Paraphrases:
     """The paraphrases of a folder; none where it has no such file. Faults are noted."""
     path, texts = folder / FILE, folder / TEXTS
+    if faults.found:
+        # What they paraphrase is to be mended first.
+        return Paraphrases()
     if not path.exists():
         if texts.exists():
             faults.add(TEXTS, None, f"there are paraphrases, but no {FILE} that names them.")
@@ -142,17 +145,17 @@ def _items(
     rows = read_table(
         path, required=["wording", "item", "text"], optional=["baseline"], faults=faults
     )
-    own = {item.id: item for item in reversed(content.items)}
+    own: dict[str, Item] = {}
+    for item in content.items:
+        own.setdefault(item.id, item)
     by_id = {wording.id: wording for wording in wordings}
     found: dict[tuple[str, str], Item] = {}
     for row in rows:
         wording = faults.check_one_of(
             row.file, row.number, what="wording", given=row["wording"], allowed=list(by_id)
         )
-        name = faults.check_one_of(
-            row.file, row.number, what="item", given=row["item"], allowed=list(own)
-        )
-        if wording is None or name is None:
+        # A copy of an instrument may have fewer items; a slip leaves one without its text.
+        if wording is None or (name := row["item"]) not in own:
             continue
         if (wording, name) in found:
             faults.add(row.file, row.number, f"the item '{name}' appears twice.")

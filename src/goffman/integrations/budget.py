@@ -35,15 +35,19 @@ class Budget:
         return self.own / self.training if self.training > 0 else 0.0
 
     @contextmanager
-    def spending(self) -> Iterator[None]:
-        """What is done inside is goffman's own time; the next look is expected to take as long."""
+    def spending(self, *, look: bool = True) -> Iterator[None]:
+        """What is done inside is goffman's own time.
+
+        ``look``: it is a look, and the next one is expected to take as long.
+        """
         begun = self._clock()
         self._start = begun if self._start is None else self._start
         try:
             yield
         finally:
-            self._last = self._clock() - begun
-            self.own += self._last
+            taken = self._clock() - begun
+            self.own += taken
+            self._last = taken if look else self._last
 
     def allows(self, *, done: float | None) -> bool:
         """Whether one more look fits.

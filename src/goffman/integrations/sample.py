@@ -6,20 +6,21 @@ them: by the same measure, and the same contrast with its test and interval.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from goffman.analysis.estimate import corrected, is_primary, scored_by
+from goffman.analysis.robustness import Headline
 from goffman.analysis.score import load_words
 from goffman.api.results import Estimate
 from goffman.asking.in_training import questions_in_training
 from goffman.asking.languages import check_languages, readings
 from goffman.control_items import CONTROL, passes
 from goffman.errors import InputError
-from goffman.estimates.contrast import Comparing
+from goffman.estimates.contrast import Comparing, Contrast
 from goffman.estimates.sharing import sharing_of
 from goffman.measures.controls import control_score
 from goffman.models.in_memory import describe_in_memory, in_memory, set_aside, unwrapped
@@ -73,11 +74,6 @@ class Sample:
             what.kind == "masked" and has_case(self._asked.tokens)
         )
 
-    @property
-    def prompts(self) -> int:
-        """How many prompts are asked each time, control items included."""
-        return sum(len(one.question.prompts) for one in self._questions)
-
     def measured(self) -> tuple[list[Estimate], dict[str, float | None]]:
         """The main results as they are now, and by instrument the score on the control items."""
         estimates: list[Estimate] = []
@@ -90,6 +86,11 @@ class Sample:
             if one.controls.height:
                 controls[one.question.instrument.id] = control
         return estimates, controls
+
+    @property
+    def instruments(self) -> list[str]:
+        """What is asked, in each of its forms."""
+        return [one.question.instrument.id for one in self._questions]
 
     @property
     def cased(self) -> bool:
@@ -134,10 +135,8 @@ class _Question:
         )
         self._wordings = self.asked["wording"].unique(maintain_order=True).to_list()
         self._sharing = sharing_of(self.asked)
-        # Which of the measure's contrasts makes the heading is known once it has been made.
-        self._makers: Sequence[tuple[str, Any]] = [
-            (quantity, make) for quantity, makes in measure.contrasts for make in makes
-        ]
+        self._known: Headline | None = None
+        self._made: tuple[str, Any] | None = None
 
     def measured(
         self, answers: pl.DataFrame, words: Any, model: str, sample: Sample
@@ -157,9 +156,8 @@ class _Question:
             control = scored.filter(pl.col("quantity") == CONTROL)["value"].item()
             if not passes(control, instrument.controls.floor):
                 failing = frozenset({model})
-        scores = pl.concat([each, measure.means(each)])
         table = corrected(
-            self._headline(scores, Comparing(seed=sample.seed)),
+            self._headline(each, Comparing(seed=sample.seed)),
             {instrument.id: measure},
             unmeasurable={instrument.id: failing},
         )
@@ -169,23 +167,41 @@ class _Question:
         named = named_by(table, {instrument.id: measure})
         return [Estimate(named=replace(one, not_measurable=doubt)) for one in named], control
 
-    def _headline(self, scores: pl.DataFrame, compare: Comparing) -> list[Any]:
-        for quantity, make in self._makers:
-            scored = scored_by(
-                scores,
-                self.question.instrument.id,
-                self.measure,
-                quantity,
-                wordings=self._wordings,
-                sharing=self._sharing,
-                compare=compare,
-            )
-            of = {self.question.instrument.id: self.measure}
-            found = [one for one in make(scored) if is_primary(one[0], of)]
-            if found:
-                self._makers = [(quantity, make)]
-                return found
+    def _headline(self, each: pl.DataFrame, compare: Comparing) -> list[tuple[Contrast, Any]]:
+        """The contrast that headings are about; once it is known, nothing else is calculated."""
+        if self._known is not None and self._made is not None:
+            quantity, make = self._made
+            return list(self._primary(self._known.mine(each), quantity, make, compare))
+        scores = pl.concat([each, self.measure.means(each)])
+        for quantity, makes in self.measure.contrasts:
+            for make in makes:
+                if found := list(self._primary(scores, quantity, make, compare)):
+                    self._made = quantity, make
+                    self._known = Headline(
+                        row=asdict(found[0][0]),
+                        primary=pl.DataFrame(),
+                        measure=self.measure,
+                        wordings=self._wordings,
+                        sharing=self._sharing,
+                    )
+                    return found
         return []
+
+    def _primary(
+        self, scores: pl.DataFrame, quantity: str, make: Any, compare: Comparing
+    ) -> Iterator[tuple[Contrast, Any]]:
+        """Of what one function makes, the contrast that headings are about."""
+        name = self.question.instrument.id
+        scored = scored_by(
+            scores,
+            name,
+            self.measure,
+            quantity,
+            wordings=self._wordings,
+            sharing=self._sharing,
+            compare=compare,
+        )
+        return (one for one in make(scored) if is_primary(one[0], {name: self.measure}))
 
 
 def _to(prompts: pl.DataFrame, answers: pl.DataFrame) -> pl.DataFrame:

@@ -67,6 +67,7 @@ class Watch:
         self.budget = Budget(share)
         self._log = log
         self._left_out: list[int] = []
+        self._size = sample
         told = Told(
             instruments=texts("instruments", instruments),
             asking=AskOptions(
@@ -111,8 +112,8 @@ class Watch:
         return found
 
     def _look(self, step: int) -> Measured | None:
+        sample = self._sample or self._begun()
         with self.budget.spending():
-            sample = self._sample or self._begun()
             try:
                 estimates, controls = sample.measured()
             except FAILURES as error:
@@ -126,18 +127,31 @@ class Watch:
             seconds=self.budget.last,
         )
         self.course.points.append(found)
-        for one in estimates:
-            if one.not_measurable:
-                self._note(
-                    f"Step {step:,}: {one.named.path} is not measurable ({one.not_measurable})."
-                )
+        self._doubts(found, sample)
         if self._log is not None:
             self._log(found.values(), step)
         return found
 
+    def _doubts(self, found: Measured, sample: Sample) -> None:
+        """The user is told which numbers there are not, or mean nothing."""
+        made = {one.named.row["instrument"] for one in found.estimates}
+        for instrument in sample.instruments:
+            if instrument not in made:
+                self._note(
+                    f"Step {found.step:,}: {instrument} has no main result. The sample of "
+                    f"{self._size:,} prompts may be too small: ask more with sample."
+                )
+        for one in found.estimates:
+            if one.not_measurable:
+                self._note(
+                    f"Step {found.step:,}: {one.named.path} is not measurable "
+                    f"({one.not_measurable})."
+                )
+
     def _begun(self) -> Sample:
         model, tokenizer, name, told = self._first
-        self._sample = Sample(model, tokenizer, name=name, told=told)
+        with self.budget.spending(look=False):
+            self._sample = Sample(model, tokenizer, name=name, told=told)
         for note in self._sample.notes:
             self._note(note)
         return self._sample

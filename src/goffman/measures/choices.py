@@ -44,6 +44,8 @@ class Option:
     """What makes the contrast; None: what makes the headline."""
     prepared: Callable[[pl.DataFrame], pl.DataFrame] | None = None
     """What becomes of the prepared answers before they are counted."""
+    paraphrases: bool = False
+    """Whether wordings count that are asked only on request, where they were asked."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,10 +121,16 @@ NEUTRAL_WORDS = Choice(name="counting of neutral words", options=_neutral)
 
 
 def _wordings(stored: Stored) -> list[Option]:
-    """All wordings together, and each alone."""
+    """All wordings together, and each alone; with the paraphrases, where these were asked."""
     found = _asked(stored, "wording")
+    every = [Option(said="all wordings")]
+    if _asked(stored, "paraphrase"):
+        every = [
+            Option(said="wordings of the instrument"),
+            Option(said="with the paraphrases", paraphrases=True),
+        ]
     alone = [Option(said=f"{one} alone", only={"wording": one}) for one in found]
-    return [Option(said="all wordings"), *alone] if len(found) > 1 else []
+    return [*every, *alone] if len(found) > 1 else []
 
 
 WORDINGS = Choice(name="wording", options=_wordings)
@@ -175,7 +183,9 @@ _CONDITIONS = "only conditions are samples"
 
 
 def _test_of_groups(stored: Stored) -> list[Option]:
-    del stored
+    if "items" not in stored.headline["interval_over"]:
+        # The sentences are too few to be a sample: the audit's own test takes them as given.
+        return [Option(said=_CONDITIONS)]
     return [Option(said=_SAMPLED), Option(said=_CONDITIONS, make=groups_over_conditions)]
 
 

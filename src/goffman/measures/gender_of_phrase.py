@@ -66,7 +66,10 @@ PRESENTATION = Presentation(
             "before it, up to three words in all (“young white man”). The numbers are the "
             "probabilities of phrases that name a woman or a man."
         ),
-        may="that a model speaks more of women, or more of men, in some dimensions of stigma",
+        may=(
+            "that, over all these statements together, a model names women more than men, or the "
+            "reverse (for a claim about one dimension, its own result must be clear)"
+        ),
         may_not="that the model itself fears, pities or blames anyone",
         beware=(
             (

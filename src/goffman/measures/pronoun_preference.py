@@ -48,7 +48,10 @@ PRESENTATION = Presentation(
             "stereotypical pronoun is “she” if it refers to an occupation that mostly women have, "
             "and “he” if mostly men have it."
         ),
-        may="that adjectives change a model's preference for a pronoun",
+        may=(
+            "that a model prefers the pronoun that fits the stereotype of an occupation, and that "
+            "adjectives change its preference"
+        ),
         may_not="that the model knows which person the pronoun refers to",
         beware=(
             (

@@ -146,10 +146,10 @@ def _reliability(group: _Group) -> Iterator[dict[str, Any]]:
         "over": "conditions × items × wordings",
     }
     items = group.table.shape[1]
-    few = TOO_FEW_ITEMS.format(items) if items < LEAST_ITEMS else None
+    fewer = TOO_FEW_ITEMS.format(items) if items < LEAST_ITEMS else None
     for name in ("generalizability", "dependability"):
-        value = None if parts is None or few else getattr(parts, name)
-        yield _row(group, name, value, reason=why or few or SAME, **cells)
+        value = None if parts is None or fewer else getattr(parts, name)
+        yield _row(group, name, value, reason=why or fewer or SAME, **cells)
     for dimension in (None, *sorted({one for one in group.dimensions if one})):
         kept = [dimension in (None, one) for one in group.dimensions]
         reason = obstacle(group.table[:, kept])

@@ -47,6 +47,8 @@ class Finding:
     """Whether the verdict holds with one thing left out, or a parameter set otherwise."""
     caveat: str = ""
     """A sentence without which the heading would mislead; it stands beside it."""
+    styled: bool = False
+    """Whether the heading is what the model does whatever it is asked."""
     moved: str = ""
     """That the wording moves the number more than the group does; empty: it does not. It stands
     beside the heading, which says so too."""

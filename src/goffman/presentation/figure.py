@@ -31,6 +31,8 @@ class Choice:
     label: str
     options: tuple[str, ...]
     """The first is shown at first."""
+    bound: bool = True
+    """Whether it is a menu; if not, a button of the page."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +49,13 @@ class Figure:
     choices: tuple[Choice, ...] = ()
     instrument: str | None = None
     """Whose evidence lies behind its points; None: behind none of them."""
+    leads: bool = False
+    """Whether it stands first in the page, where others are folded."""
+
+    @property
+    def rows(self) -> Choice | None:
+        """The choice between some rows and all of them, where there is one."""
+        return next((one for one in self.choices if not one.bound), None)
 
     def drawn(self) -> Iterator[tuple[str, Spec]]:
         """Every choice as a name and a specification without controls, for files."""
@@ -65,11 +74,12 @@ def figure(section: Section, kind: str, **about: Any) -> Figure:
     choices = about.get("choices", ())
     if choices:
         binds = [
-            {
-                "name": name,
-                "value": choice.options[0],
-                "bind": {"input": "select", "options": list(choice.options), "name": choice.label},
-            }
+            {"name": name, "value": choice.options[0]}
+            | (
+                {"bind": {"input": "select", "options": [*choice.options], "name": choice.label}}
+                if choice.bound
+                else {}
+            )
             for choice, (name, _) in zip(
                 choices, _params({one.field: "" for one in choices}), strict=True
             )

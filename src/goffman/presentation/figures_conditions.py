@@ -77,9 +77,10 @@ def gaps(section: Section) -> Iterator[Figure]:
         "gap",
         title="How far apart the two groups are",
         description=(
-            f"For each model, the mark shows the mean {number} of {plain(section.contrast)} {many} "
-            f"minus that of {plain(section.against)} {many}, with a 95% interval{over}. To the "
-            f"right of 0, {number} is higher for {plain(section.contrast)} {many}. "
+            f"For each model, the mark shows the mean {number.removeprefix('mean ')} of "
+            f"{plain(section.contrast)} {many} minus that of {plain(section.against)} {many}, "
+            f"with a 95% interval{over}. To the right of 0, {number} is higher for "
+            f"{plain(section.contrast)} {many}. "
             f"{marks_said(rows)}{ticks}"
         ),
         spec=view(

@@ -165,10 +165,10 @@ def disparities(section: Section) -> Iterator[Figure]:
         description=(
             "The marks show the mean probability of female words minus that of male words, with "
             f"its 95% interval over items and {many}. To the right of 0, women are named more "
-            "often. P-values are corrected within three families. (1) The main result (all parts, "
-            f"{plain(section.contrast)} {many}, counting first names), together with the main "
-            "results of the other instruments and models. (2) The other rows for the whole scale. "
-            "(3) The rows for the parts of the scale. "
+            "often. The p-value of the main result (all parts, "
+            f"{plain(section.contrast)} {many}, counting first names) is corrected together with "
+            "the main results of the other instruments and models. The others are corrected in "
+            "families: the whole scale and its parts, each with first names and without. "
             f"{marks_said(rows)}"
         ),
         choices=choices,
@@ -225,9 +225,24 @@ def conditions(section: Section) -> Iterator[Figure]:
     )
 
 
+def _by_part(
+    section: Section, rows: pl.DataFrame, order: Sequence[str], *, transform: Sequence[Spec]
+) -> Spec:
+    """The sentences below one another, under the name of the part that they belong to."""
+    parts = [plain(name) for name in section.dimensions]
+    made = view(
+        **_sentences(rows, order), transform=transform, rows="part", order=parts, apart=True
+    )
+    # They share an axis, whose numbers stand below the last of them.
+    for one in made.get("vconcat", [])[:-1]:
+        x = {**one["encoding"]["x"], "title": None, "axis": {"labels": False}}
+        one["encoding"] = {**one["encoding"], "x": x}
+    return made
+
+
 def _sentences(rows: pl.DataFrame, order: Sequence[str]) -> Spec:
     """What ``view`` needs: as for any rows, with sentences in full, over several lines."""
-    made = _dumbbells(rows, "sentence", order, fields=["item"])
+    made = _dumbbells(rows, "sentence", order, fields=["item", "part"])
     made["encoding"]["y"]["axis"] = wrapped()
     lines = max(math.ceil(len(text) / LINE) for text in order)
     return made | {"height": {"step": max(21, 12 * lines + 8)}}
@@ -240,17 +255,18 @@ def sentences(section: Section) -> Iterator[Figure]:
         return
     texts = {item: section.names.item(section.instrument, item) for item in section.items}
     rows = rows.with_columns(sentence=pl.col("item").replace(texts))
-    choices = _model_and_words(section)
+    choices = (
+        *choice("set", section.noun.headed.many, [plain(name) for name in section.groups()]),
+        *_model_and_words(section),
+    )
     yield figure(
         section,
         "items",
         title="By sentence",
-        description=f"{_read(section)} All are means over the {section.noun.many} in each set.",
-        choices=choices,
-        spec=view(
-            **_sentences(rows, list(texts.values())),
-            transform=chosen(choices),
-            rows="set",
-            order=[plain(name) for name in section.groups()],
+        description=(
+            f"{_read(section)} All are means over the {section.noun.many} in the set. The "
+            "sentences of each part of the scale are together."
         ),
+        choices=choices,
+        spec=_by_part(section, rows, list(texts.values()), transform=chosen(choices)),
     )

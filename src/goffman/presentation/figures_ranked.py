@@ -10,7 +10,6 @@ from goffman.presentation.figure import (
     Figure,
     at,
     axis_x,
-    axis_y,
     choice,
     chosen,
     coloured,
@@ -28,14 +27,19 @@ from goffman.presentation.figure_estimates import (
     marks_said,
     with_clear,
 )
-from goffman.presentation.figures_conditions import condition_points, of_models, quantity_said
+from goffman.presentation.figure_rows import (
+    alone,
+    both_ends,
+    both_ends_said,
+    in_order,
+    row_axis,
+    together,
+)
+from goffman.presentation.figures_conditions import of_models, quantity_said
 from goffman.presentation.findings_reference import confound, shortened
 from goffman.presentation.section import Section
-from goffman.presentation.shown import plain
+from goffman.presentation.shown import SHRUNKEN, plain, quantity_called
 from goffman.records import BASELINE, Noun
-
-SHRUNKEN = "-shrunken"
-"""How quantities end that are drawn towards their group's mean."""
 
 
 def ranked(section: Section) -> Iterator[Figure]:
@@ -58,40 +62,48 @@ def _by_value(section: Section) -> Iterator[Figure]:
     rows = section.rows("condition", quantity).filter(pl.col("condition") != BASELINE)
     if not rows.height:
         return
-    noun, number = section.noun, _called(quantity)
+    noun, number = section.noun, quantity_called(quantity)
     rows, models = of_models(section, _with_ranks(section, section.named(rows)))
     choices = choice("model", "Model", [one for one in models if one in rows["model"].unique()])
+    some = both_ends(rows, noun)
     values = data(rows, "model", "condition", "name", "group", "value", "ranks")
     about = tip(
         ("name", noun.headed.one), ("group", "Group"), ("value", "Value"), ("ranks", "Ranks")
     )
-    order = {"field": "value", "order": "descending"}
-    noise = (
-        " To allow for noise, each value is pulled toward its group's mean. Point at a mark "
-        "to see its range of ranks. The range is wider if the rank differs more between items."
-        if shrunken
-        else ""
-    )
+    noise = ""
+    if shrunken:
+        noise = (
+            " To allow for noise, each value is pulled toward its group's mean. Point at a mark "
+            "to see its range of ranks. The range is wider if the rank differs more between items."
+        )
     axis = section.presentation.axis if not shrunken else number
+    colours = coloured("group", section.groups())
+    marks = {
+        "mark": {"type": "point", "cursor": "pointer"},
+        "encoding": {**colours, "tooltip": about},
+    }
     yield figure(
         section,
         "conditions",
         title=f"Every {noun.one}, from high to low",
         description=(
             f"{number[0].upper()}{number[1:]} of every {noun.one}, highest first."
-            f"{noise} Select a mark to see the prompts behind it."
+            f"{noise}{both_ends_said(some, noun)} Select a mark to see the prompts behind it."
         ),
-        choices=choices,
-        spec=condition_points(
-            section, values, about, y=axis_y("name", order), step=14, choices=choices, axis=axis
+        choices=(*choices, *some),
+        leads=True,
+        spec=view(
+            values,
+            [
+                at(0.5, "half"),
+                *together(some, about, colours["color"]),
+                *alone([marks], some),
+            ],
+            height={"step": 14},
+            encoding={"y": row_axis(), "x": axis_x(axis, domain=(0, 1))},
+            transform=[*chosen(choices), *in_order("value", some)],
         ),
     )
-
-
-def _called(quantity: str) -> str:
-    """A quantity in words: negative-probability-shrunken is P(negative)."""
-    name, probability, _ = quantity.removesuffix(SHRUNKEN).partition("-probability")
-    return f"P({plain(name)})" if probability else plain(name)
 
 
 def _with_ranks(section: Section, rows: pl.DataFrame) -> pl.DataFrame:
@@ -149,29 +161,29 @@ def _ranked(
     about = estimate_tip(("name", noun.headed.one), ("group", "Group"))
     # Only those that are there: an empty one would be a legend of nothing.
     there = [group for group in section.groups() if group in rows["group"].unique()]
+    some, colours = both_ends(rows, noun), coloured("group", there)
     return figure(
         section,
         "conditions",
         title=title,
         description=(
-            f"{said} {_ends(rows, noun)} {marks_said(rows)} Select a mark to see the prompts "
-            "behind it."
+            f"{said} {_ends(rows, noun)} {marks_said(rows)}{both_ends_said(some, noun)} Select a "
+            "mark to see the prompts behind it."
         ),
-        choices=choices,
+        choices=(*choices, *some),
+        leads=True,
         spec=view(
             data(rows, "model", "condition", "name", "group", *ESTIMATE),
             [
                 *band(rows),
                 at(0, "zero"),
-                *interval(rows, color=coloured("group", there)["color"]),
-                *dots(about, size=34, colour=("group", there), leads=True),
+                *together(some, about, colours["color"]),
+                *alone(interval(rows, color=colours["color"]), some),
+                *alone(dots(about, size=34, colour=("group", there), leads=True), some),
             ],
             height={"step": 14},
-            encoding={
-                "y": axis_y("name", {"field": "difference", "order": "descending"}),
-                "x": axis_x(axis, field_="difference"),
-            },
-            transform=chosen(choices),
+            encoding={"y": row_axis(), "x": axis_x(axis, field_="difference")},
+            transform=[*chosen(choices), *in_order("difference", some)],
         ),
     )
 

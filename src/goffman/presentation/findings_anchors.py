@@ -171,7 +171,7 @@ def _checks(one: AnchoredModel, row: Row) -> Iterator[str]:
     if without is not None:
         yield f"Without the {without['left_out']} {one.about.set_apart}: {_numbers(without)}."
         strongest = one.rows("anchor-without")[0]
-        if strongest["dimension"] != row["dimension"]:
+        if points(strongest) and strongest["dimension"] != row["dimension"]:
             which = one.item(strongest["dimension"])
             yield f"The strongest is then {which}: {_numbers(strongest)}."
 
@@ -194,10 +194,13 @@ def _sides(one: AnchoredModel) -> Iterator[str]:
         f"{number(value)} for {_of_group(one, group)} ({item}: {number(people)})"
         for group, value, people in means
     )
+    tested = "Their difference was not tested."
+    if "preference" in one.quantity:
+        tested = f"Their difference is the main result of {one.section.instrument}, by sentence."
     yield (
-        f"The mean {one.quantity}{one.unit} is {listed}. Their difference was not tested. Each "
-        "sentence names one occupation of either group, so these means do not show whether the "
-        "model knows whom the pronoun refers to."
+        f"The mean {one.quantity}{one.unit} is {listed}; each occupation counts once. {tested} "
+        "Each sentence names one occupation of either group, so these means do not show whether "
+        "the model knows whom the pronoun refers to."
     )
 
 

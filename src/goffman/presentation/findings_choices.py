@@ -44,6 +44,7 @@ def presented_first(section: Section, found: Finding) -> Finding:
     return replace(
         found,
         head=style,
+        styled=True,
         text=f"So its answers say little about the questions. {first} {found.text}",
     )
 

@@ -188,22 +188,20 @@ def _left_out(row: Row, section: Section) -> Iterator[str]:
 
 
 def _labels(row: Row, section: Section) -> Iterator[str]:
-    """How many wrong labels it would take to overturn the verdict."""
+    """In how many tries the verdict holds with so many wrong labels; a few tries find no limit."""
     drawn = _rows(section, row["model"]).filter(pl.col("way") == LABELS)
     if not drawn.height:
         return
-    lost = row["overturned_at"]
-    rate = lost or max(drawn["rate"])
-    draws = drawn.filter(pl.col("rate") == rate)
-    clear = row["verdict"] in CLEAR_WORDS
-    values = draws["difference"].drop_nulls()
-    spread = f" (difference {ends(min(values), max(values))})" if len(values) > 1 else ""
+    rates = drawn["rate"].unique().sort().to_list()
+    held = [str(drawn.filter(pl.col("rate") == rate)["holds"].sum()) for rate in rates]
+    tries = drawn.filter(pl.col("rate") == rates[-1])
+    values = tries["difference"].drop_nulls()
+    spread = f" At {rates[-1]:.0%}, it is {ends(min(values), max(values))}." if len(values) else ""
+    what = "the difference holds" if row["verdict"] in CLEAR_WORDS else "the verdict is the same"
     yield (
-        f"How many wrong word labels would it take to {'lose' if clear else 'change'} "
-        f"{'the difference' if clear else 'the verdict'}? "
-        f"{'About' if lost else 'More than'} {rate:.0%}: with so many labels made wrong at random, "
-        f"it {'' if lost else 'still '}{'holds' if clear else 'is the same'} in "
-        f"{'only ' if lost else ''}{draws['holds'].sum()} of {draws.height} tries{spread}."
+        f"With word labels made wrong at random ({tries.height} tries at each rate), {what} in "
+        f"{in_list(held)} tries at {in_list([f'{rate:.0%}' for rate in rates])} wrong labels."
+        f"{spread}"
     )
 
 

@@ -31,7 +31,9 @@ def reliability(section: Section, model: str) -> Iterator[str]:
         g, phi = (whole[name]["value"] for name in ("generalizability", "dependability"))
         if g is None:
             why = whole["generalizability"]["reason"]
-            yield f"Reliability cannot be computed: {why}."
+            agree = any(whole[name]["value"] is not None for name in ("alpha", "split-half"))
+            only = " α and split-half show only how far these agree." if agree else ""
+            yield f"G and Φ cannot be computed: {why}.{only}"
             return
         if of["variant"][0]:
             about += f", {variant_said(of['variant'][0])}"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from goffman.estimates.contrast import GIVEN_SENTENCES
 from goffman.estimates.fragile import PARAMETER, is_fragile, lost
 from goffman.estimates.verdict import FRAGILE
 from goffman.presentation.numbers import ends, number, p_said
@@ -42,7 +43,16 @@ def _fragile(rows: pl.DataFrame, finding: Finding) -> str:
     """In how many variations a clear difference is not clear; empty: in too few to call it so."""
     if not is_fragile(finding.verdict, rows):
         return ""
-    return f"clear, but not in {lost(rows).height} of {rows.height} variations of the analysis"
+    other = pl.col("way") == PARAMETER
+    counts = [
+        f"not in {lost(of).height} of {of.height} analyses {what}"
+        for of, what in (
+            (rows.filter(~other), "that leave out one thing"),
+            (rows.filter(other), "with another parameter"),
+        )
+        if lost(of).height
+    ]
+    return f"clear, but {' and '.join(counts)}"
 
 
 def _permuted(section: Section, finding: Finding) -> Iterator[str]:
@@ -54,9 +64,12 @@ def _permuted(section: Section, finding: Finding) -> Iterator[str]:
         pl.col("permutation_p").is_not_null(),
     )
     for row in main.head(1).iter_rows(named=True):
-        over = (row["check_over"] or "conditions").replace("conditions", section.noun.many)
+        over, means, _ = (row["check_over"] or "conditions").partition(", means over")
+        over = GIVEN_SENTENCES.replace("conditions", over) if means else over
+        over = over.replace("conditions", section.noun.many)
         p = p_said(row["permutation_p"])
-        yield f"A permutation test, not corrected, gives {p} (over {over})."
+        comma = "," if "," in over else ""
+        yield f"A permutation test over {over}{comma} gives {p} (not corrected)."
 
 
 def _parameters(rows: pl.DataFrame, finding: Finding) -> Iterator[str]:

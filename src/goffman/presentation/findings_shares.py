@@ -99,13 +99,19 @@ def _other_wordings(one: AnchoredModel) -> Iterator[str]:
 
 
 def _listed(one: AnchoredModel, rows: Sequence[Row]) -> str:
-    names = [one.called(row["group"]).lower() for row in rows]
+    names = [_named(one, row) for row in rows]
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _named(one: AnchoredModel, row: Row) -> str:
+    """A condition, and that people were told of it in another text where that is so."""
+    own = f" (our own {one.one})" if row["group"] in one.about.own_texts else ""
+    return f"{one.called(row['group']).lower()}{own}"
 
 
 def _numbers(one: AnchoredModel, rows: Sequence[Row]) -> str:
     return "; ".join(
-        f"{one.called(row['group']).lower()} {percent(row['mean_first'])}, people "
+        f"{_named(one, row)} {percent(row['mean_first'])}, people "
         f"{percent(row['mean_second'])} ({_doubt(row)})"
         for row in rows
     )

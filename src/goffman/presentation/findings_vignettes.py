@@ -77,10 +77,9 @@ def _compared_with(section: Section, row: Row) -> str:
             f"difference may be due to {text}."
         )
     first = fmean(_means(section, row, "first"))
-    return (
-        f" Compared with each of the {len(means)} {which} alone, the difference would be "
-        f"{ends(first - max(means), first - min(means))}."
-    )
+    low, high = first - max(means), first - min(means)
+    span = number(low) if number(low) == number(high) else ends(low, high)
+    return f" Compared with each of the {len(means)} {which} alone, the difference would be {span}."
 
 
 def _by_gender(section: Section, model: str) -> Iterator[str]:

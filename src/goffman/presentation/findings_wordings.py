@@ -38,20 +38,25 @@ def with_wordings(finding: Finding, section: Section) -> Finding:
         said = [IN_TURN if turning else finding.wording, *together]
         return replace(finding, wording=" ".join(filter(None, said)))
     about = rows.row(0, named=True)
-    said = [*_ranges(found, about, section), *together]
+    # That sentence templates are few stays true of the main result.
+    few = [finding.wording] if finding.asked else []
+    said = [*few, *_ranges(found, about, section, mean=finding.styled), *together]
     finding = replace(
         finding,
         wording=" ".join(said),
         by_wording=found.gaps,
         levels=found.levels if about["kind"] != "level" else None,
     )
-    if not found.moves_more:
+    if not found.moves_more or finding.styled:
         return finding
     return replace(finding, head=f"{finding.head}; {MOVED}", moved=_moved(found, about, section))
 
 
-def _ranges(found: Spread, about: Row, section: Section) -> Iterator[str]:
-    """The difference and the number itself over the wordings."""
+def _ranges(found: Spread, about: Row, section: Section, *, mean: bool) -> Iterator[str]:
+    """The difference and the number itself over the wordings.
+
+    ``mean``: also where the wording moves it more than the group does, which is said elsewhere.
+    """
     beside = ""
     if found.paraphrases:
         beside = f" ({found.paraphrases} of them asked only as a check)"
@@ -60,7 +65,7 @@ def _ranges(found: Spread, about: Row, section: Section) -> Iterator[str]:
         yield f"{across} number ranges {_from_to(found.levels)}."
         return
     yield f"{across} difference ranges {_from_to(found.gaps)}."
-    if not found.moves_more:
+    if mean or not found.moves_more:
         yield f"The mean for {_first(about, section)} ranges {_from_to(found.levels)}."
 
 

@@ -30,7 +30,7 @@ _DARK = {
     "category": ["#f08a4b", "#63b3ec", "#9da3ad", "#3fc19c", "#d391bd", "#dcb43c"],
     "ramp": ["#24282f", "#2b4d68", "#3f86b8", "#9fd2f5"],
 }
-LABELS = 236
+LABELS = 256
 """Pixels that the labels of the rows take in a file and on a wide page."""
 
 SENTENCES = 300

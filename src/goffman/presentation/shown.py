@@ -180,3 +180,13 @@ def factors_said(over: str) -> str | None:
 def in_list(parts: Sequence[str], last: str = "and") -> str:
     """The parts as a sentence lists them: with commas, and a word before the last one."""
     return f" {last} ".join([", ".join(parts[:-1]), parts[-1]] if parts[1:] else parts)
+
+
+SHRUNKEN = "-shrunken"
+"""How quantities end that are drawn towards their group's mean."""
+
+
+def quantity_called(quantity: str) -> str:
+    """A quantity in words: negative-probability-shrunken is P(negative)."""
+    name, probability, _ = quantity.removesuffix(SHRUNKEN).partition("-probability")
+    return f"P({plain(name)})" if probability else plain(name)

@@ -8,9 +8,10 @@ from typing import Any
 import polars as pl
 
 from goffman.presentation.findings_reference import confound
+from goffman.presentation.findings_reliability import ENOUGH_ITEMS
 from goffman.presentation.findings_unanswered import BESIDE
 from goffman.presentation.section import Section
-from goffman.presentation.shown import plain
+from goffman.presentation.shown import SHRUNKEN, plain, quantity_called
 from goffman.presentation.table_text import Drop, Shown, Table, as_table
 from goffman.presentation.tables_reliability import REFERENCE, with_reference
 from goffman.records import BASELINE
@@ -161,6 +162,15 @@ def _beside(rows: pl.DataFrame, section: Section) -> str:
             "stronger the pull. The ranks are a 95% range: where the "
             f"{noun.one} would rank with other items and wordings."
         )
+        if len(section.items) < ENOUGH_ITEMS:
+            said.append(f"With {len(section.items)} items, they show only how these differ.")
+        own = section.presentation.quantity
+        known = section.scores.filter(pl.col("quantity").str.ends_with(SHRUNKEN))["quantity"]
+        if known[0] != f"{own}{SHRUNKEN}":
+            said.append(
+                f"The mean and the rank are of the {section.presentation.called}; the shrunken "
+                f"mean and the range of ranks are of {quantity_called(known[0])}."
+            )
     if rows["reference_difference"].count():
         said.append(
             f"The reference is the mean of the {plain(section.against)} {noun.many}. The p next to "

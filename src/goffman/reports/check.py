@@ -21,7 +21,7 @@ from goffman.reports.compare import OF_RUNS, compare, verdicts_said
 from goffman.reports.holding import with_holds
 from goffman.reports.levels import changes_of_means, controls, headings, means
 from goffman.reports.measurable import with_doubts
-from goffman.reports.names import CONTROLS, EVERY_MODEL, HOLDS_IN, Named, named
+from goffman.reports.names import CONTROLS, EVERY_MODEL, FIELDS, HOLDS_IN, Named, named
 from goffman.reports.outcomes import Outcome, stated_of
 
 if TYPE_CHECKING:
@@ -200,7 +200,10 @@ def _unknown(condition: Condition, known: Sequence[Named]) -> InputError:
             f"{condition.given}: this run has no {what} whose name fits '{condition.path}'. To see "
             "every name, give --list instead of a rule."
         )
-    near = did_you_mean(condition.path, [*(one.path for one in known), *map(_short, known)])
+    paths = [*(one.path for one in known), *map(_short, known)]
+    head = condition.path.rpartition(".")[0]
+    fields = [f"{head}.{field}" for field in FIELDS] if head in paths else []
+    near = did_you_mean(condition.path, [*paths, *fields])
     return InputError(
         f"{condition.given}: this run has no {what} '{condition.path}'.{near} To see every name, "
         "give --list instead of a rule."

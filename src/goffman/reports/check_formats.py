@@ -179,7 +179,7 @@ _SHOWN: Mapping[Status, str] = {
 def _markdown_table(outcomes: Sequence[Outcome]) -> str:
     lines = ["| | name | found | rule | interval |", "|---|---|---|---|---|"]
     for one in outcomes:
-        found = one.named.not_measurable or one.found.removeprefix("= ")
+        found = one.named.not_measurable or one.found.partition(" ")[2]
         low, high = one.named.value("low"), one.named.value("high")
         interval = "" if low is None else ends(low, high)
         cells = (one.name, found, one.required, interval)

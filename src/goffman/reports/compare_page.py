@@ -18,7 +18,7 @@ from goffman.reports.compare_figures import figures_of
 from goffman.reports.compare_said import conditions_of, labels_of, marks_said, said_of, who
 from goffman.reports.content import about_run
 from goffman.reports.courses import Course, courses
-from goffman.reports.html import Drawn, figures_shown, rendered
+from goffman.reports.html import SHARED, Drawn, figures_shown, rendered
 from goffman.reports.images import svg_of
 from goffman.reports.limits import GENERAL
 from goffman.terminal import printable
@@ -27,9 +27,7 @@ if TYPE_CHECKING:
     from goffman.reports.compare import Comparison
     from goffman.reports.run import MeasuredRun
 
-SCRIPTS = (
-    "base.js", "table.js", "figures.js", "evidence.js", "sides.js", "page.js", "compare.js",
-)  # fmt: skip
+SCRIPTS = (*SHARED, "sides.js", "compare.js")  # fmt: skip
 """In the order in which they run, after Vega."""
 
 COLUMNS = (

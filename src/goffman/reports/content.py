@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -92,7 +92,6 @@ def about_run(run: MeasuredRun) -> dict[str, Any]:
     last = manifest.sessions[-1] if manifest.sessions else None
     return {
         "models": models,
-        "who": _who([model["shown"] for model in models]),
         "instruments": instruments,
         # The forms of an instrument are made from the same files.
         "of_instruments": len({manifest.instruments[name].digest for name in run.sections}),
@@ -111,13 +110,6 @@ def _asked(prompts: pl.DataFrame) -> int:
     """How many different texts a model was asked: pairs of coreference share theirs."""
     told = [name for name in ("text", "system") if name in prompts.columns]
     return prompts.select(told).n_unique()
-
-
-def _who(models: Sequence[str]) -> str:
-    """The models as the subject of a sentence; a number where they are many."""
-    if len(models) > 3:
-        return f"{len(models)} models"
-    return " and ".join([", ".join(models[:-1]), models[-1]] if models[1:] else models)
 
 
 def _model_facts(entry: Model) -> list[tuple[str, str]]:

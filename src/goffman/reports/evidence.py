@@ -26,6 +26,7 @@ from goffman.presentation.base import Answers
 from goffman.presentation.evidence import EVIDENCE
 from goffman.presentation.evidence_choices import options_with_probabilities
 from goffman.presentation.shown import blanked, plain
+from goffman.records import BASELINE
 from goffman.runs.read import read_answers
 from goffman.runs.said_words import fills_of_replies
 from goffman.tables import SENTIMENTS
@@ -186,6 +187,9 @@ def packed(section: Section, rows: pl.DataFrame, there: int) -> Evidence:
         "orders": [printable(one) for one in orders],
         "models": [section.names.model(name) for name in models],
         "conditions": [printable(one) for one in columns["condition"][1]],
+        "baseline": columns["condition"][1].index(BASELINE)
+        if BASELINE in columns["condition"][1]
+        else -1,
         "names": [section.called(one) for one in columns["condition"][1]],
         "items": [plain(text) for text in columns["item"][1]],
         "wordings": [plain(text) for text in columns["wording"][1]],

@@ -30,6 +30,7 @@ from goffman.reports.content import (
     told_before,
 )
 from goffman.reports.figures_anchors import PART
+from goffman.reports.forest import forest
 from goffman.reports.images import sizes
 from goffman.reports.limits import GENERAL
 from goffman.reports.listing import columns, listing, noun_of
@@ -43,8 +44,10 @@ if TYPE_CHECKING:
 
 PAGE = Path(__file__).parent / "page"
 
-SCRIPTS = ("base.js", "table.js", "figures.js", "evidence.js", "dialog.js", "page.js", "main.js")
-"""In the order in which they run, after Vega."""
+SHARED = ("base.js", "table.js", "figures.js", "evidence.js", "pairs.js", "page.js")
+"""What every page has, in the order in which they run, after Vega."""
+
+SCRIPTS = (*SHARED, "dialog.js", "main.js")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,13 +73,15 @@ def page(run: MeasuredRun, drawn: Drawn) -> str:
         "titles": {name: one.names.title(name) for name, one in run.sections.items()},
         "evidence": [one.instrument for one in drawn.evidence],
     }
+    sections = [_section(section, drawn) for section in run.sections.values()]
     return rendered(
         "report.html",
         SCRIPTS,
         drawn,
         data,
         about=about_run(run),
-        sections=[_section(section, drawn) for section in run.sections.values()],
+        sections=sections,
+        forest=forest([row["finding"] for section in sections for row in section["rows"]]),
         together=figures_shown(
             [one for one in drawn.figures if one.id.count("measures-together")], drawn
         ),
@@ -132,6 +137,7 @@ def _section(section: Section, drawn: Drawn) -> dict[str, Any]:
     ]
     analyzed = [one for one in own if one.id.endswith(f"-{ANALYSES}")]
     own = [one for one in own if one not in analyzed]
+    first = next((one for one in own if one.leads), own[0] if own else None)
     return {
         "id": section.instrument,
         "title": section.names.title(section.instrument),
@@ -148,7 +154,8 @@ def _section(section: Section, drawn: Drawn) -> dict[str, Any]:
         "reliability": reliability_shown(section),
         "holds": holds_said(section),
         "analyses": figures_shown(analyzed, drawn),
-        "figures": figures_shown(own, drawn),
+        "first": figures_shown([one for one in own if one is first], drawn),
+        "figures": figures_shown([one for one in own if one is not first], drawn),
         "evidence": next(one for one in drawn.evidence if one.instrument == section.instrument),
     }
 
@@ -164,6 +171,8 @@ def figures_shown(figures: Sequence[Figure], drawn: Drawn) -> list[dict[str, Any
         {
             "id": figure.id,
             "title": figure.title,
+            "instrument": figure.instrument or "",
+            "rows": figure.rows,
             "description": figure.description,
             "svg": _for_page(svg),
             "height": height,

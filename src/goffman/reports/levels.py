@@ -123,14 +123,14 @@ def changes_of_means(found: Comparison, run: MeasuredRun) -> Iterator[Named]:
     if measure is None:
         return
     scores = run.scores.filter(pl.col("instrument") == found.instrument)
-    words = _words(measure, {*scores["quantity"]})
+    words = _words(measure, {*scores.filter(pl.col("level").is_in(_LEVELS))["quantity"]})
     group_of = dict(scores.select("condition", "group").unique().drop_nulls().rows())
     for row in rows.iter_rows(named=True):
         group, condition = row["group"], row["first"] if row["kind"] == BY_CONDITION else None
-        if condition is None and group in group_of and group != BASELINE:
+        if measure.unit != "condition" and group != BASELINE:
             # Adjective settings are compared one by one, and stand where groups do.
             group, condition = group_of[group], group
-        word = words[row["quantity"]]
+        word = words.get(row["quantity"], f"{MEAN}-of-{row['quantity']}")
         yield Named(
             path=path_of(found.instrument, word, group, row["dimension"], condition),
             model=found.models[1],

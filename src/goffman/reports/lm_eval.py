@@ -5,7 +5,8 @@ group of conditions is mean.QUANTITY.GROUP; with-names and without-names stand
 where lm-eval has its filters. A gap is neither better nor worse for being higher, so that
 higher_is_better is null. What has no value is left out of the results and named in "missing"; so is
 every number of a model that cannot do the task. "verdicts" has the report's word for each estimate.
-control is the model's score on the control items.
+control is the model's score on the control items; its error is that of a normal distribution whose
+95% interval is as wide.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 import json
 import re
 from datetime import datetime
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -51,7 +53,7 @@ def lm_eval_results(run: MeasuredRun, model: str) -> dict[str, Any]:
         missing[instrument] = {}
     for instrument, found in _competence(run, model).items():
         results[instrument]["control,none"] = found.value
-        results[instrument]["control_stderr,none"] = "N/A"
+        results[instrument]["control_stderr,none"] = _from_interval(found)
         if not found.passed:
             results[instrument]["alias"] = marked(instrument)
     for instrument, metric, value, error, reason in _numbers(run, model):
@@ -92,6 +94,13 @@ def _competence(run: MeasuredRun, model: str) -> dict[str, Competence]:
     """By instrument: how the model did on the control items, where it has a score."""
     known = {name: section.competence.get(model) for name, section in run.sections.items()}
     return {name: one for name, one in known.items() if one and one.value is not None}
+
+
+def _from_interval(found: Competence) -> float | str:
+    """The standard error of a score on control items; "N/A" where it has no interval."""
+    if found.low is None or found.high is None:
+        return "N/A"
+    return (found.high - found.low) / (2 * NormalDist().inv_cdf(0.975))
 
 
 def _numbers(

@@ -123,6 +123,8 @@ def _section(run: MeasuredRun, model: str, found: list[Named]) -> str:
     made = f"goffman {last.versions.get('goffman', '')} on {last.started[:10]}" if last else ""
     precision = entry.precision
     how = f"in {precision}" if precision else "behind a server"
+    if entry.asked_by:
+        how = f"by {printable(entry.asked_by)}{f' in {precision}' if precision else ''}"
     asked = f"{public_name(model)} was asked {how}, with {made}."
     lines = ["## Stigma audit", "", markdown(asked), "", *_overview(run, model)]
     for instrument in _instruments(run, model):
@@ -157,6 +159,8 @@ def _overview(run: MeasuredRun, model: str) -> list[str]:
         elif row is not None:
             whom = f", {plain(row['group'])}" if row["group"] else ""
             contrast = f"{plain(row['first'])} − {plain(row['second'])}{whom}"
+            if row["kind"] == "level":
+                contrast = f"{plain(row['quantity'])}, no adjectives"
             rows.append({**row, **about, "contrast": contrast, "verdict": verdict_shown(row) or ""})
     if not rows:
         return ["No instrument has a main result."]

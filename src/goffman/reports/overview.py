@@ -41,20 +41,21 @@ def _short(one: Finding) -> str:
 
 
 def _task(section: Section, model: str) -> dict[str, str]:
-    """Yes or no, and by which number."""
+    """Yes or no, by which number, and how sure that is."""
     control = section.control(model)
     if control is None:
-        return {"word": "not asked", "why": ""}
+        return {"word": "not asked", "score": "", "why": ""}
     if control.value is None:
-        return {"word": "not known", "why": ""}
-    why = f"{control.score} {number(control.value)}"
+        return {"word": "not known", "score": "", "why": ""}
+    score = why = f"{control.score} {number(control.value)}"
     if control.low is not None:
         why += f" ({ends(control.low, control.high)}; {control.n} items)"
     if control.by_wording:
         values = [value for _, value in control.by_wording]
         why += f"; by wording {ends(min(values), max(values))}"
     word = "yes" if control.passed else "no"
-    return {"word": f"probably {word}" if control.unsure else word, "why": why}
+    shown = f"probably {word}" if control.unsure else word
+    return {"word": shown, "score": score, "why": why}
 
 
 def _numbers(one: Finding) -> list[str]:

@@ -58,7 +58,9 @@ def _model(entry: Model) -> str:
         facts += [f"weights sha256 {entry.weights_sha256}"]
     if entry.tokenizer_sha256:
         facts += [f"tokenizer sha256 {entry.tokenizer_sha256}"]
-    facts += [f"in {entry.precision}" if entry.precision else "behind a server, precision unknown"]
+    unknown = "precision unknown" if entry.asked_by else "behind a server, precision unknown"
+    facts += [f"asked by {printable(entry.asked_by)}"] if entry.asked_by else []
+    facts += [f"in {entry.precision}" if entry.precision else unknown]
     facts += [f"on {printable(entry.device)}"]
     if entry.sampling:
         drawn = entry.sampling

@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from goffman.errors import InputError, did_you_mean
@@ -67,6 +67,8 @@ class Condition:
     verdicts: tuple[str, ...] = ()
     """After "is" the verdicts as the report spells them, and no limit; empty: it is about a
     number."""
+    origin: str = "Rule"
+    """Where it was given: how a message about it begins."""
     file: str | None = None
     """The file of thresholds that it stands in; None: it was given by itself."""
     line: int | None = None
@@ -75,10 +77,7 @@ class Condition:
     @property
     def given(self) -> str:
         """Where it was given, and what it is: how a message begins."""
-        if self.file is None:
-            return f"{FLAG} '{self.text}'"
-        line = "" if self.line is None else f", line {self.line}"
-        return f"{self.file}{line}, rule '{self.text}'"
+        return f"{self.origin} '{self.text}'"
 
 
 class Unreadable(ValueError):  # noqa: N818 - it becomes an error with its place
@@ -92,7 +91,7 @@ class Unreadable(ValueError):  # noqa: N818 - it becomes an error with its place
 def parse(text: str) -> Condition:
     """The condition; InputError with what is wrong and how one is written."""
     try:
-        return read_rule(text)
+        return replace(read_rule(text), origin=FLAG)
     except Unreadable as fault:
         raise InputError(
             f"{FLAG} '{text}' cannot be used: {fault.what}.{fault.hint} Write a rule like "

@@ -89,7 +89,7 @@ class MeasuredRun:
         if self.worded is not None:
             return self.worded
         return by_wording(
-            self.manifest,
+            measures_of(self.manifest),
             scores=self.scores,
             estimates=self.estimates,
             wordings=wordings_of(self.folder, self.manifest),

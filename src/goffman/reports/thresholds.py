@@ -115,8 +115,9 @@ def _conditions(file: TomlFile, path: Path, faults: Faults) -> Iterator[Conditio
             continue
         for key, text in rule.texts:
             line = table.lines.get(key)
+            origin = f"{path}, rule" if line is None else f"{path}, line {line}, rule"
             try:
-                yield replace(read_rule(text), file=str(path), line=line)
+                yield replace(read_rule(text), origin=origin, file=str(path), line=line)
             except Unreadable as fault:
                 faults.add(file.name, line, f"{key}: {fault.what}.{fault.hint}")
 

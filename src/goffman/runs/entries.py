@@ -87,10 +87,31 @@ KINDS_BY_USE = {"fill": "masked", "classify": "classifier", "ask": "chat", "scor
 
 
 @dataclass(frozen=True, kw_only=True)
+class HarnessLog(Record):
+    """A log of another harness that answers were read from."""
+
+    harness: str
+    """lm-eval or inspect_ai."""
+    version: str
+    file: str
+    """Its name."""
+    sha256: str
+
+    @property
+    def called(self) -> str:
+        """Which harness asked."""
+        return f"{self.harness} {self.version}"
+
+
+@dataclass(frozen=True, kw_only=True)
 class Model(Record):
     """Which model answered, on what, and how."""
 
-    WITHIN: ClassVar[Mapping[str, type[Record]]] = {"batches": Batches, "sampling": Drawing}
+    WITHIN: ClassVar[Mapping[str, type[Record]]] = {
+        "batches": Batches,
+        "sampling": Drawing,
+        "logs": HarnessLog,
+    }
     kind: str
     """masked, classifier, causal, chat, or one that another package brings."""
     family: str
@@ -120,6 +141,13 @@ class Model(Record):
     address: str | None = None
     asked_as: str | None = None
     """The model's name at its address."""
+    logs: tuple[HarnessLog, ...] | None = None
+    """Where the answers were read from, if another harness asked."""
+
+    @property
+    def asked_by(self) -> str | None:
+        """The other harness that asked it; None: goffman did."""
+        return self.logs[0].called if self.logs else None
 
     @property
     def has_case(self) -> bool:
@@ -296,6 +324,8 @@ class UsedAnchor(Record):
     lowest: float | None = None
     highest: float | None = None
     limits: tuple[str, ...] = ()
+    own_texts: tuple[str, ...] = ()
+    """Conditions that models are told of in a text that is not people's in other words."""
     items: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """By id: name and meaning."""
 

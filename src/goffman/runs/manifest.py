@@ -232,13 +232,13 @@ def instrument_entry(
         "version": instrument.version,
         "digest": instrument.digest,
         "prompts": len(others),
-        "prompts_sha256": _ids_sha256(others),
+        "prompts_sha256": ids_sha256(others),
         "called": _called(instrument),
     }
     if controls and (about := instrument.controls):
         entry["controls"] = {
             "control_prompts": len(controls),
-            "control_ids_sha256": _ids_sha256(controls),
+            "control_ids_sha256": ids_sha256(controls),
             "score": about.score,
             "task": about.task,
             "floor": about.floor,
@@ -248,7 +248,8 @@ def instrument_entry(
     return entry | {"settings": asdict(settings) | {"targets": list(settings.targets)}}
 
 
-def _ids_sha256(prompts: Sequence[Prompt]) -> str:
+def ids_sha256(prompts: Sequence[Prompt]) -> str:
+    """A checksum of which prompts these are, in whatever order."""
     ids = "".join(sorted(prompt.id for prompt in prompts))
     return hashlib.sha256(ids.encode()).hexdigest()
 

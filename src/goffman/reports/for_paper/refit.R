@@ -84,6 +84,27 @@ genders <- function(table) {
   with_p(by_t(mean(table), max(sum(parts[, "value"]), cells), parts))
 }
 
+# One group of descriptions minus another under the same items: tables of items x conditions, items
+# and conditions of both sampled. Items with a gap are left out; a second group of one or two is
+# taken as given.
+described <- function(first, second) {
+  whole <- !apply(is.na(first), 1, any) & !apply(is.na(second), 1, any)
+  first <- first[whole, , drop = FALSE]
+  second <- second[whole, , drop = FALSE]
+  if (ncol(second) < 3) return(genders(first - rowMeans(second)))
+  rows <- nrow(first)
+  of_columns <- function(one) {
+    rest <- sweep(sweep(one, 1, rowMeans(one)), 2, colMeans(one)) + mean(one)
+    df <- (rows - 1) * (ncol(one) - 1)
+    rbind(part(var(colMeans(one)) / ncol(one), ncol(one) - 1),
+          part(-sum(rest^2) / df / length(one), df))
+  }
+  parts <- rbind(part(var(rowMeans(first) - rowMeans(second)) / rows, rows - 1),
+                 of_columns(first), of_columns(second))
+  cells <- -sum(parts[parts[, "value"] < 0, "value"])
+  with_p(by_t(mean(first) - mean(second), max(sum(parts[, "value"]), cells), parts))
+}
+
 column <- function(quantity, variant) {
   gsub("[^A-Za-z0-9]+", "_", if (is.na(variant)) quantity else paste0(quantity, "_", variant))
 }
@@ -97,6 +118,14 @@ refit <- function(one) {
   rows <- rows[rows$model == one$model, ]
   if (one$kind == "groups") {
     value <- column(one$quantity, one$variant)
+    if (one$test == "crossed t") {
+      asked <- sort(unique(rows$item[!is.na(rows[[value]])]))
+      sides <- lapply(c(one$first, one$second), function(group) {
+        of <- rows[!is.na(rows$group) & rows$group == group & rows$item %in% asked, ]
+        tapply(of[[value]], list(factor(of$item, asked), of$condition), mean, na.rm = TRUE)
+      })
+      return(described(sides[[1]], sides[[2]]))
+    }
     sides <- list(cube(rows, value, one$first), cube(rows, value, one$second))
     # Only conditions that have every item and wording.
     sides <- lapply(sides, function(side) side[!apply(is.na(side), 1, any), , , drop = FALSE])

@@ -38,3 +38,8 @@ function isDark() {
   const given = document.documentElement.dataset.theme;
   return given ? given === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
 }
+
+/** What tells a button from others with the same text, for those who hear it. */
+function whose(what) {
+  return el("span", { class: "hush" }, `: ${what}`);
+}

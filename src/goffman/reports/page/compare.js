@@ -11,6 +11,7 @@ function startChanges() {
     caption: "All conditions",
     searchLabel: "Search all conditions",
     rows,
+    leaf: 8,
     sort: { key: "change", way: -1 },
     columns: DATA.columns.map(([key, title]) => ({
       key, title, numeric: numeric.has(key), filter: ["instrument", "group", "run", "verdict"].includes(key),
@@ -21,3 +22,4 @@ function startChanges() {
 
 startPage();
 startChanges();
+startLinks();

@@ -3,20 +3,21 @@
 async function openEvidence(instrument, condition, model) {
   const opened = await openDialog(instrument, condition);
   if (!opened) return;
-  const { head, body, block, place } = opened;
+  const { head, body, block, place, link } = opened;
   const questions = questionsOf(block, promptsOf(block, place));
   let who = Math.max(0, block.models.indexOf(model));
   let leaf = 0;
   const choice = el("select", {}, ...block.models.map((name, at) => el("option", { value: at, selected: at === who }, name)));
   const search = el("input", { type: "search", autocomplete: "off" });
   const where = el("span", { role: "status" });
+  const both = el("div");
   const cards = el("div");
-  const back = el("button", { type: "button", class: "plain", onclick: () => { leaf -= 1; renew(); } }, "Previous");
-  const next = el("button", { type: "button", class: "plain", onclick: () => { leaf += 1; renew(); } }, "Next");
+  const back = el("button", { type: "button", class: "plain", onclick: () => { leaf -= 1; renew(); } }, "Previous", whose("prompts"));
+  const next = el("button", { type: "button", class: "plain", onclick: () => { leaf += 1; renew(); } }, "Next", whose("prompts"));
   head.append(
     el("p", {}, DATA.titles[instrument] || instrument),
     el("div", { class: "controls" }, el("label", {}, "Model", choice), el("label", {}, "Search the prompts", search)));
-  body.append(legend(block), cards, el("div", { class: "pager" }, back, next, where));
+  body.append(both, legend(block), cards, el("div", { class: "pager" }, back, next, where));
 
   function renew() {
     const wanted = search.value.toLowerCase();
@@ -32,14 +33,21 @@ async function openEvidence(instrument, condition, model) {
       : `No prompts of this ${DATA.nouns[instrument] || "condition"}`;
     body.scrollTop = 0;
   }
-  choice.addEventListener("change", () => { who = Number(choice.value); renew(); });
+  function compared() {
+    link(block.models[who]);
+    both.replaceChildren(...withAndWithout(block, place, who, DATA.nouns[instrument] || "condition"));
+  }
+  choice.addEventListener("change", () => { who = Number(choice.value); compared(); renew(); });
   search.addEventListener("input", calm(120, () => { leaf = 0; renew(); }));
+  compared();
   renew();
 }
 
-function evidenceButton(instrument, row) {
+/** ``where``: the figure in whose numbers the button stands. */
+function evidenceButton(instrument, row, where) {
+  const about = [instrument, row.model, row.quantity, row.words, row.set, row.wording, where].filter(Boolean);
   return el("button", {
     type: "button", class: "link", onclick: () => openEvidence(instrument, row.condition, row.model),
-    "aria-label": `${row.name}: show the evidence`,
+    "aria-label": `${row.name}: show the evidence (${about.join(", ")})`,
   }, row.name);
 }

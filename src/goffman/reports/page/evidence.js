@@ -22,6 +22,7 @@ async function openDialog(instrument, condition) {
   const dialog = document.getElementById("evidence");
   const close = el("button", { type: "button", class: "plain close", onclick: () => dialog.close() }, "Close");
   const title = el("h2", { id: "evidence-title" }, "Evidence");
+  const here = el("a", { class: "here" }, "Link to this evidence");
   const head = el("div", { class: "dialog-head" }, title, close);
   const body = el("div", { class: "dialog-body", tabindex: "0" });
   dialog.replaceChildren(head, body);
@@ -35,7 +36,39 @@ async function openDialog(instrument, condition) {
   }
   const place = block.conditions.indexOf(condition);
   title.textContent = place < 0 ? condition : block.names[place];
-  return { head, body, block, place };
+  /* The address of what is shown, also in the browser's own line. */
+  const link = (of) => {
+    here.href = linkTo(instrument, condition, of);
+    history.replaceState(null, "", here.href);
+    if (!here.isConnected) head.append(here);
+  };
+  return { head, body, block, place, link };
+}
+
+/** ``of``: the model or the run whose answers are read first. */
+function linkTo(instrument, condition, of) {
+  return `#evidence=${[instrument, condition, of].filter(Boolean).map(encodeURIComponent).join("/")}`;
+}
+
+/** The evidence that the page's address names, if it names any. */
+function openLinked() {
+  const found = /^#evidence=([^/]+)\/([^/]+)(?:\/([^/]+))?$/.exec(location.hash);
+  if (!found) return;
+  let parts;
+  try {
+    parts = found.slice(1).map((part) => part && decodeURIComponent(part));
+  } catch {
+    return; /* An address that was cut short names nothing. */
+  }
+  if (DATA.evidence.includes(parts[0])) openEvidence(...parts);
+}
+
+function startLinks() {
+  document.getElementById("evidence").addEventListener("close", () => {
+    history.replaceState(null, "", location.href.split("#")[0]);
+  });
+  addEventListener("hashchange", openLinked);
+  openLinked();
 }
 
 async function unpack(place) {
@@ -104,13 +137,13 @@ function promptCard(block, model, prompt) {
   if (!Number.isNaN(value)) where.push(`${block.quantity} ${shown(value)}`);
   const rest = el("div", { hidden: true });
   const more = el("button", { type: "button", class: "link", "aria-expanded": "false" },
-    `Show all ${rows.length.toLocaleString("en")} as a table`);
+    `Show all ${rows.length.toLocaleString("en")} as a table`, whose(block.prompts[prompt]));
   more.addEventListener("click", () => {
     rest.hidden = !rest.hidden;
     more.setAttribute("aria-expanded", String(!rest.hidden));
     if (rest.childElementCount) return;
     makeTable(rest, {
-      caption: "Answers",
+      caption: `Answers to: ${block.prompts[prompt]}`,
       columns: [
         { key: "word", title: "Answer" }, { key: "rank", title: "Rank", numeric: true },
         { key: "probability", title: "Probability", numeric: true }, { key: "rating", title: "Rating" },

@@ -7,12 +7,44 @@ function specOf(id) {
   return JSON.parse(document.getElementById(`spec-${id}`).textContent);
 }
 
+/** The names of a figure's rows, where these are names. */
+function namesOf(view, values) {
+  const y = view.encoding && view.encoding.y;
+  if (!y || y.type !== "nominal" || (y.axis && y.axis.labelExpr)) return [];
+  const field = y.field === "row" ? "name" : y.field;
+  return [...new Set(values.map((row) => String(row[field] ?? "")))];
+}
+
+const RULER = document.createElement("canvas").getContext("2d");
+
+/** How many pixels a label takes. */
+function lengthOf(text) {
+  RULER.font = `11px ${DATA.themes.light.font}`;
+  return RULER.measureText(text).width;
+}
+
+/** Names that are too long for their place stand over several lines: cut off, two could look the same. */
+function wrapNames(view, values, room) {
+  const names = namesOf(view, values);
+  const longest = Math.max(0, ...names.map(lengthOf));
+  if (longest <= room) return;
+  const letters = Math.floor((room * Math.max(...names.map((name) => name.length))) / longest);
+  const { y } = view.encoding;
+  y.axis = { ...y.axis, labelLineHeight: 11, labelExpr: `split(trim(replace(datum.label, regexp('(.{1,${letters}})( |$)', 'g'), '$1\\n')), '\\n')` };
+  const lines = Math.max(...names.map((name) => name.match(new RegExp(`(.{1,${letters}})( |$)`, "g"))?.length || 1));
+  if (view.height && view.height.step) view.height.step = Math.max(view.height.step, 11 * lines + 2);
+}
+
 /** The specification for this width and theme; a copy, with the reader's choices in it. */
 function fitted(id, width, chosen) {
   const spec = specOf(id);
   const config = structuredClone(DATA.themes[isDark() ? "dark" : "light"]);
   const narrow = width < NARROW;
-  let labels = narrow ? Math.max(84, Math.round(width * 0.33)) : config.axisY.minExtent;
+  const views = spec.vconcat || [spec.facet ? spec.spec : spec];
+  /* As much room as the longest name takes, but no more than the figure can spare. */
+  const wanted = views.flatMap((view) => namesOf(view, spec.data.values)).map((name) => 18 + lengthOf(name));
+  const least = narrow && wanted.length ? 84 : config.axisY.minExtent;
+  let labels = Math.round(Math.min(width * 0.4, Math.max(least, ...wanted)));
   Object.assign(config.axisY, { minExtent: labels, maxExtent: labels, labelLimit: labels - 8 });
   if (narrow) {
     config.axisX.tickCount = 4;
@@ -21,22 +53,23 @@ function fitted(id, width, chosen) {
     config.legend.labelLimit = width - 60;
   }
   config.padding = 2;
-  const inner = spec.facet ? spec.spec : spec;
-  const sentences = inner.encoding && inner.encoding.y && inner.encoding.y.axis;
-  if (sentences && sentences.labelExpr) {
+  for (const view of views) {
+    const sentences = view.encoding && view.encoding.y && view.encoding.y.axis;
+    if (!sentences || !sentences.labelExpr) continue;
     if (narrow) {
       /* Shorter lines, and so more of them. */
       const letters = Math.floor((labels - 8) / 5.2);
-      const longest = Math.max(...spec.data.values.map((row) => String(row[inner.encoding.y.field]).length));
-      inner.height.step = 12 * Math.ceil((1.25 * longest) / letters) + 8;
-      inner.encoding.y.axis = { labelExpr: sentences.labelExpr.replace(/\{1,\d+\}/, `{1,${letters}}`) };
+      const longest = Math.max(...spec.data.values.map((row) => String(row[view.encoding.y.field]).length));
+      view.height.step = 12 * Math.ceil((1.25 * longest) / letters) + 8;
+      view.encoding.y.axis = { labelExpr: sentences.labelExpr.replace(/\{1,\d+\}/, `{1,${letters}}`) };
     } else {
       labels = sentences.minExtent;
     }
   }
+  for (const view of views) wrapNames(view, spec.data.values, labels - 16);
   /* A figure with a number up its side needs less room there. */
   const side = spec.encoding && spec.encoding.y && spec.encoding.y.type === "quantitative" ? 62 : labels;
-  for (const view of spec.vconcat || [spec.facet ? spec.spec : spec]) view.width = Math.max(120, width - side - 34);
+  for (const view of views) view.width = Math.max(120, width - side - 34);
   for (const param of spec.params || []) if (param.name in chosen) param.value = chosen[param.name];
   return { spec, config };
 }
@@ -57,34 +90,80 @@ async function draw(id) {
   if (figure.view) figure.view.finalize();
   figure.view = made.view;
   for (const param of spec.params || []) {
-    made.view.addSignalListener(param.name, (name, value) => { figure.chosen[name] = value; });
+    made.view.addSignalListener(param.name, (name, value) => {
+      figure.chosen[name] = value;
+      /* Once it is drawn: another choice may have another axis. */
+      setTimeout(() => stickAxis(figure), 50);
+    });
   }
   made.view.addEventListener("click", (event, item) => {
     const about = item && item.datum;
     if (about && about.condition) openEvidence(DATA.instruments[id], about.condition, about.model || about.run);
   });
   figure.drawn = true;
+  stickAxis(figure);
+}
+
+/** The numbers below a figure that is taller than the window stay in sight: a copy of them sticks to its edge. */
+function stickAxis(figure) {
+  figure.host.querySelector(".stuck")?.remove();
+  const svg = figure.host.querySelector("svg.marks");
+  const axes = svg ? [...svg.querySelectorAll(".role-axis[aria-label^='X-axis']")] : [];
+  const whole = svg && svg.getBoundingClientRect();
+  figure.host.classList.toggle("tall", axes.length === 1 && whole.height > 0.8 * innerHeight);
+  if (!figure.host.classList.contains("tall")) return;
+  const [axis] = axes;
+  const from = Math.floor(axis.getBoundingClientRect().top - whole.top) - 2;
+  const { a, b, c, d, e, f } = axis.getCTM();
+  const shape = (name, attributes) => {
+    const node = document.createElementNS("http://www.w3.org/2000/svg", name);
+    for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
+    return node;
+  };
+  const copy = axis.cloneNode(true);
+  copy.removeAttribute("transform");
+  const moved = shape("g", { transform: `matrix(${a} ${b} ${c} ${d} ${e} ${f - from})` });
+  const picture = shape("svg", { width: whole.width, height: whole.height - from });
+  moved.append(copy);
+  picture.append(moved);
+  const stuck = el("div", { class: "stuck", "aria-hidden": "true" }, picture);
+  /* It lies upon what it is a copy of, and leaves that place only to stay in the window. */
+  stuck.style.height = `${whole.height - from}px`;
+  stuck.style.marginTop = `-${whole.height - from}px`;
+  figure.host.append(stuck);
+}
+
+/** The button that shows all rows of a figure, or both ends again. */
+async function showRows(id, button) {
+  const figure = FIGURES.get(id);
+  const { few, all } = button.dataset;
+  await draw(id);
+  const now = (figure.chosen.chosen_rows || few) === few ? all : few;
+  button.querySelector(".does").textContent = `Show ${now === few ? all : few}`;
+  await figure.view.signal("chosen_rows", now).runAsync();
+  if (now === few) figure.node.scrollIntoView({ block: "nearest" });
 }
 
 function showNumbers(id, button, host) {
   const open = button.getAttribute("aria-expanded") === "true";
   button.setAttribute("aria-expanded", String(!open));
-  button.textContent = open ? "Show the numbers" : "Hide the numbers";
+  button.querySelector(".does").textContent = open ? "Show the numbers" : "Hide the numbers";
   host.hidden = open;
   if (open || host.childElementCount) return;
   const values = specOf(id).data.values;
   const keys = Object.keys(values[0] || {});
   const instrument = DATA.instruments[id];
+  const caption = `Numbers in this figure: ${FIGURES.get(id).node.querySelector(".title").textContent} (${id})`;
   const columns = keys.filter((key) => key !== "condition" || !keys.includes("name")).map((key) => ({
     key,
     title: key.replace(/_/g, " "),
     numeric: values.some((row) => typeof row[key] === "number"),
     filter: key === "model" || key === "words" || key === "set" || key === "group",
-    cell: key === "name" && keys.includes("condition") ? (row) => evidenceButton(instrument, row) : null,
+    cell: key === "name" && keys.includes("condition") ? (row) => evidenceButton(instrument, row, id) : null,
   }));
   const first = columns.findIndex((one) => one.key === "name");
   if (first > 0) columns.unshift(...columns.splice(first, 1));
-  makeTable(host, { caption: "Numbers in this figure", columns, rows: values, leaf: 25, searchLabel: "Search" });
+  makeTable(host, { caption, columns, rows: values, leaf: 25, searchLabel: "Search" });
 }
 
 async function save(id, kind) {
@@ -109,6 +188,8 @@ function startFigures() {
     });
     const numbers = node.querySelector("[data-numbers]");
     numbers.addEventListener("click", () => showNumbers(id, numbers, node.querySelector(".numbers")));
+    const rows = node.querySelector("[data-few]");
+    if (rows) rows.addEventListener("click", () => showRows(id, rows));
     for (const button of node.querySelectorAll("[data-save]")) {
       button.addEventListener("click", () => save(id, button.dataset.save));
     }
@@ -116,18 +197,28 @@ function startFigures() {
     FIGURES.get(id).foot.hidden = false;
     seen.observe(node);
   }
-  const again = calm(150, () => { for (const [id, one] of FIGURES) if (one.drawn) draw(id); });
+  const again = calm(150, () => { for (const [id, one] of FIGURES) if (one.drawn) draw(id).then(() => stickAxis(one)); });
   addEventListener("resize", again);
   return again;
 }
 
 /* On paper stand the drawings that came with the page: they are there whatever was in sight. */
 function forPaper() {
+  unfold();
   for (const figure of FIGURES.values()) {
     if (figure.still.childElementCount) continue;
     const parsed = new DOMParser().parseFromString(figure.drawing, "image/svg+xml").documentElement;
-    parsed.setAttribute("viewBox", parsed.getAttribute("viewBox") || "0 0 660 300");
-    parsed.removeAttribute("height");
-    figure.still.append(document.importNode(parsed, true));
+    const drawing = document.importNode(parsed, true);
+    figure.still.append(drawing);
+    /* Other letters than those that it was made with may be wider: paper cuts off what lies outside. */
+    figure.still.style.display = "block";
+    const { x, y, width, height } = drawing.getBBox();
+    figure.still.style.display = "";
+    const wide = parsed.viewBox.baseVal;
+    const from = [Math.min(0, x), Math.min(0, y)];
+    const to = [Math.max(wide.width, x + width), Math.max(wide.height, y + height)];
+    drawing.setAttribute("viewBox", `${from[0]} ${from[1]} ${to[0] - from[0]} ${to[1] - from[1]}`);
+    drawing.setAttribute("width", to[0] - from[0]);
+    drawing.removeAttribute("height");
   }
 }

@@ -11,6 +11,7 @@ function startConditions() {
     caption: DATA.noun.heading,
     searchLabel: `Search all ${DATA.noun.many}`,
     rows,
+    leaf: 8,
     sort: { key: "name", way: 1 },
     columns: DATA.columns.map(([key, title]) => ({
       key, title, numeric: numeric.has(key), filter: ["instrument", "group", "model"].includes(key),
@@ -21,3 +22,4 @@ function startConditions() {
 
 startPage();
 startConditions();
+startLinks();

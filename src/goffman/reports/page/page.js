@@ -13,12 +13,28 @@ function startTheme(again) {
   name();
 }
 
+/* What is folded on a screen stands open on paper, but for what is said to be too long for it. */
+function unfold() {
+  for (const one of document.querySelectorAll("details[data-paper]:not([open])")) {
+    one.open = true;
+    one.dataset.folded = "";
+  }
+}
+
+function foldAgain() {
+  for (const one of document.querySelectorAll("details[data-folded]")) {
+    one.open = false;
+    delete one.dataset.folded;
+  }
+}
+
 function startPage() {
   document.querySelector(".tools").hidden = false;
   startTheme(startFigures());
   document.getElementById("print").addEventListener("click", () => { forPaper(); print(); });
   addEventListener("beforeprint", forPaper);
-  matchMedia("print").addEventListener("change", (event) => { if (event.matches) forPaper(); });
+  addEventListener("afterprint", foldAgain);
+  matchMedia("print").addEventListener("change", (event) => { if (event.matches) forPaper(); else foldAgain(); });
   document.getElementById("evidence").addEventListener("click", (event) => {
     if (event.target === event.currentTarget) event.currentTarget.close();
   });

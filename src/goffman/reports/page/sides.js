@@ -34,25 +34,32 @@ function changeOf(block, [one, other], prompt) {
 async function openEvidence(instrument, condition, run) {
   const opened = await openDialog(instrument, condition);
   if (!opened) return;
-  const { head, body, block, place } = opened;
+  const { head, body, block, place, link } = opened;
   const prompts = promptsOf(block, place);
   const found = block.models.findIndex((name) => run && name.startsWith(`${run}: `));
   const sides = [0, found > 0 ? found : block.models.length - 1];
   let leaf = 0;
   const menus = sides.map((side, which) => {
     const menu = el("select", {}, ...block.models.map((name, at) => el("option", { value: at, selected: at === side }, name)));
-    menu.addEventListener("change", () => { sides[which] = Number(menu.value); renew(); });
+    menu.addEventListener("change", () => { sides[which] = Number(menu.value); compared(); renew(); });
     return menu;
   });
   const search = el("input", { type: "search", autocomplete: "off" });
   const where = el("span", { role: "status" });
+  const both = el("div");
   const cards = el("div");
-  const back = el("button", { type: "button", class: "plain", onclick: () => { leaf -= 1; renew(); } }, "Previous");
-  const next = el("button", { type: "button", class: "plain", onclick: () => { leaf += 1; renew(); } }, "Next");
+  const back = el("button", { type: "button", class: "plain", onclick: () => { leaf -= 1; renew(); } }, "Previous", whose("prompts"));
+  const next = el("button", { type: "button", class: "plain", onclick: () => { leaf += 1; renew(); } }, "Next", whose("prompts"));
   head.append(
     el("p", {}, `${DATA.titles[instrument] || instrument}. The prompts that changed most come first.`),
     el("div", { class: "controls" }, el("label", {}, "Search the prompts", search), el("label", {}, "Before", menus[0]), el("label", {}, "After", menus[1])));
-  body.append(legend(block), cards, el("div", { class: "pager" }, back, next, where));
+  link(run);
+  body.append(both, legend(block), cards, el("div", { class: "pager" }, back, next, where));
+
+  function compared() {
+    const [before, after] = sides.map((side) => ({ called: block.models[side], model: side, prompts }));
+    both.replaceChildren(...paired(block, "What was answered in both runs", before, after));
+  }
 
   function renew() {
     const wanted = search.value.toLowerCase();
@@ -71,12 +78,15 @@ async function openEvidence(instrument, condition, run) {
     body.scrollTop = 0;
   }
   search.addEventListener("input", calm(120, () => { leaf = 0; renew(); }));
+  compared();
   renew();
 }
 
-function evidenceButton(instrument, row) {
+/** ``where``: the figure in whose numbers the button stands. */
+function evidenceButton(instrument, row, where) {
+  const about = [instrument, row.run, where].filter(Boolean);
   return el("button", {
     type: "button", class: "link", onclick: () => openEvidence(instrument, row.condition, row.run),
-    "aria-label": `${row.name}: show the answers of both runs`,
+    "aria-label": `${row.name}: show the answers of both runs (${about.join(", ")})`,
   }, row.name);
 }

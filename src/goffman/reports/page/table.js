@@ -11,10 +11,10 @@ function makeTable(host, { caption, columns, rows, leaf = 50, searchLabel, sort 
   const body = el("tbody");
   const heads = columns.map((column) =>
     el("th", { scope: "col", class: column.numeric ? "n" : null },
-      el("button", { type: "button", onclick: () => sortBy(column) }, column.title)));
+      el("button", { type: "button", onclick: () => sortBy(column) }, column.title, whose(caption))));
   const controls = el("div", { class: "controls" });
-  const back = el("button", { type: "button", class: "plain", onclick: () => turn(-1) }, "Previous");
-  const next = el("button", { type: "button", class: "plain", onclick: () => turn(1) }, "Next");
+  const back = el("button", { type: "button", class: "plain", onclick: () => turn(-1) }, "Previous", whose(caption));
+  const next = el("button", { type: "button", class: "plain", onclick: () => turn(1) }, "Next", whose(caption));
 
   if (searchLabel) {
     const box = el("input", { type: "search", autocomplete: "off", spellcheck: "false" });

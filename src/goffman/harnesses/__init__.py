@@ -1,0 +1,1 @@
+"""Other harnesses ask goffman's questions, and goffman reads their logs."""

@@ -1,0 +1,147 @@
+"""lm-eval and inspect_ai themselves run the exported questions, and goffman reads their logs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+import torch
+
+from chat_server import Answer, ChatServer, completion
+from goffman.flow import audit
+from goffman.harnesses import inspect_tasks, lm_eval_tasks
+from goffman.harnesses.handed import handed
+from goffman.harnesses.read import read_logs
+from goffman.models.base import Calling, LoadOptions
+from goffman.models.spec import load
+from goffman.options import AskOptions, ChatOptions
+from goffman.runs.manifest import read_manifest
+from goffman.runs.read import read_answers
+from harness_env import INSPECT, LM_EVAL, harness_python, run_harness
+from model_server import serving
+from tiny_chooser import make_chooser
+
+pytestmark = pytest.mark.slow
+
+LIMIT = 4
+WRITTEN = "care-seeking-written"
+SHORT = 8
+"""Tokens of a reply: what counts is that it comes through."""
+
+
+@pytest.fixture(scope="module")
+def lm_eval(of_all_workers):
+    return harness_python("lm-eval", LM_EVAL, within=of_all_workers)
+
+
+@pytest.fixture(scope="module")
+def inspect_ai(of_all_workers):
+    return harness_python("inspect", INSPECT, within=of_all_workers)
+
+
+def own_audit_of(replies, output):
+    """goffman's own audit of a server that says just these replies."""
+    prompts = {one.id: one.text for one in written(lm_eval_tasks).prompts}
+    texts = {
+        (prompts[prompt], trial): text
+        for prompt, trial, text in replies.select("prompt_id", "trial", "text").rows()
+    }
+
+    async def behave(request):
+        return Answer(body=completion(texts[request.text, request.times]))
+
+    # One at a time, trial by trial: the n-th time that a question comes is its n-th trial.
+    chats = ChatOptions(trials=replies["trial"].max(), calling=Calling(concurrency=1))
+    with ChatServer(behave) as server:
+        model = f"{server.url}#same"
+        asking = AskOptions(limit=LIMIT, forms=("written",), chats=chats)
+        audit([model], instruments=["care-seeking"], output=output, options=asking)
+
+
+def written(harness):
+    (found,) = handed(["care-seeking"], kinds=harness.KINDS, forms=("written",), limit=LIMIT)
+    return found
+
+
+def same_scores(one, other):
+    tables = [pl.read_parquet(run / "scores.parquet").drop("model") for run in (one, other)]
+    assert tables[0].height > 20
+    assert tables[0].equals(tables[1], null_equal=True)
+
+
+def test_lm_eval_gives_the_probabilities_of_an_own_audit(lm_eval, tmp_path):
+    """A causal model asked by both: the same probabilities but for rounding, and its own table."""
+    torch.set_num_threads(1)
+    model = tmp_path / "model"
+    model.mkdir()
+    make_chooser(model)
+    several = handed(["social-distance"], kinds=("choose",), limit=LIMIT)
+    lm_eval_tasks.write_lm_eval_tasks(several, tmp_path / "tasks")
+    command = ["-m", "lm_eval", "run", "--model", "hf", "--model_args", f"pretrained={model}"]
+    command += ["--include_path", "tasks", "--tasks", lm_eval_tasks.CHOICE, "--device", "cpu"]
+    command += ["--log_samples", "--output_path", "logs", "--batch_size", "16"]
+    printed = run_harness(lm_eval, *command, folder=tmp_path)
+    assert "goffman-social-distance-choice" in printed
+    done = read_logs([tmp_path / "logs"], model=str(model), output=tmp_path / "run")
+    asking = AskOptions(limit=LIMIT, thorough=True)
+    own = tmp_path / "own"
+    audit([str(model)], instruments=["social-distance-choice"], output=own, options=asking)
+    mine, theirs = (
+        read_answers(run, "choices").sort("prompt_id", "option") for run in (own, done.folder)
+    )
+    assert mine.select("prompt_id", "option", "code").equals(
+        theirs.select("prompt_id", "option", "code"), null_equal=True
+    )
+    assert (mine["probability"] - theirs["probability"]).abs().max() < 1e-5
+    assert mine["probability"].max() > 0.1
+    mine, theirs = (pl.read_parquet(run / "scores.parquet") for run in (own, done.folder))
+    assert mine.drop("value", "sd", "low", "high").equals(
+        theirs.drop("value", "sd", "low", "high"), null_equal=True
+    )
+    assert (mine["value"] - theirs["value"]).abs().max() < 1e-4
+    # What lm-eval itself says of the codes is what goffman says of the same prompts.
+    (results,) = (tmp_path / "logs").rglob("results_*.json")
+    code = json.loads(results.read_text())["results"]["goffman-social-distance-choice"]["code,none"]
+    of_prompts = theirs.filter(quantity="code", level="prompt")["value"]
+    assert code == pytest.approx(of_prompts.mean(), abs=1e-5)
+
+
+def test_lm_eval_asks_a_real_chat_model(lm_eval, smollm2, tmp_path):
+    several = [written(lm_eval_tasks)]
+    lm_eval_tasks.write_lm_eval_tasks(several, tmp_path / "tasks")
+    command = ["-m", "lm_eval", "run", "--model", "hf", "--model_args", f"pretrained={smollm2}"]
+    command += ["--include_path", "tasks", "--tasks", lm_eval_tasks.REPLY, "--device", "cpu"]
+    command += ["--gen_kwargs", f"max_gen_toks={SHORT}", "--apply_chat_template"]
+    command += ["--log_samples", "--output_path", "logs", "--batch_size", "8"]
+    run_harness(lm_eval, *command, folder=tmp_path)
+    done = read_logs([tmp_path / "logs"], model="smollm2", output=tmp_path / "run")
+    replies = read_answers(done.folder, "replies")
+    assert {*replies["prompt_id"]} == {prompt.id for prompt in several[0].prompts}
+    assert replies["text"].str.contains("[a-z]{3}").mean() > 0.8
+    assert read_manifest(done.folder).models["smollm2"].sampling.max_tokens == SHORT
+    own_audit_of(replies, tmp_path / "own")
+    same_scores(tmp_path / "own", done.folder)
+
+
+def test_inspect_asks_a_real_chat_model(inspect_ai, smollm2, tmp_path):
+    several = [written(inspect_tasks)]
+    inspect_tasks.write_inspect_tasks(several, tmp_path / "questions")
+    tasks = Path("questions") / inspect_tasks.PACKAGE / "tasks.py"
+    model = load(str(smollm2), kind="chat", options=LoadOptions(device="cpu"))
+    command = ["-m", "inspect_ai", "eval", f"{tasks}@care_seeking_written", "--display", "plain"]
+    command += ["--model", "openai-api/local/smollm2", "--max-tokens", str(SHORT)]
+    with serving(model, "smollm2") as (url, server):
+        variables = {"LOCAL_BASE_URL": url, "LOCAL_API_KEY": "none", "INSPECT_LOG_DIR": "logs"}
+        printed = run_harness(inspect_ai, *command, folder=tmp_path, **variables)
+    assert "answered" in printed
+    prompts = {prompt.text for prompt in several[0].prompts}
+    assert {body["messages"][-1]["content"] for body in server.asked} == prompts
+    (log,) = (tmp_path / "logs").glob("*.eval")
+    done = read_logs([log], model="smollm2", output=tmp_path / "run")
+    replies = read_answers(done.folder, "replies")
+    assert {*replies["prompt_id"]} == {prompt.id for prompt in several[0].prompts}
+    assert replies["text"].str.contains("[a-z]{3}").mean() > 0.8
+    own_audit_of(replies, tmp_path / "own")
+    same_scores(tmp_path / "own", done.folder)

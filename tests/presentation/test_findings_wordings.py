@@ -1,0 +1,126 @@
+"""What is said of wordings: their range, and in the heading that they matter more."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+from goffman.estimates.spread import spread_of
+from goffman.multiverse_columns import WORDINGS
+from goffman.presentation.base import Finding
+from goffman.presentation.findings_wordings import IN_TURN, MOVED, with_wordings
+from goffman.presentation.section import Section
+from goffman.presentation.shown import Names
+from goffman.tables import schema
+
+ABOUT = {
+    "instrument": "x",
+    "measure": "y",
+    "model": "m",
+    "kind": "groups",
+    "first": "stigmatized",
+    "second": "non-stigmatized",
+}
+
+
+def worded(wording, level, difference, *, paraphrase=False, **more):
+    numbers = {"wording": wording, "level": level, "difference": difference}
+    return {**ABOUT, **numbers, "paraphrase": paraphrase, **more}
+
+
+def found(rows, difference=0.05, *, wordings=("a", "b"), **finding):
+    section = Section(
+        instrument="x",
+        measure="y",
+        unit="condition",
+        presentation=None,  # type: ignore[arg-type]
+        scores=pl.DataFrame(),
+        estimates=pl.DataFrame(),
+        names=Names(models={"m": "m"}, instruments={}, conditions={}, items={}),
+        wordings=wordings,
+        worded=pl.DataFrame(rows, schema=schema(WORDINGS)),
+    )
+    one = Finding(model="m", head="More of it", text="", difference=difference, **finding)
+    return with_wordings(one, section)
+
+
+def test_the_range_over_wordings_stands_beside_the_gap():
+    one = found([worded("a", 0.30, 0.04), worded("b", 0.33, 0.06)])
+    assert one.wording == (
+        "Across 2 wordings, the difference ranges from 0.040 to 0.060. The mean for stigmatized "
+        "conditions ranges from 0.30 to 0.33."
+    )
+    assert (one.by_wording, one.levels) == ((0.04, 0.06), (0.30, 0.33))
+    assert one.heading == "More of it."
+
+
+def test_the_heading_says_that_the_wording_moves_the_number_more():
+    one = found([worded("a", 0.07, 0.04), worded("b", 0.40, 0.06)])
+    assert one.heading == (
+        f"More of it; {MOVED}. The mean changes more with the wording (0.070 to 0.40 for "
+        "stigmatized conditions) than with the group (a difference of 0.050)."
+    )
+    assert one.wording == "Across 2 wordings, the difference ranges from 0.040 to 0.060."
+
+
+@pytest.mark.parametrize("gap", [-0.2, -0.1, -0.05, 0.05, 0.1, 0.2])
+@pytest.mark.parametrize("levels", [(0.1, 0.2), (0.1, 0.15), (0.5, 0.1, 0.2), (0.3, 0.3)])
+def test_it_does_so_when_and_only_when_their_range_exceeds_the_gap(levels, gap):
+    rows = [worded(f"w{place}", level, gap) for place, level in enumerate(levels)]
+    one = found(rows, gap)
+    assert (MOVED in one.heading) is (max(levels) - min(levels) > abs(gap))
+    assert bool(one.moved) is (MOVED in one.head)
+
+
+def test_paraphrases_count_among_the_wordings_and_the_result_with_them_stands_beside():
+    own = [worded("a", 0.30, 0.04), worded("b", 0.33, 0.06)]
+    further = [worded("c", 0.41, 0.03, paraphrase=True)]
+    every = worded(None, 0.35, 0.043, paraphrase=True, low=0.01, high=0.08, verdict="undecided")
+    one = found([*own, *further, every])
+    assert MOVED in one.head
+    assert one.wording == (
+        "Across 3 wordings (1 of them asked only as a check), the difference ranges from 0.030 to "
+        "0.060. With the paraphrases, the difference is 0.043 (95% interval 0.010 to 0.080); "
+        "verdict: undecided."
+    )
+    # The row of all together is no wording.
+    spread = spread_of(pl.DataFrame([*own, *further, every], schema=schema(WORDINGS)), 0.05)
+    assert spread is not None
+    assert (spread.wordings, spread.paraphrases) == (3, 1)
+
+
+def test_genders_and_levels_have_words_of_their_own():
+    women = {"kind": "genders", "first": "female", "second": "male"}
+    one = found([worded("a", 0.1, 0.04, **women), worded("b", 0.3, 0.06, **women)])
+    assert one.moved == (
+        "The mean changes more with the wording (0.10 to 0.30 for women) than with the gender (a "
+        "difference of 0.050)."
+    )
+    level = {"kind": "level", "first": "baseline", "second": "0"}
+    one = found([worded("a", -0.1, -0.1, **level), worded("b", 0.1, 0.1, **level)], -0.02)
+    assert one.moved == (
+        "The number changes more with the wording (−0.10 to 0.10) than it differs from 0 (0.020)."
+    )
+    assert one.wording == "Across 2 wordings, the number ranges from −0.10 to 0.10."
+    assert one.levels is None
+
+
+def test_where_the_heading_is_what_a_model_does_whatever_it_is_asked_it_stays():
+    one = found([worded("a", 0.07, 0.04), worded("b", 0.40, 0.06)], styled=True)
+    assert one.heading == "More of it."
+    assert one.wording.endswith("The mean for stigmatized conditions ranges from 0.070 to 0.40.")
+
+
+def test_one_wording_says_nothing_of_wordings():
+    one = found([worded("a", 0.3, 0.04)], wording="Only one.")
+    assert (one.heading, one.wording, one.by_wording) == ("More of it.", "Only one.", None)
+
+
+def test_questions_asked_in_turn_say_nothing_of_wordings_but_something_with_paraphrases():
+    every = worded(None, 0.35, 0.043, paraphrase=True)
+    one = found([every], wording="Only one.")
+    assert one.wording == f"{IN_TURN} With the paraphrases, the difference is 0.043."
+    reason = "the paraphrases were not asked of the same items and conditions"
+    other = worded(None, None, None, paraphrase=True, reason=reason)
+    one = found([other], wordings=("a",), wording="Only one.")
+    assert one.wording == f"Only one. The paraphrases are not counted, because {reason}."
