@@ -102,7 +102,7 @@ def check(
     'social-distance.controls is not measurable' is true if a model failed the control items.
 
     After goffman stress, 'holds-in < 0.9' is true if any main result holds in less than 90% of the
-    analyses, and 'social-distance.gap.holds-in < 0.9' if this one does.
+    analyses, and 'social-distance.gap.holds-in < 0.9' if that of social-distance does.
 
     \b
     Exit codes:

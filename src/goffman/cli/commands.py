@@ -155,8 +155,8 @@ def prompts(
     wording: Annotated[
         list[str] | None,
         typer.Option(
-            help="Print only this wording; 'paraphrases': those of --paraphrases; 'all': every "
-            "wording. May be repeated. Default: the wordings that an audit always asks."
+            help="Print only this wording; 'paraphrases': those that audit --paraphrases asks; "
+            "'all': every wording. May be repeated. Default: the wordings that an audit always asks."
         ),
     ] = None,
     vignettes: Vignettes = None,

@@ -52,11 +52,12 @@ def export(
         Export | None,
         typer.Option(
             "--to",
-            help="Results of a run. model-card: a Markdown section for the model's page on Hugging "
-            "Face. lm-eval: JSON in the format of the lm-evaluation-harness. paper: a folder with "
-            "methods, references, data, an R script, tables and figures of all models. Questions "
-            "for another harness. lm-eval-tasks: a folder of tasks for the lm-evaluation-harness. "
-            "inspect: a Python package of tasks for inspect_ai. One of them must be given.",
+            help="What to write (required). From a run: model-card (a Markdown section for the "
+            "model's page on Hugging Face), lm-eval (JSON in the format of the "
+            "lm-evaluation-harness) or paper (a folder with methods, references, data, an R "
+            "script, tables and figures of all models). Questions for another program to ask: "
+            "lm-eval-tasks (a folder of tasks for the lm-evaluation-harness) or inspect (a Python "
+            "package of tasks for inspect_ai).",
         ),
     ] = None,
     model: Annotated[str | None, typer.Option(help="The model, if the run has several.")] = None,

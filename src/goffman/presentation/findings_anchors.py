@@ -199,8 +199,8 @@ def _sides(one: AnchoredModel) -> Iterator[str]:
         tested = f"Their difference is the main result of {one.section.instrument}, by sentence."
     yield (
         f"The mean {one.quantity}{one.unit} is {listed}; each occupation counts once. {tested} "
-        "Each sentence names one occupation of either group, so these means do not show whether "
-        "the model knows whom the pronoun refers to."
+        "Each sentence names two occupations, one from each group, so these means do not show "
+        "whether the model knows which of the two the pronoun refers to."
     )
 
 
@@ -208,12 +208,14 @@ def _also(one: AnchoredModel, rows: Sequence[Row], best: Row) -> Iterator[str]:
     """The other relations that are clear: the strongest must not read as the only one."""
     others = [row for row in rows if points(row) and row is not best]
     if others:
-        listed = "; ".join(
-            f"{one.item(row['dimension'])} ({_numbers(row)}"
-            f"{f'; {_not_clear(doubted)}' if (doubted := doubted_by(one, row)) else ''})"
-            for row in others
+        listed = in_list(
+            [
+                f"{one.item(row['dimension'])} ({_numbers(row)}"
+                f"{f'; {_not_clear(doubted)}' if (doubted := doubted_by(one, row)) else ''})"
+                for row in others
+            ]
         )
-        yield f"Over all {one.many}, the relation is also clear for {listed}."
+        yield f"Over all {one.many}, r is also clear for {listed}."
 
 
 def _more(one: AnchoredModel, rows: Sequence[Row]) -> Iterator[str]:
