@@ -156,7 +156,7 @@ def prompts(
         list[str] | None,
         typer.Option(
             help="Print only this wording; 'paraphrases': those that audit --paraphrases asks; "
-            "'all': every wording. May be repeated. Default: the wordings that an audit always asks."
+            "'all': every wording. May be repeated. Default: what an audit always asks."
         ),
     ] = None,
     vignettes: Vignettes = None,
