@@ -21,7 +21,9 @@ from goffman.analysis.estimate import headlines
 from goffman.analysis.score import measures_of
 from goffman.cli.commands import app
 from goffman.errors import InputError
+from goffman.flow import audit
 from goffman.measures.catalogue import measures
+from goffman.options import AskOptions
 from goffman.presentation.table_text import markdown
 from goffman.presentation.tables_reliability import reliability_rows
 from goffman.presentation.verdicts import verdict_shown
@@ -29,6 +31,7 @@ from goffman.reports.exported import main_estimates, public_name, the_model
 from goffman.reports.limits import GENERAL
 from goffman.reports.lm_eval import lm_eval_results, lm_eval_text
 from goffman.reports.model_card import model_card_text
+from goffman.reports.run import read_run
 from goffman.terminal import printable
 from harness_env import LM_EVAL, harness_python, run_harness
 
@@ -297,17 +300,17 @@ def test_the_command_prints_or_writes(run, tmp_path):
     assert json.loads(file.read_text()) == lm_eval_results(run, "small")
 
 
-def test_the_score_on_the_control_items_has_its_error(run):
+def test_the_score_on_the_control_items_has_its_error(tmp_path):
     """A normal distribution with this error has the interval's width."""
-    found = lm_eval_results(run, "small")["results"]
-    for name, section in run.sections.items():
-        known = section.competence.get("small")
-        if known and known.value is not None and known.low is not None:
-            error = found[name]["control_stderr,none"]
-            width = np.diff(scipy.stats.norm(0, error).interval(0.95))[0] if error else 0.0
-            assert math.isclose(width, known.high - known.low, abs_tol=1e-9)
-            return
-    pytest.fail("no score on control items has an interval")
+    folder = tmp_path / "run"
+    few = AskOptions(limit=10)
+    audit(["bundled:mini"], instruments=["care-seeking"], output=folder, options=few)
+    run = read_run(folder)
+    found = lm_eval_results(run, "bundled:mini")["results"]["care-seeking"]
+    known = run.sections["care-seeking"].competence["bundled:mini"]
+    assert found["control,none"] == known.value
+    width = np.diff(scipy.stats.norm(0, found["control_stderr,none"]).interval(0.95))[0]
+    assert math.isclose(width, known.high - known.low, abs_tol=1e-9)
 
 
 @pytest.mark.slow
