@@ -49,6 +49,8 @@ def made_from(
         [_told(one) for _, one in _with_paraphrases(run, manifest)],
         {name: one.entry() for name, one in manifest.anchors.items()},
         words.entry(),
+        # An earlier goffman may have noted less of them.
+        manifest.lexicons.entry(),
         measuring.entry(),
         [(anchor.id, anchor.digest) for anchor in anchors],
     ]
