@@ -266,8 +266,7 @@ people are shown it.
       figure_rows.py    figures of many rows: both ends, and all others in one row
       figures_ranked.py  every condition in order, against a reference or by its own value
       figures_conditions.py  figures_sentiment.py  figures_gender.py  figures_settings.py
-      figures_presented.py  figures_described.py   what presentation does; women and men
-      tables_presented.py  tables_described.py   … and how much is an answer
+      figures_presented.py  figures_described.py  tables_presented.py  tables_described.py
       figures_multiverse.py  tables_multiverse.py   every analysis in order, and its choices
       figures_vignettes.py  tables_vignettes.py   who endorses what about whom
       tables.py         tables of scores and estimates

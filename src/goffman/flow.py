@@ -94,8 +94,7 @@ def audit(
     loading, options = loading or LoadOptions(), options or AskOptions()
     listener, measuring = listener or Listener(), measuring or MeasureOptions()
     check_names(models)
-    place = Place(loading, note=listener.note)
-    loading = place.options
+    loading = (place := Place(loading, note=listener.note)).options
     # Said only when all is known to fit: before a fault, notes would hide it.
     notes: list[str] = []
     noting = replace(listener, note=notes.append)

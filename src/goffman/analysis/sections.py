@@ -45,15 +45,9 @@ def sections_of(
     they were computed.
     """
     multiverse, stress = stressed or (None, None)
-    beside = {
-        "compared": _or_empty(compared, RATINGS_COMPARED),
-        "robustness": _or_empty(robustness, ROBUSTNESS),
-        "multiverse": _or_empty(multiverse, MULTIVERSE),
-        "stress": _or_empty(stress, STRESS),
-        "worded": _or_empty(worded, WORDINGS),
-    }
-    names = names_of(manifest)
-    measures = measures_of(manifest)
+    given = {"compared": compared, "robustness": robustness, "multiverse": multiverse}
+    beside = _beside({**given, "stress": stress, "worded": worded})
+    names, measures = names_of(manifest), measures_of(manifest)
     sections = {}
     for instrument, entry in manifest.instruments.items():
         measure = measures.get(instrument)
@@ -85,9 +79,22 @@ def sections_of(
     return sections
 
 
-def _or_empty(table: pl.DataFrame | None, columns: Iterable[Column]) -> pl.DataFrame:
-    """The table, or one without rows where there is none."""
-    return pl.DataFrame(schema=schema(columns)) if table is None else table
+_BESIDE: dict[str, Iterable[Column]] = {
+    "compared": RATINGS_COMPARED,
+    "robustness": ROBUSTNESS,
+    "multiverse": MULTIVERSE,
+    "stress": STRESS,
+    "worded": WORDINGS,
+}
+"""Tables that a run may have beside its scores and estimates, with their columns."""
+
+
+def _beside(tables: Mapping[str, pl.DataFrame | None]) -> dict[str, pl.DataFrame]:
+    """The tables; one without rows where there is none."""
+    return {
+        name: pl.DataFrame(schema=schema(columns)) if (table := tables[name]) is None else table
+        for name, columns in _BESIDE.items()
+    }
 
 
 def _competence(

@@ -65,18 +65,12 @@ class Watch:
         """What the user should know: looks that were left out, and how long goffman took."""
         self.every, self.steps = every, steps
         self.budget = Budget(share)
-        self._log = log
+        self._log, self._size = log, sample
         self._left_out: list[int] = []
-        self._size = sample
+        asking = AskOptions(limit=sample, controls=controls, batch_size=batch_size, seed=seed)
         told = Told(
             instruments=texts("instruments", instruments),
-            asking=AskOptions(
-                limit=sample,
-                controls=controls,
-                batch_size=batch_size,
-                seed=seed,
-                forms=texts("forms", forms),
-            ),
+            asking=replace(asking, forms=texts("forms", forms)),
             measuring=MeasureOptions(ratings=paths("ratings", ratings)),
             labels=labels,
         )
