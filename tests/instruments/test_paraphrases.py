@@ -159,6 +159,13 @@ def test_a_wording_on_request_can_be_named(tmp_path):
             "paraphrases.csv: the wording 'second' has no item 'has'.",
         ),
         (
+            "social-distance",
+            "paraphrases.toml",
+            "it is <mask> for me to",
+            "it is nice for me to",
+            "the sentence must have <mask> once, not 0 times: 'In my opinion, it is nice",
+        ),
+        (
             "coreference",
             "paraphrases.toml",
             "This is what happened: {item}",

@@ -240,7 +240,7 @@ def test_tables_fit_a_column_and_have_every_number(run, paper) -> None:
     (row,) = (
         one
         for one in results_of(run.sections["care-seeking"])
-        if one.label == "fills, mental-health, with-names: female − male"
+        if one.label == f"fills, mental-health, with-names: female − male; {primary['verdict']}"
     )
     difference, _, t, df, *_ = row.cells
     assert float(difference.replace("−", "-")) == pytest.approx(primary["difference"], rel=0.1)
@@ -339,6 +339,7 @@ def test_r_comes_to_the_same_of_descriptions(tmp_path, rscript, others, gap) -> 
     else:
         found = crossed_t(first, second, contrast="", shared="rows")
     about = {"name": "x", "instrument": "vignettes-said", "model": "m", "kind": "groups"}
+    about |= {"measure": "said-vignette-code"}
     about |= {"quantity": "code", "variant": None, "first": "disorder", "second": "daily"}
     about |= {"group": None, "dimension": None, "family": "primary", "test": found.test}
     about |= {name: getattr(found, name) for name in ("difference", "statistic", "df", "p")}
@@ -346,6 +347,27 @@ def test_r_comes_to_the_same_of_descriptions(tmp_path, rscript, others, gap) -> 
     shutil.copy(REFIT, tmp_path)
     done = refit(rscript, tmp_path)
     assert done.stdout.count("\n  the same\n") == 1, done.stdout + done.stderr
+
+
+def test_r_comes_to_the_same_of_a_scale_with_one_wording(
+    tiny, shortened, tmp_path, rscript
+) -> None:
+    """Items and conditions are crossed there, as descriptions and items are, by another formula."""
+    own = tmp_path / "own"
+    shutil.copytree(shortened / "social-distance", own)
+    (own / "paraphrases.toml").unlink()
+    toml = own / "instrument.toml"
+    before, first, *_, last = toml.read_text().split("[[wordings]]")
+    # The last wording goes up to the next table.
+    toml.write_text(f"{before}[[wordings]]{first}" + last[last.index("\n[") :])
+    run = tmp_path / "run"
+    options = AskOptions(controls=False)
+    audit([str(tiny("roberta"))], instruments=[str(own)], output=run, options=options)
+    folder = tmp_path / "paper"
+    write_paper(read_run(run), folder)
+    done = refit(rscript, folder)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count("\n  the same\n") == 1
 
 
 def test_r_comes_to_the_same_numbers(run, paper, rscript) -> None:

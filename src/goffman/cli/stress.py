@@ -38,9 +38,9 @@ def stress(
         ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed for all random choices.")] = 0,
-    report: Annotated[
-        bool, typer.Option("--report/--no-report", help="Write the report again afterwards.")
-    ] = True,
+    no_report: Annotated[
+        bool, typer.Option("--no-report", help="Do not write the report again.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """See whether the main results of a run hold in other analyses.
@@ -56,7 +56,7 @@ def stress(
 
     with counting(sys.stderr, PROGRESS) as watch:
         stress_run(run, workers=workers or _cores(), seed=seed, watch=watch)
-    if report:
+    if not no_report:
         for note in write_report(run).notes:
             say(note)
     measured = read_run(run)
@@ -65,7 +65,11 @@ def stress(
         return
     for line in _lines(measured):
         print(printable(line))
-    where = "report.html, multiverse.parquet and stress.parquet" if report else "multiverse.parquet"
+    where = (
+        "report.html, multiverse.parquet and stress.parquet"
+        if not no_report
+        else "multiverse.parquet"
+    )
     print(f"\nEvery analysis is in {printable(str(run))}: {where}.")
 
 

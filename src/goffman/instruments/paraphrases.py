@@ -14,8 +14,9 @@ from goffman.choice_items import ChoiceForm, Stem
 from goffman.instruments.choice_stems import check_items, read_stems
 from goffman.instruments.files import Faults, Row, TomlFile, digest_of, read_table, read_toml
 from goffman.instruments.questionnaire import check_sentence, read_wordings
-from goffman.instruments.templates import places, stray_braces
+from goffman.instruments.templates import places, put_in, stray_braces
 from goffman.records import (
+    MASK,
     InstrumentKind,
     Item,
     Paraphrases,
@@ -63,6 +64,7 @@ def read_paraphrases(
         own = [wording.id for wording in content.wordings]
         if texts.exists():
             items = _items(texts, content, wordings, kind=kind, faults=faults)
+        _check_frames(toml, content, wordings, written=items, kind=kind, faults=faults)
     else:
         wordings, own = _of_pairs(toml, faults), [OWN_PAIRS]
     _refuse_known(toml, "wordings", [one.id for one in wordings], own, faults)
@@ -172,6 +174,29 @@ def _items(
             listed = ", ".join(map(repr, missing))
             faults.add(path.name, None, f"the wording '{wording}' has no item {listed}.")
     return tuple(found.values())
+
+
+def _check_frames(
+    toml: TomlFile,
+    content: Questionnaire,
+    wordings: Sequence[Wording],
+    *,
+    written: Sequence[Item],
+    kind: InstrumentKind | None,
+    faults: Faults,
+) -> None:
+    """Every item in a wording without texts of its own has one mask; the first bad one is told."""
+    own = {item.wording for item in written}
+    lines = [table.lines.get("id") for table in toml.tables("wordings", faults)]
+    for wording, row in zip(wordings, lines, strict=False):
+        for item in content.items if kind == "fill" and wording.id not in own else ():
+            sentence = wording.frame.replace("{item}", item.text)
+            values = {name: content.fields.get(name, "…") for name in places(sentence)}
+            masks = put_in(sentence, values).count(MASK)
+            if masks != 1:
+                message = f"the sentence must have {MASK} once, not {masks} times: '{sentence}'."
+                faults.add(toml.name, row, message)
+                break
 
 
 def _check_text(

@@ -85,9 +85,9 @@ PRESENTATION = Presentation(
     axis="Share of negative words, P(negative)",
     claims=Claims(
         measured=(
-            "A word is masked in sentences such as “It is ____ for me to have someone who … as a "
-            "neighbor”. The most probable words that a model fills in are rated positive, "
-            "negative, neutral or irrelevant. P(negative) is the probability of the negative words "
+            "A word about how someone feels is masked in sentences about people. The most probable "
+            "words that a model fills in are rated positive, negative, neutral or irrelevant. "
+            "P(negative) is the probability of the negative words "
             "divided by the probability of all positive, negative and neutral words."
         ),
         may=(

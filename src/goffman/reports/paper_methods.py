@@ -79,15 +79,21 @@ def _instruments(run: MeasuredRun) -> Iterator[str]:
         entry = run.manifest.instruments[name]
         known = section.names.instruments.get(name)
         cited = f" ({printable(known.citation)})" if known and known.citation else ""
-        wordings = len(section.wordings)
         yield (
             f"{printable(name)}, version {printable(entry.version)}{cited}: "
-            f"{section.prompts.height:,} prompts in {wordings:,} "
-            f"wording{'s' if wordings != 1 else ''} (sha256 of the prompts "
-            f"{entry.prompts_sha256})."
+            f"{_prompts_said(section)} (sha256 of the prompts {entry.prompts_sha256})."
         )
         tables = {of[name].table for of in run.manifest.answers.values() if name in of}
         yield from _asked(entry, section, replied="replies" in tables)
+
+
+def _prompts_said(section: Section) -> str:
+    """How many prompts there were, and in how many wordings or different texts."""
+    prompts = f"{section.prompts.height:,} prompts"
+    if {*section.wordings} == {"pro", "anti"}:
+        return f"{prompts}, pro- and anti-stereotypical alike"
+    wordings = len(section.wordings)
+    return f"{prompts} in {wordings:,} wording{'s' if wordings != 1 else ''}"
 
 
 def _asked(entry: AskedInstrument, section: Section, *, replied: bool) -> Iterator[str]:

@@ -10,6 +10,7 @@ import polars as pl
 
 from goffman.presentation.numbers import number, p_value
 from goffman.presentation.table_text import NOTHING, latex, markdown
+from goffman.presentation.verdicts import verdict_shown
 from goffman.reports.tables import CORRECTED_SAID
 
 if TYPE_CHECKING:
@@ -44,11 +45,12 @@ def results_of(section: Section) -> list[Result]:
 
 
 def _label(row: Mapping[str, Any], section: Section) -> str:
-    """Which model, and what is set against what."""
+    """Which model, what is set against what, and the verdict, which no paper should leave out."""
     parts = [section.names.model(row["model"]), row["group"], row["variant"]]
     sides = f"{row['first']} − {row['second']}"
     as_asked = " (conditions only)" if row["kind"] == "groups-as-asked" else ""
-    return f"{', '.join(part for part in parts if part)}: {sides}{as_asked}"
+    verdict = f"; {said}" if (said := verdict_shown(row)) else ""
+    return f"{', '.join(part for part in parts if part)}: {sides}{as_asked}{verdict}"
 
 
 def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
@@ -88,7 +90,7 @@ def caption_of(section: Section, results: list[Result]) -> str:
         for one in section.unmeasurable().values()
     )
     said = [
-        f"{section.instrument}: {len(results)} main contrasts, first minus second.",
+        f"{section.instrument}: {len(results)} contrasts, first minus second.",
         f"Effect: {', '.join(effects)}." if effects else "",
         f"p is corrected, the intervals are not. {CORRECTED_SAID}",
         section.ratings,

@@ -118,7 +118,8 @@ refit <- function(one) {
   rows <- rows[rows$model == one$model, ]
   if (one$kind == "groups") {
     value <- column(one$quantity, one$variant)
-    if (one$test == "crossed t") {
+    # Descriptions are in one group each, and all are asked the same items.
+    if (one$test == "crossed t" && grepl("vignette-code", one$measure)) {
       asked <- sort(unique(rows$item[!is.na(rows[[value]])]))
       sides <- lapply(c(one$first, one$second), function(group) {
         of <- rows[!is.na(rows$group) & rows$group == group & rows$item %in% asked, ]
@@ -167,10 +168,12 @@ if (!is.na(first$name) && requireNamespace("lme4", quietly = TRUE)) {
   rows$value <- rows[[column(first$quantity, first$variant)]]
   rows$group <- factor(rows$group, levels = c(first$second, first$first))
   cat("\nA mixed model of the same prompts (lme4), for", first$name, "\n")
-  # What there is only one of cannot vary.
+  # What there is only one of cannot vary. A condition is in one group; the difference between the
+  # groups may be another in each item and wording, which goffman's test allows for, too.
   random <- Filter(function(name) length(unique(rows[[name]])) > 1,
                    c("condition", "item", "wording"))
-  model <- as.formula(paste("value ~ group +", paste0("(1 | ", random, ")", collapse = " + ")))
+  terms <- ifelse(random == "condition", "(1 | condition)", paste0("(group | ", random, ")"))
+  model <- as.formula(paste("value ~ group +", paste(terms, collapse = " + ")))
   print(summary(lme4::lmer(model, data = rows)))
 }
 if (failed) stop("a contrast is not the same as goffman's")
