@@ -88,7 +88,7 @@ def test_a_difference_that_holds_says_in_how_many_analyses_and_what_matters_most
         "The difference ranges from 0.040 to 0.070, with a median of 0.055.",
         "A permutation test of the median, which shuffles the groups of the conditions, gives p < "
         ".001; it says nothing about other sentences.",
-        "The choices explain these parts of the variance between analyses (η²): the wording 80% and "
+        "Over all combinations, each choice alone explains this part of the variance (η²): the wording 80% and "
         "the rater 10%.",
     )
 
@@ -170,7 +170,11 @@ def test_how_often_it_holds_with_wrong_labels_is_said(verdict, sentence):
     ]
     one = said([*four("small", "small", "small", "small"), *drawn], verdict=verdict)
     tried = "With word labels made wrong at random (2 tries at each rate)"
-    assert one.said[-1] == f"{tried}, {sentence}"
+    few = (
+        "A few words carry most of the probability: a try that hits none of them changes nothing, "
+        "and one that does may change the size a lot."
+    )
+    assert one.said[-1] == f"{tried}, {sentence} {few}"
 
 
 def test_without_choices_only_parts_are_left_out():

@@ -134,7 +134,7 @@ def _alike(one: AnchoredModel) -> str:
     """How points are compared where only those of the same kind are."""
     if one.about.point == "condition":
         return f"among {one.many} of the same category"
-    return f"within the two groups (mostly women's and mostly men's {one.many})"
+    return f"with the difference between women's and men's {one.many} taken out"
 
 
 def doubted_by(one: AnchoredModel, row: Row) -> list[str]:
@@ -196,7 +196,10 @@ def _sides(one: AnchoredModel) -> Iterator[str]:
     )
     tested = "Their difference was not tested."
     if "preference" in one.quantity:
-        tested = f"Their difference is the main result of {one.section.instrument}, by sentence."
+        tested = (
+            "Half of their difference, computed by sentence instead of by occupation, is the main "
+            f"result of {one.section.instrument}."
+        )
     yield (
         f"The mean {one.quantity}{one.unit} is {listed}; each occupation counts once. {tested} "
         "Each sentence names two occupations, one from each group, so these means do not show "

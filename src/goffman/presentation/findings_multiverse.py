@@ -158,7 +158,7 @@ def _explained(row: Row) -> Iterator[str]:
     # One choice alone explains all there is.
     if parts and len(shares) > 1:
         yield (
-            "The choices explain these parts of the variance between analyses (η²): "
+            "Over all combinations, each choice alone explains this part of the variance (η²): "
             f"{in_list(parts)}."
         )
 
@@ -201,7 +201,8 @@ def _labels(row: Row, section: Section) -> Iterator[str]:
     yield (
         f"With word labels made wrong at random ({tries.height} tries at each rate), {what} in "
         f"{in_list(held)} tries at {in_list([f'{rate:.0%}' for rate in rates])} wrong labels."
-        f"{spread}"
+        f"{spread} A few words carry most of the probability: a try that hits none of them changes "
+        "nothing, and one that does may change the size a lot."
     )
 
 

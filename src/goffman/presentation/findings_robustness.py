@@ -13,6 +13,7 @@ import polars as pl
 
 from goffman.estimates.contrast import GIVEN_SENTENCES
 from goffman.estimates.fragile import PARAMETER, is_fragile, lost
+from goffman.estimates.profiles import MAIN_VARIANT
 from goffman.estimates.verdict import FRAGILE
 from goffman.presentation.numbers import ends, number, p_said
 from goffman.presentation.shown import in_list
@@ -140,7 +141,10 @@ def _where(
     """With which parameters, and without what, a verdict comes out."""
     parameters = changed.filter(pl.col("way") == PARAMETER)["what"].to_list()
     if parameters:
-        yield f"The verdict becomes {verdict} {in_list(parameters, 'or')}."
+        # Without them, another value may leave the verdict as it is.
+        named = section.scores["variant"].is_in([MAIN_VARIANT]).any()
+        begins = "Counting first names, the" if named else "The"
+        yield f"{begins} verdict becomes {verdict} {in_list(parameters, 'or')}."
     others = changed.filter(pl.col("way") != PARAMETER)
     makes = f"makes the verdict {verdict}"
     for (way,), of in others.group_by("way", maintain_order=True):
