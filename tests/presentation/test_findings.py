@@ -378,7 +378,7 @@ def test_a_difference_that_rare_conditions_have_too_is_not_called_stigma_alone()
         section("negative-attitude", estimates(gap(0.1, 0.3, 0.01), against, mere))
     )
     assert one.caveat == (
-        "Part or all of this may be rarity, not stigma: the model is also more negative about 12 "
+        "Part or all of this may be rarity, not stigma. The model is also more negative about 12 "
         "rare but neutral conditions than about non-stigmatized ones (by 0.24, 95% interval 0.050 "
         "to 0.43), and it is not shown to be more negative about stigmatized conditions than about "
         "the rare ones (difference 0.18, 95% interval −0.020 to 0.38)."

@@ -48,7 +48,7 @@ def rarity_beside(section: Section, model: str) -> str:
             "it "
         )
     said = shown.format("the rare ones" if also else rare)
-    return f"Part or all of this may be rarity, not stigma: the model {also}{said}"
+    return f"Part or all of this may be rarity, not stigma. The model {also}{said}"
 
 
 def _compared(section: Section, model: str) -> Iterator[tuple[Row, str]]:
