@@ -105,7 +105,7 @@ def test_every_instrument_and_model_has_a_row_with_its_own_estimate(measured, se
         assert [row["finding"].model for row in rows] == section.models()
         for row in rows:
             one = row["finding"]
-            assert row["task"] == {"word": "not asked", "why": ""}
+            assert row["task"] == {"word": "not asked", "score": "", "why": ""}
             (estimate,) = measured.estimates.filter(
                 pl.col("instrument") == section.instrument,
                 pl.col("model").is_in([n for n in measured.manifest.models if section.names.model(n) == one.model]),
@@ -140,20 +140,25 @@ def test_by_wording_are_the_lowest_and_highest_gap(measured, sections):
         assert row["wording"] == ["one wording"]
 
 
-def test_the_page_leads_with_the_four_questions(audited):
+def test_the_page_leads_with_the_verdicts_on_one_axis_and_then_the_four_questions(audited):
     page = (audited / "report.html").read_text()
     lead = page[page.index('<section id="stands-out"') : page.index('<section id="limits"')]
-    heads = re.findall(r'<th scope="col">([^<]+)</th>', lead)
+    first, second = lead.split("</table>")[:2]
+    heads = re.findall(r'<th scope="col"[^>]*>([^<]+)<', first)
     assert heads == [
-        "Instrument, model", "Can it do the task?", "What differs?", "How sure is that?", "By wording",
+        "Instrument, model", "Can it do the task?", "Difference, in units of Δ", "Verdict",
     ]  # fmt: skip
-    body = lead[lead.index("<tbody>") :]
-    assert body.count("<tr>") == 8
+    assert re.findall(r'<th scope="col">([^<]+)</th>', second) == [
+        "Instrument, model", "Can it do the task?", "How sure is that?", "What the verdict means",
+        "By wording",
+    ]  # fmt: skip
+    for table in (first, second):
+        assert table[table.index("<tbody>") :].count("<tr>") == 8
     section = page[
         page.index('<section id="i-social-distance"') : page.index('<section id="i-care-seeking"')
     ]
     places = [section.index(text) for text in (
         "Can the model do the task?", '<p class="head">', "How sure is that?",
-        "How much depends on the wording?", '<figure class="asked">',
+        "How much depends on the wording?", "For example",
     )]  # fmt: skip
     assert places == sorted(places)
