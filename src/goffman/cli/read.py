@@ -43,7 +43,7 @@ def read(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Turn logs of another evaluation program (lm-eval, inspect_ai) into a run.
+    """Turn logs of lm-eval or inspect_ai into a run.
 
     The questions must come from goffman export --to lm-eval-tasks or --to inspect.
     """
