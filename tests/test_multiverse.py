@@ -34,7 +34,7 @@ def stored(measure, *, wordings=("one", "two"), top=20):
             {"prompt_id": ids[0], "step": 1, "rank": range(1, top + 1), "parent": None}
         ).with_columns(model=pl.lit("m"), word=pl.lit("he"), probability=pl.lit(0.01)),
         words=load_words(),
-        headline={"variant": "with-names", "kind": "groups"},
+        headline={"variant": "with-names", "kind": "groups", "interval_over": "items, crossed"},
     )
 
 
