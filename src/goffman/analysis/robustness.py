@@ -57,20 +57,33 @@ def robustness(
     primary = estimates.filter(pl.col("family") == PRIMARY)
     measures = measures_of(manifest)
     found: list[dict[str, Any]] = []
-    for row in primary.filter(pl.col("verdict").is_not_null()).iter_rows(named=True):
+    for work in headlines_of(primary, measures, wordings, sharing):
+        if work.row["verdict"] is None:
+            continue
+        found += work.without_each(without_controls(scores))
+        instrument, model = work.row["instrument"], work.row["model"]
+        for said, other in alternatives_of(work.measure).items():
+            each = prompts_scored(run, manifest, words, instrument, other, model=model)
+            found += work.otherwise(said, each)
+    return pl.DataFrame(found, schema=schema(ROBUSTNESS))
+
+
+def headlines_of(
+    primary: pl.DataFrame,
+    measures: Mapping[str, Measure],
+    wordings: Mapping[str, Sequence[str]],
+    sharing: Mapping[str, Sharing],
+) -> Iterator[Headline]:
+    """The main contrasts of a run, each with what it can be made again from; by instrument."""
+    for row in primary.iter_rows(named=True):
         instrument = row["instrument"]
-        work = Headline(
+        yield Headline(
             row=row,
             primary=primary,
             measure=measures[instrument],
             wordings=wordings[instrument],
             sharing=sharing.get(instrument, Sharing()),
         )
-        found += work.without_each(without_controls(scores))
-        for said, other in alternatives_of(work.measure).items():
-            each = prompts_scored(run, manifest, words, instrument, other, model=row["model"])
-            found += work.otherwise(said, each)
-    return pl.DataFrame(found, schema=schema(ROBUSTNESS))
 
 
 def with_fragile(estimates: pl.DataFrame, held: pl.DataFrame) -> pl.DataFrame:

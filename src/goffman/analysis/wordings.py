@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from goffman.analysis.estimate import PRIMARY
-from goffman.analysis.robustness import Headline
+from goffman.analysis.robustness import Headline, headlines_of
 from goffman.analysis.score import answers_of, to_prompts, without_controls
 from goffman.estimates.scored import IN_TURN
 from goffman.estimates.sharing import Sharing
@@ -102,15 +102,7 @@ def by_wording(
     """The columns WORDINGS, for each headline; ``measures``, ``wordings``: by instrument."""
     primary = estimates.filter(pl.col("family") == PRIMARY)
     found: list[dict[str, Any]] = []
-    for row in primary.iter_rows(named=True):
-        instrument = row["instrument"]
-        headline = Headline(
-            row=row,
-            primary=primary,
-            measure=measures[instrument],
-            wordings=wordings[instrument],
-            sharing=sharing.get(instrument, Sharing()),
-        )
+    for headline in headlines_of(primary, measures, wordings, sharing):
         mine = headline.mine(without_controls(scores))
         if (made := headline.maker(mine)) is not None:
             found += _rows(headline, made, mine, paraphrases)
