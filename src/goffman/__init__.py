@@ -154,6 +154,7 @@ people are shown it.
       bundled/          two small models that ship with the package, and their card
     runs/             WHAT WAS ANSWERED
       plan.py           which sentences, in which batches and parts; pure
+      blocks.py         the next sentences are made ready while a GPU answers the last
       recursion.py      the tree of recursive masking; pure
       ask.py            the loop that asks models on this machine, batch by batch
       voices.py         these models as the loop needs them: sentences in, rows out

@@ -210,7 +210,10 @@ class Clock:
 
 def model_entry(identity: Identity, limits: BatchLimits) -> Entry:
     """What the manifest says of a model of whatever kind; its kind may say more."""
-    entry = asdict(identity) | {"notes": list(identity.notes), "batches": asdict(limits)}
+    batches = asdict(limits)
+    # When sentences are made ready says nothing about the answers.
+    del batches["first_block"]
+    entry = asdict(identity) | {"notes": list(identity.notes), "batches": batches}
     del entry["name"]
     return entry
 
