@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import sys
 from contextlib import suppress
 from dataclasses import replace
 
@@ -14,7 +13,7 @@ from asking import LIMITS, asking, prompts_of
 from goffman.models.spec import load
 from goffman.runs import blocks
 from goffman.runs.ask import ask_fills
-from goffman.runs.blocks import no_collections, ready, short_turns, split
+from goffman.runs.blocks import few_collections, ready, split
 from goffman.runs.plan import Settings, limits_for
 from goffman.runs.read import read_answers
 from goffman.runs.recursion import Node, roots
@@ -124,10 +123,8 @@ def test_only_a_gpu_gets_its_sentences_in_blocks():
 
 
 def test_python_is_left_as_it_was():
-    turns = sys.getswitchinterval()
-    with suppress(ValueError), no_collections(), short_turns():
-        assert not gc.isenabled()
-        assert sys.getswitchinterval() < turns
+    before = gc.get_threshold(), gc.get_freeze_count()
+    with suppress(ValueError), few_collections():
+        assert gc.get_freeze_count() > before[1]
         raise ValueError
-    assert gc.isenabled()
-    assert sys.getswitchinterval() == turns
+    assert (gc.get_threshold(), gc.get_freeze_count()) == before

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -93,6 +96,20 @@ def test_a_part_s_digest_changes_with_its_sentences_batches_askers_and_with_noth
     assert digests(encoded, [*names[:9], "q"])[2] != third
     assert digests(encoded, names, BatchLimits(max_tokens=9, max_size=1, part_size=4))[0] != first
     assert {first, second, third}.isdisjoint(digests(encoded, names, asker="another"))
+
+
+@given(texts, limits, st.text())
+def test_a_part_s_digest_is_that_of_its_json(encoded, limits, seed):
+    plan = make_plan(encoded, limits)
+    names = [f"{seed}/{number}" for number in range(len(encoded))]
+    for number, batches in enumerate(plan.parts):
+        part = [
+            [(plan.sentences[i], [names[at] for at in plan.askers[i]]) for i in batch]
+            for batch in batches
+        ]
+        written = json.dumps([seed, part]).encode()
+        expected = hashlib.sha256(written).hexdigest()[:16]
+        assert part_digest(plan, number, names=names, asker=seed) == expected
 
 
 def test_a_given_batch_size_decides_alone():

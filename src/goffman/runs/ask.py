@@ -8,14 +8,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import groupby, tee
 from typing import TYPE_CHECKING, Any
 
 from goffman.errors import AskingError
 from goffman.records import Prompt
-from goffman.runs.blocks import Block, Part, no_collections, ready, short_turns
+from goffman.runs.blocks import Block, Part, few_collections, ready
 from goffman.runs.folder import Run
 from goffman.runs.manifest import asker_of, begun, with_answers
 from goffman.runs.plan import BatchLimits, Settings
@@ -100,6 +100,7 @@ class Asked:
     """What the user should know of the answers, in sentences."""
 
 
+@few_collections()
 def ask_fills(job: Job, model: Fills, settings: Settings) -> Asked:
     """What there is of the model's fills, once every prompt is answered, step by step."""
     voice = Filling(model, settings)
@@ -111,8 +112,7 @@ def ask_fills(job: Job, model: Fills, settings: Settings) -> Asked:
         return _finished(job, voice, shelf, [(sentences, 0, 0)], not_one_token=voice.not_one_token)
     for step in range(2, settings.depth + 1):
         words = _words(shelf, step=step - 1, width=settings.width)
-        with no_collections():
-            nodes = children(nodes, words, placement=settings.placement, unfit=voice.unfit)
+        nodes = children(nodes, words, placement=settings.placement, unfit=voice.unfit)
         counts.append(_ask_step(job, voice, shelf, nodes, step=step))
     return _finished(job, voice, shelf, counts, not_one_token=voice.not_one_token)
 
@@ -143,6 +143,7 @@ def ask_choices(job: Job, model: Continues) -> Asked:
     return _ask_once(job, Choosing(model, {one.id: one.options for one in job.prompts}))
 
 
+@few_collections()
 def _ask_once(job: Job, voice: Voice) -> Asked:
     """What there is of a voice's answers to the prompts themselves."""
     shelf = _shelf(job, voice)
@@ -150,6 +151,7 @@ def _ask_once(job: Job, voice: Voice) -> Asked:
     return _finished(job, voice, shelf, counts)
 
 
+@few_collections()
 def ask_likelihoods(job: Job, model: Scores, forms: Mapping[str, Sequence[str]]) -> Asked:
     """What there is of the model's likelihoods, once every prompt has one with each of its forms.
 
@@ -242,15 +244,13 @@ def _asked_here(
     """Each part and its answers, by the model in this process."""
     begun, ended = tee((part, batch) for part in todo for batch in part.batches)
     found = zip(voice.call.each(voice.model, (batch for _, batch in begun)), ended, strict=True)
-    turns = nullcontext() if voice.model.identity.device == "cpu" else short_turns()
-    with turns:
-        for part, batches in groupby(found, key=lambda one: one[1][0]):
-            answers = []
-            for answer, (_, sentences) in batches:
-                with _explained(job, voice, sentences):
-                    answers.append(voice.checked(answer(), sentences))
-                count.add(len(sentences))
-            yield part, answers
+    for part, batches in groupby(found, key=lambda one: one[1][0]):
+        answers = []
+        for answer, (_, sentences) in batches:
+            with _explained(job, voice, sentences):
+                answers.append(voice.checked(answer(), sentences))
+            count.add(len(sentences))
+        yield part, answers
 
 
 def _asked_by_workers(

@@ -6,7 +6,6 @@ On a CPU, making ready takes a thousandth of the time of asking, and all sentenc
 from __future__ import annotations
 
 import gc
-import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -25,9 +24,8 @@ if TYPE_CHECKING:
 LARGEST = 8_192
 """No block has more texts: by then, batches are filled as well as among all sentences."""
 
-TURN_S = 1e-4
-"""After so long a thread hands over Python's lock to one that waits for it. By Python's own 5 ms,
-the thread that gives a GPU its work would wait for its turns longer than the GPU calculates."""
+FEW = (100_000, 100, 100)
+"""After so many new objects Python looks for garbage among the newest: see the module gc."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,11 +99,10 @@ def _planned(
     voice: Voice, nodes: Sequence[Node], limits: BatchLimits
 ) -> tuple[list[str], int, Plan]:
     """The nodes' names, how many texts they have, and how these are asked."""
-    with no_collections():
-        texts, positions = distinct([node.text for node in nodes])
-        encoded = voice.encode(texts)
-        plan = make_plan([encoded[position] for position in positions], limits)
-        return [f"{node.prompt_id}/{node.parent}" for node in nodes], len(texts), plan
+    texts, positions = distinct([node.text for node in nodes])
+    encoded = voice.encode(texts)
+    plan = make_plan([encoded[position] for position in positions], limits)
+    return [f"{node.prompt_id}/{node.parent}" for node in nodes], len(texts), plan
 
 
 def split(nodes: Sequence[Node], first: int | None) -> list[list[Node]]:
@@ -126,23 +123,19 @@ def split(nodes: Sequence[Node], first: int | None) -> list[list[Node]]:
 
 
 @contextmanager
-def no_collections() -> Iterator[None]:
-    """Python does not look for garbage: where much is made, it would go through all of it often."""
-    was_on = gc.isenabled()
-    gc.disable()
+def few_collections() -> Iterator[None]:
+    """Python hardly looks for garbage, and not among what is there.
+
+    By itself it would go through all objects of torch and of the plans again and again.
+    """
+    before = gc.get_threshold()
+    if before == FEW:  # whoever is further out sees to it
+        yield
+        return
+    gc.freeze()
+    gc.set_threshold(*FEW)
     try:
         yield
     finally:
-        if was_on:
-            gc.enable()
-
-
-@contextmanager
-def short_turns() -> Iterator[None]:
-    """Threads take turns often."""
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(TURN_S)
-    try:
-        yield
-    finally:
-        sys.setswitchinterval(before)
+        gc.set_threshold(*before)
+        gc.unfreeze()

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from json.encoder import encode_basestring_ascii as _quoted
 from typing import get_args
 
 from goffman.errors import InputError, did_you_mean
@@ -154,11 +154,16 @@ def part_digest(plan: Plan, number: int, *, names: Sequence[str], asker: str) ->
     asked. An answer belongs to a sentence as the model read it: a tokenizer that splits a word
     otherwise makes another one.
     """
-    part = [
-        [(plan.sentences[i], [names[at] for at in plan.askers[i]]) for i in batch]
+    # What json.dumps([asker, [[[sentence, names], …], …]]) would give, in a fifth of its time.
+    batches = [
+        ", ".join(
+            f"[{[*plan.sentences[i]]}, [{', '.join(_quoted(names[at]) for at in plan.askers[i])}]]"
+            for i in batch
+        )
         for batch in plan.parts[number]
     ]
-    return hashlib.sha256(json.dumps([asker, part]).encode()).hexdigest()[:16]
+    part = ", ".join(f"[{batch}]" for batch in batches)
+    return hashlib.sha256(f"[{_quoted(asker)}, [{part}]]".encode()).hexdigest()[:16]
 
 
 def part_sentences(plan: Plan, number: int) -> list[int]:
