@@ -19,6 +19,7 @@ from goffman.presentation.findings import (
 )
 from goffman.presentation.findings_over_baseline import over_baseline, uncounted
 from goffman.presentation.findings_reliability import reliability
+from goffman.presentation.findings_robustness import clear_in_others
 from goffman.presentation.numbers import difference_said, ends, number
 from goffman.presentation.section import not_counted
 from goffman.presentation.shown import in_list, plain, variant_said
@@ -55,9 +56,9 @@ def women_and_men(section: Section) -> Iterator[Finding]:
         )
         rest = []
         if (other := variants.get("without-names")) and other is not main:
-            rest.append(_without_names(main, other))
+            rest.append(_without_names(section, main, other))
         rest += [*_against(section, main), *uncounted(section, main)]
-        also = {"rest": " ".join(rest), "caveat": _no_more_than_others(section, main)}
+        also = {"rest": " ".join(rest), "caveat": _specific(section, main)}
         yield finding(main, head, text, _more(section, main["model"]), **also)
 
 
@@ -71,12 +72,25 @@ def _too_improbable(section: Section, row: Row) -> str:
     return f" Another {number(rest)} is on words that are too improbable to be counted."
 
 
-def _without_names(main: Row, other: Row) -> str:
-    """The difference without first names; that it is the same, where it is."""
+def _without_names(section: Section, main: Row, other: Row) -> str:
+    """The difference without first names; that it is the same, where it is, and how sure it is."""
+    exactly = all(main[name] == other[name] for name in ("difference", "low", "high"))
+    checked = _checked(section, other)
     if _same(main, other):
-        return "Not counting first names, the difference and its interval are the same."
+        shown = "" if exactly else " to the digits shown"
+        return f"Not counting first names, the difference and its interval are the same{shown}.{checked}"
     said = difference_said(other).replace("difference", "difference is", 1)
-    return f"Not counting first names, the {said}."
+    return f"Not counting first names, the {said}.{checked}"
+
+
+def _checked(section: Section, row: Row) -> str:
+    """In how many other analyses a clear difference beside the headline is clear, a sentence."""
+    kept = clear_in_others(section, row)
+    if not kept:
+        return ""
+    tests = row["family_size"] or 1
+    corrected = f"Corrected for {tests} tests" if tests > 1 else "Not corrected (a single test)"
+    return f" {corrected}, it is {kept}."
 
 
 def _same(main: Row, other: Row) -> bool:
@@ -85,15 +99,21 @@ def _same(main: Row, other: Row) -> bool:
     return [number(main[name]) for name in names] == [number(other[name]) for name in names]
 
 
-def _no_more_than_others(section: Section, main: Row) -> str:
-    """Beside a heading about one group: that the other is not shown to differ from it."""
+def _specific(section: Section, main: Row) -> str:
+    """Beside a heading about one group: whether the other group differs from it."""
     rows = _groups(section, main).head(1).filter(pl.col("p_adjusted").is_not_null())
-    if not points(main) or not rows.height or points(row := rows.row(0, named=True)):
+    if not points(main) or not rows.height:
         return ""
+    row, many = rows.row(0, named=True), section.noun.many
+    said = {
+        0: f"It is not shown that this is specific to {plain(row['first'])} {many}",
+        points(main): f"This is clearly stronger than for {plain(row['second'])} {many}",
+        -points(main): f"This is clearly weaker than for {plain(row['second'])} {many}",
+    }[points(row)]
+    kept = clear_in_others(section, row)
     return (
-        f"It is not shown that this is specific to {plain(row['first'])} {section.noun.many} "
-        f"({plain(row['first'])} minus {plain(row['second'])}: {number(row['difference'])}, 95% "
-        f"interval {ends(row['low'], row['high'])})."
+        f"{said} ({plain(row['first'])} minus {plain(row['second'])}: {number(row['difference'])}, "
+        f"95% interval {ends(row['low'], row['high'])}{f'; {kept}' if kept else ''})."
     )
 
 
