@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 from goffman.analysis.correlations import correlations, correlations_said
+from goffman.analysis.summary import summary
 from goffman.measures.catalogue import measures
 from goffman.presentation.findings import findings_of
 from goffman.presentation.section import Section
@@ -348,20 +349,27 @@ def test_a_preference_is_said_with_its_interval_and_as_how_many_times(value, ver
     (found,) = findings_of(section("pronoun-preference", estimates(row)))
     assert found.head == head
     assert (found.low, found.high) == pytest.approx((row["low"], row["high"]))
-    assert f"is typically {math.exp(value):.2f} times as probable as the other one" in found.text
+    low, high = (f"{math.exp(row[end]):.2f}" for end in ("low", "high"))
+    assert (
+        f"is typically {math.exp(value):.2f} times as probable as the other one (95% interval "
+        f"{low} to {high}). "
+    ) in found.text
     assert "On the log scale, over 395 sentences: " in found.text
 
 
 def test_a_difference_that_only_the_others_keep_clear_says_so():
     row = gap(0.01, 0.2, 0.04, tests=5) | {"p": 0.02}
     (one,) = findings_of(section("negative-attitude", estimates(row)))
-    assert (
-        "Holm's correction is stricter when fewer of the other main results are clear. If none of "
-        "the others in this run were clear, the corrected p would be .100, and this difference would "
-        "not be clear."
-    ) in one.why
+    said = (
+        "If none of the other main results in this run were clear, Holm's correction would give p "
+        "= .100, and this difference would not be clear."
+    )
+    assert one.why.endswith(f" {said}")
+    assert one.alone == said
+    lines = summary({"x": section("negative-attitude", estimates(row))}, ())
+    assert any(said in line for line in lines)
     (one,) = findings_of(section("negative-attitude", estimates(row | {"p": 0.009})))
-    assert "other main results" not in one.why
+    assert (one.alone, "other main results" in one.why) == ("", False)
 
 
 def rare(kind, first, second, low, high, verdict):

@@ -197,7 +197,7 @@ def test_an_analysis_that_only_its_corrected_p_leaves_undecided_says_so():
         f"In 2 of the 3 undecided analyses, {by_p}"
     )
     assert f" In 2 of the 3 undecided analyses, {by_p} " in one.robust
-    assert found(*lost).depends.endswith(f" In all 2 undecided analyses, {by_p}")
+    assert found(*lost).depends.endswith(f" In both undecided analyses, {by_p}")
     assert found(lost[0]).depends.endswith(f" There, {by_p}")
     assert by_p not in found(made("item", "x2", 0.02, "undecided")).depends
     otherwise = found(made("parameter", "with a minimum of 2", 0.05, "undecided"))

@@ -49,9 +49,10 @@ def women_and_men(section: Section) -> Iterator[Finding]:
             less=f"For {about}, men are named more than women",
             between=f"between women and men, for {about},",
         )
+        counted = section.presentation.counted
         text = (
-            f"Of the probability, {number(main['mean_first'])} is on counted female words and "
-            f"{number(main['mean_second'])} on counted male words: {difference_said(main)}."
+            f"Of the probability, {number(main['mean_first'])} is on counted female {counted} and "
+            f"{number(main['mean_second'])} on counted male {counted}: {difference_said(main)}."
             f"{_too_improbable(section, main)}"
         )
         rest = []
@@ -69,7 +70,8 @@ def _too_improbable(section: Section, row: Row) -> str:
     )
     if not rest:
         return ""
-    return f" Another {number(rest)} is on words that are too improbable to be counted."
+    counted = section.presentation.counted
+    return f" Another {number(rest)} is on {counted} that are too improbable to be counted."
 
 
 def _without_names(section: Section, main: Row, other: Row) -> str:
@@ -78,7 +80,8 @@ def _without_names(section: Section, main: Row, other: Row) -> str:
     checked = _checked(section, other)
     if _same(main, other):
         shown = "" if exactly else " to the digits shown"
-        return f"Not counting first names, the difference and its interval are the same{shown}.{checked}"
+        same = f"the difference and its interval are the same{shown}"
+        return f"Not counting first names, {same}.{checked}"
     said = difference_said(other).replace("difference", "difference is", 1)
     return f"Not counting first names, the {said}.{checked}"
 
@@ -170,7 +173,8 @@ def _more(section: Section, model: str) -> Iterator[str]:
     listed = f"the subscales are {in_list(names)}"
     what = f"tests ({len(names)} subscales{of_groups}; {listed})"
     for (variant,), of in parts.partition_by("variant", as_dict=True, maintain_order=True).items():
-        said = how_many_clear(of, "female and male words clearly differ in {}", what=what)
+        differ = f"female and male {section.presentation.counted} clearly differ in {{}}"
+        said = how_many_clear(of, differ, what=what)
         yield f"{variant_said(variant).capitalize()}, {said[0].lower()}{said[1:]}"
 
 
@@ -196,6 +200,6 @@ def _neither(section: Section, model: str) -> Iterator[str]:
         )
     if said:
         yield (
-            "Some counted words name neither women nor men, or are in no gender "
-            f"list.{''.join(said)}"
+            f"Some counted {section.presentation.counted} name neither women nor men, or are in no "
+            f"gender list.{''.join(said)}"
         )

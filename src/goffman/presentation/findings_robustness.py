@@ -138,14 +138,15 @@ def p_alone_said(rows: pl.DataFrame) -> str:
     count = sum(_by_p_alone(row) for row in undecided.iter_rows(named=True))
     if not count:
         return ""
-    which = f"{count} of the {undecided.height}" if count < undecided.height else f"all {count}"
+    every = "both" if count == 2 else f"all {count}"
+    which = every if count == undecided.height else f"{count} of the {undecided.height}"
     where = "There" if undecided.height == 1 else f"In {which} undecided analyses"
     return f" {where}, the interval excludes 0 and only the corrected p is above .05."
 
 
 def _by_p_alone(row: Row) -> bool:
     """Whether an analysis is undecided although its interval leaves out 0."""
-    return row["verdict"] == UNDECIDED and (row["low"] > 0 or row["high"] < 0)
+    return row["verdict"] == UNDECIDED and bool(row["low"] > 0 or row["high"] < 0)
 
 
 def clear_in_others(section: Section, row: Row) -> str:
