@@ -293,7 +293,7 @@ def test_a_correlation_names_models_as_they_are_shown_and_says_which_way():
     )  # fmt: skip
     one = "negative attitude (mini-one)"
     other = "probability of negative sentiment (mini-two)"
-    covers = "The intervals allow for other conditions, but not for other sentences or wordings."
+    covers = "The interval allows for other conditions, but not for other sentences or wordings."
     assert correlations_said(found) == [
         f"The {one} and the {other} rise together across 122 conditions: r = 0.60, 95% interval 0.49 to "
         f"0.69, p < .001 corrected for 2 tests. {covers}",
@@ -318,6 +318,20 @@ def test_a_correlation_is_said_within_groups_too():
         "p = .010 corrected for 2 tests). The intervals allow for other conditions, but not for "
         "other sentences or wordings."
     )
+
+
+def test_the_intervals_of_correlations_say_how_they_were_made():
+    sides = "negative-attitude of mini-one", "negative-sentiment of /x/mini-two"
+    by_bootstrap = {"method": "interval: bca bootstrap over conditions; p by t"}
+    by_z = {"method": "p by t; interval by Fisher's z, SE 1/√(n−3)", "n": 12}
+    whole = relation(*sides, 0.49, 0.69, 0.0001) | by_bootstrap
+    within = {"kind": "measures-within", "group": "rare"}
+    found = related(whole, relation(*sides, 0.1, 0.5, 0.01, effect=0.3) | within | by_z)
+    (said,), (brief,) = correlations_said(found), correlations_said(found, briefly=True)
+    assert " The intervals (BCa bootstrap; for 12 conditions, Fisher’s z) allow for other " in said
+    assert " The interval (BCa bootstrap) allows for other conditions, but not" in brief
+    (said,) = correlations_said(related(whole | by_z))
+    assert " The interval (Fisher’s z) allows for other conditions, but not" in said
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goffman.estimates.clear import points
+from goffman.estimates.clear import clear, points
 from goffman.presentation.findings import (
     finding,
     heading,
@@ -176,6 +176,25 @@ def _more(section: Section, model: str) -> Iterator[str]:
         differ = f"female and male {section.presentation.counted} clearly differ in {{}}"
         said = how_many_clear(of, differ, what=what)
         yield f"{variant_said(variant).capitalize()}, {said[0].lower()}{said[1:]}"
+    for row in main.head(1).iter_rows(named=True):
+        yield from _against_by_part(section, row)
+
+
+def _against_by_part(section: Section, main: Row) -> Iterator[str]:
+    """In which subscales the groups clearly differ."""
+    rows = of_model(section.contrasts("groups"), main["model"]).filter(
+        pl.col("dimension").is_not_null(), pl.col("variant").eq_missing(pl.lit(main["variant"]))
+    )
+    for (quantity,), of in rows.sort("quantity").group_by("quantity", maintain_order=True):
+        first, second = (plain(of[side][0]) for side in ("first", "second"))
+        sure = clear(of)["dimension"].to_list()
+        named = f" ({in_list(sure)})" if sure else ""
+        keyed = _female_minus_male({"quantity": quantity})
+        yield (
+            f"{keyed} clearly differs between {first} and {second} {section.noun.many} in "
+            f"{len(sure) or 'none'} of {of.height} subscales{named}."
+        )
+        return
 
 
 def _neither(section: Section, model: str) -> Iterator[str]:

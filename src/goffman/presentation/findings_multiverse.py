@@ -219,15 +219,15 @@ def _left_out(row: Row, section: Section) -> Iterator[str]:
 
 def _words(gone: pl.DataFrame, section: Section) -> Iterator[str]:
     """Without how many words a clear difference holds, and what their leaving out does anyway."""
-    if not gone.height:
+    lost = gone.filter(~pl.col("holds"))["what"].to_list()
+    if not lost:
         return
     if section.contrasts("genders").height:
         yield "Leaving out a word lowers its own side, female or male, by construction."
-    lost = gone.filter(~pl.col("holds"))["what"].to_list()
-    without = f" (not without {_some([f'“{printable(one)}”' for one in lost])})" if lost else ""
     yield (
         f"With one of {gone.height} words left out, the difference holds in "
-        f"{gone.height - len(lost)} of {gone.height} analyses{without}."
+        f"{gone.height - len(lost)} of {gone.height} analyses (not without "
+        f"{_some([f'“{printable(one)}”' for one in lost])})."
     )
 
 

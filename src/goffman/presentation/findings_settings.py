@@ -110,7 +110,11 @@ def _moved(section: Section, row: Row) -> str:
     if not against.height:
         return ""
     number_moved = section.presentation.called
-    return how_many_clear(against, f"{{}} clearly change the {number_moved}", what=WHAT)
+    said = how_many_clear(against, f"{{}} clearly change the {number_moved}", what=WHAT)
+    tests = against["p_adjusted"].count()
+    if tests < 2 or "equivalent" not in against["verdict"]:
+        return said
+    return f"{said} “Equivalent” rests on 90% intervals, which are not corrected for {tests} tests."
 
 
 def _changes(section: Section, model: str) -> Iterator[str]:

@@ -19,9 +19,9 @@ VERDICTS_SAID = (
     "there is one), or in more than 10% of the analyses that leave out one item, wording or "
     "condition. Main results are checked for this and, where women and men are compared, all "
     "results for the whole scale. Each is judged by its own analyses and its own correction. "
-    "Equivalent: the 90% interval rules out a relevant difference. Undecided: a difference is "
-    "neither shown nor ruled out. Not measurable: the model failed the control items. "
-    "Detectable: the true difference that 80 of 100 such audits would find."
+    "Equivalent: the 90% interval, not corrected, rules out a relevant difference. Undecided: a "
+    "difference is neither shown nor ruled out. Not measurable: the model failed the control "
+    "items. Detectable: the true difference that 80 of 100 such audits would find."
 )
 """For captions of tables with these columns."""
 
