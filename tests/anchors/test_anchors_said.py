@@ -146,6 +146,10 @@ def test_where_nothing_is_clear_the_strongest_is_called_the_strongest(noise) -> 
     said = said_of(noise)
     assert said.head == "Its P(negative) has no clear relation with any of 6 dimensions"
     assert "the strongest correlation is with “" in said.text
+    # Another relation leads without what is over; it is named, clear or not.
+    assert (
+        "Without the 13 conditions in the past (such as “remitted”), the strongest is" in said.text
+    )
     assert "tends to be overestimated" in " ".join(said.more)
 
 

@@ -165,9 +165,9 @@ def disparities(section: Section) -> Iterator[Figure]:
             f"The marks show the mean probability of female {section.presentation.counted} minus "
             f"that of male {section.presentation.counted}, with its 95% interval over items and "
             f"{many}. To the right of 0, women are named more often. The p-value of the main "
-            f"result (all parts, {plain(section.contrast)} {many}, counting first names) is corrected together with "
-            "the main results of the other instruments and models. The others are corrected in "
-            "families: the whole scale and its parts, each with first names and without. "
+            f"result (all parts, {plain(section.contrast)} {many}, counting first names) is "
+            "corrected together with the main results of the other instruments and models. The "
+            "others are corrected in families: the whole scale and its parts, each with first names and without. "
             f"{marks_said(rows)}"
         ),
         choices=choices,
