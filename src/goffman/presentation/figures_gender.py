@@ -167,8 +167,8 @@ def disparities(section: Section) -> Iterator[Figure]:
             f"{many}. To the right of 0, women are named more often. The p-value of the main "
             f"result (all parts, {plain(section.contrast)} {many}, counting first names) is "
             "corrected together with the main results of the other instruments and models. The "
-            "others are corrected in families: the whole scale and its parts, each with first names and without. "
-            f"{marks_said(rows)}"
+            "others are corrected in families: the whole scale and its parts, each with first "
+            f"names and without. {marks_said(rows)}"
         ),
         choices=choices,
         spec=view(
