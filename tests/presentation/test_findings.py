@@ -313,6 +313,10 @@ def test_a_correlation_is_said_within_groups_too():
     within = relation(*sides, 0.1, 0.5, 0.01, effect=0.3) | {"kind": "measures-within", "n": 93}
     found = related(relation(*sides, 0.49, 0.69, 0.0001), within | {"group": "stigmatized"})
     (said,) = correlations_said(found)
+    rare = within | {"group": "rare", "n": 12, "effect": 0.1}
+    several = related(relation(*sides, 0.49, 0.69, 0.0001), within | {"group": "stigmatized"}, rare)
+    (brief,) = correlations_said(several, briefly=True)
+    assert " Within groups, r is 0.10 to 0.30. The interval allows for" in brief
     assert said.endswith(
         " Within groups: r = 0.30 within the 93 stigmatized conditions (95% interval 0.10 to 0.50, "
         "p = .010 corrected for 2 tests). The intervals allow for other conditions, but not for "
@@ -330,6 +334,7 @@ def test_the_intervals_of_correlations_say_how_they_were_made():
     (said,), (brief,) = correlations_said(found), correlations_said(found, briefly=True)
     assert " The intervals (BCa bootstrap; for 12 conditions, Fisher’s z) allow for other " in said
     assert " The interval (BCa bootstrap) allows for other conditions, but not" in brief
+    assert "Within groups, r is" not in brief
     (said,) = correlations_said(related(whole | by_z))
     assert " The interval (Fisher’s z) allows for other conditions, but not" in said
 

@@ -144,7 +144,7 @@ def _said(one: Correlation, *, briefly: bool) -> str:
         f"{head} across {row['n']} {one.noun.many}: r = {number(row['effect'])}{interval}, "
         f"{corrected_said(row)}."
     ) + (
-        _covers([row], one.noun.many)
+        f"{_within_briefly(one)}{_covers([row], one.noun.many)}"
         if briefly
         else f"{_true_scores(row)}{_within(one)}{_covers([row, *one.within], one.noun.many)}"
     )
@@ -181,6 +181,12 @@ def _interval(row: Mapping[str, Any]) -> str:
     if row["effect_low"] is None:
         return f"no interval{f' ({why})' if (why := row['reason']) else ''}, "
     return f"{row['level']:.0%} interval {ends(row['effect_low'], row['effect_high'])}, "
+
+
+def _within_briefly(one: Correlation) -> str:
+    """The lowest and the highest correlation in a group, where there are several."""
+    values = [row["effect"] for row in one.within if row["effect"] is not None]
+    return f" Within groups, r is {ends(min(values), max(values))}." if len(values) > 1 else ""
 
 
 def _within(one: Correlation) -> str:
