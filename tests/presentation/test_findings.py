@@ -414,3 +414,17 @@ def test_a_difference_that_rare_conditions_have_too_is_not_called_stigma_alone()
     above = rare("against-rare", "stigmatized", "rare", 0.02, 0.38, "small")
     (one,) = findings_of(section("negative-attitude", estimates(gap(0.1, 0.3, 0.01), above, mere)))
     assert one.caveat == ""
+
+
+def test_equivalent_settings_are_said_to_rest_on_intervals_that_are_not_corrected():
+    level = gap(-0.3, 0.3, 0.9) | {"kind": "level", "first": "baseline", "second": "zero"}
+    settings = [
+        gap(-0.02, 0.02, 1.0, tests=2, verdict="equivalent")
+        | {"kind": "baseline", "first": name, "second": "baseline"}
+        for name in ("old|", "|mean")
+    ]
+    said = "“Equivalent” rests on 90% intervals, which are not corrected for 2 tests."
+    (found,) = findings_of(section("pronoun-preference", estimates(level, *settings)))
+    assert found.rest.endswith(f"The verdict is “equivalent” for all 2. {said}")
+    (found,) = findings_of(section("pronoun-preference", estimates(level, settings[0])))
+    assert "90% intervals" not in found.rest
