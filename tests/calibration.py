@@ -147,9 +147,10 @@ ABOUT = (
     "others is drawn.",
     "",
     "*audits*: how many the cell *as found* is of. In bold rows the two others are of at least a "
-    "fifth as many, elsewhere of as many. A share of .05 has a standard error of .007 in 1,000 "
-    "audits, of .015 in 200 and of .024 in 80; where an audit has several tests, that of single "
-    "ones is smaller. Power: share of audits, a tenth as many, in which anything is called clear "
+    "fifth as many, elsewhere of as many. By chance of the simulation, a share of .05 has this 95% "
+    "interval (Wilson): .038 to .065 in 1,000 audits, .027 to .090 in 200, .014 to .165 in 40. So "
+    "rows of 40 audits show only gross faults: there a share of .00 can be as much as .088. Where "
+    "an audit has several tests, the interval of single ones is narrower. Power: share of audits, a tenth as many, in which anything is called clear "
     "where there is a true difference. For coreference and options it is in logits, for settings "
     "the share of replies moved, for correlations r.",
     "",

@@ -38,6 +38,7 @@ def finding(row: Row, head: str, text: str, more: Iterator[str], **also: Any) ->
         head=head,
         text=text,
         why=verdict_said(row),
+        alone="" if untested(row) else by_others(row),
         more=tuple(more),
         verdict=by_interval(row),
         shown=verdict_shown(row),
@@ -79,10 +80,12 @@ def verdict_said(row: Row, *, within: str = "run") -> str:
     least = f"{number(row['smallest'])}, the smallest difference that counts as relevant here"
     if word == "relevant":
         beyond = "above " if row["low"] > 0 else "below −"
-        return f"The whole interval lies {beyond}{least}.{_by_others(row, within)}"
+        said = f"The whole interval lies {beyond}{least}. {by_others(row, within)}"
+        return said.rstrip()
     if word in {"small", SIZE_OPEN}:
         but = "it is" if word == "small" else "the interval includes differences"
-        return f"The difference is clear, but {but} smaller than {least}.{_by_others(row, within)}"
+        said = f"The difference is clear, but {but} smaller than {least}. {by_others(row, within)}"
+        return said.rstrip()
     if word == "equivalent":
         inner = ends(row["low_90"], row["high_90"])
         return f"The 90% interval ({inner}) rules out a difference of {least}."
@@ -90,16 +93,14 @@ def verdict_said(row: Row, *, within: str = "run") -> str:
     return f"{_lost(row)}{open_}{_needed(row)}"
 
 
-def _by_others(row: Row, within: str) -> str:
+def by_others(row: Row, within: str = "run") -> str:
     """That the correction leaves it clear only because other differences of the run are."""
     alone = row["p"] * (row["family_size"] or 1)
-    if alone < CLEAR:
+    if not points(row) or alone < CLEAR:
         return ""
     return (
-        " Holm's correction is stricter when fewer of the other main results are clear. If none of "
-        f"the others in this {within} were clear, the corrected p would be "
-        f"{p_value(min(alone, 1.0))}, "
-        "and this difference would not be clear."
+        f"If none of the other main results in this {within} were clear, Holm's correction would "
+        f"give p = {p_value(min(alone, 1.0))}, and this difference would not be clear."
     )
 
 

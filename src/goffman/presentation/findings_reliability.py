@@ -43,10 +43,13 @@ def reliability(section: Section, model: str) -> Iterator[str]:
             for name, called in (("alpha", "Cronbach’s α"), ("split-half", "split-half"))
             if whole[name]["value"] is not None
         ]
+        keyed = ""
         if section.presentation.keyed:
             about += " (reverse-keyed)"
+            keyed = " The main result is not reverse-keyed, so this is not its reliability."
         yield (
             f"Reliability for {about}: {', '.join(said)}.{_parts(of)} {_meaning(section, g, phi)}"
+            f"{keyed}"
         )
 
 
