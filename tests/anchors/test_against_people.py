@@ -219,9 +219,10 @@ def test_a_larger_variance_is_fewer_respondents() -> None:
     for share in (0.1, 0.4, 0.75):
         found, fewer = widened(of(share, 300), 1.5), of(share, 200)
         assert (found.low, found.high) == pytest.approx((fewer.low, fewer.high), abs=0.005)
-    assert widened(of(0.4, 300), 1.0) == of(0.4, 300)
-    assert widened(of(0.0, 20), 9.0).low == 0.0
-    assert widened(of(1.0, 20), 9.0).high == 1.0
+    same = widened(of(0.4, 300), 1.0)
+    assert (same.low, same.high) == pytest.approx((of(0.4, 300).low, of(0.4, 300).high))
+    assert widened(of(0.01, 100), 9.0).low == 0.0
+    assert widened(of(0.99, 100), 9.0).high == 1.0
 
 
 def test_each_question_is_set_against_people_s_as_they_were_asked() -> None:
