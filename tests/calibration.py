@@ -171,9 +171,9 @@ ABOUT = (
     "- Before questions that go in turn were clustered by item, decisions had 9 (as found) to 17 "
     "(doubled) of 100 false, and two orders, each question in one, 17 to 36.",
     "- Cells of 400 audits or fewer at .070 to .080 (care-seeking, preference and attribution as a "
-    "choice doubled, two wordings, six shares) are within two standard errors of .05. Run 1,000 "
+    "choice doubled, two wordings) are within two standard errors of .05. Run 1,000 "
     "times, the doubled ones gave .059, .058 and .052, with coverage .941, .942 and .948; two "
-    "wordings gave .058 or .059 in an earlier run. The shares were not run so often.",
+    "wordings gave .058 or .059 in an earlier run.",
     "- Correlations within groups: .067 of single tests and .928 of intervals in 600, near the "
     "edge; the interval of the 29 is a bootstrap's, which is somewhat narrow.",
 )

@@ -293,7 +293,8 @@ def test_a_correlation_names_models_as_they_are_shown_and_says_which_way():
     )  # fmt: skip
     one = "negative attitude (mini-one)"
     other = "probability of negative sentiment (mini-two)"
-    covers = "The interval allows for other conditions, but not for other sentences or wordings."
+    error = "Error of measurement pulls r toward 0; by how much is unknown here."
+    covers = f"{error} The interval allows for other conditions, but not for other sentences or wordings."
     assert correlations_said(found) == [
         f"The {one} and the {other} rise together across 122 conditions: r = 0.60, 95% interval 0.49 to "
         f"0.69, p < .001 corrected for 2 tests. {covers}",
@@ -304,7 +305,7 @@ def test_a_correlation_names_models_as_they_are_shown_and_says_which_way():
         f"The {one} and the {other} show no clear relation across 122 conditions: r = 0.20, 95% interval "
         f"0.10 to 0.30, no p-value. {covers}",
         f"The {one} and the {other} show no clear relation across 122 conditions: r = 0.10, p = .300 "
-        "corrected for 2 tests.",
+        f"corrected for 2 tests. {error}",
     ]
 
 

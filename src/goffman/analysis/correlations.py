@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from goffman.estimates.clear import points
+from goffman.estimates.profiles import base_of
 from goffman.estimates.together import Side, advice_beside, forms_together, sides
 from goffman.presentation.numbers import corrected_said, ends, number
 from goffman.presentation.shown import in_list, plain
@@ -146,14 +147,22 @@ def _said(one: Correlation, *, briefly: bool) -> str:
     ) + (
         f"{_within_briefly(one)}{_covers([row], one.noun.many)}"
         if briefly
-        else f"{_true_scores(row)}{_within(one)}{_covers([row, *one.within], one.noun.many)}"
+        else f"{_true_scores(one)}{_within(one)}{_covers([row, *one.within], one.noun.many)}"
     )
 
 
-def _true_scores(row: Mapping[str, Any]) -> str:
-    """What r would be if both measured without error, where that is known and another number."""
+def _true_scores(one: Correlation) -> str:
+    """What r would be if both measured without error; or that it is not known how much larger.
+
+    Two forms of one instrument share their sentences, and so their errors: of them nothing is said.
+    """
+    row = one.row
     value = row["second_effect"]
-    if value is None or number(value) == number(row["effect"]):
+    if value is None:
+        apart = base_of(one.first.instrument) != base_of(one.second.instrument)
+        unknown = " Error of measurement pulls r toward 0; by how much is unknown here."
+        return unknown if apart else ""
+    if number(value) == number(row["effect"]):
         return ""
     interval = ""
     if row["second_effect_low"] is not None:

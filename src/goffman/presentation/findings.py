@@ -13,7 +13,7 @@ from goffman.estimates.verdict import SIZE_OPEN, by_interval
 from goffman.presentation.base import Finding
 from goffman.presentation.competence import not_measurable
 from goffman.presentation.findings_robustness import with_robustness
-from goffman.presentation.findings_wordings import with_wordings
+from goffman.presentation.findings_wordings import ONE_WORDING, with_wordings
 from goffman.presentation.numbers import ends, number, p_value
 from goffman.presentation.ratings import ratings_said
 from goffman.presentation.shown import factors_said, in_list, plain
@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from goffman.presentation.section import Section
 
     Row = Mapping[str, Any]
-
-
-ONE_WORDING = "Only one wording was asked, so the effect of wording is unknown."
 
 
 def finding(row: Row, head: str, text: str, more: Iterator[str], **also: Any) -> Finding:

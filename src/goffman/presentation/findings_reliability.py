@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from goffman.presentation.findings import ONE_WORDING, of_model
+from goffman.presentation.findings import of_model
+from goffman.presentation.findings_wordings import ONE_WORDING
 from goffman.presentation.numbers import number
 from goffman.presentation.shown import plain, variant_said
 
