@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from goffman.asking.place import Place
+from goffman.asking.places import Places
 from goffman.errors import AskingError, InputError, ModelError
 from goffman.flow import audit
 from goffman.models.base import Calling, LoadOptions, Sampling
@@ -231,8 +231,7 @@ def test_a_worker_answers_token_ids_with_arrays_and_says_what_fails(tiny):
     try:
         loading = Loading(calling=Calling(openai_key=None))
         hands.give(0, Load(spec=folder, kind="masked", loading=loading, threads=1))
-        card = hands.take().value
-        assert card.identity == model.identity
+        assert hands.take().value == model.identity
         hands.give(0, Ask(call=call, batches=[batch]))
         (found,) = hands.take().value
         expected = call.of(model, batch)
@@ -259,5 +258,5 @@ def test_a_worker_answers_token_ids_with_arrays_and_says_what_fails(tiny):
 )
 def test_devices_that_are_none_are_refused(device, said):
     with pytest.raises(InputError) as refused:
-        Place(LoadOptions(device=device), note=print)
+        Places(LoadOptions(device=device), note=print)
     assert str(refused.value).startswith(said)

@@ -43,7 +43,7 @@ from goffman.runs.voices import Choosing, Completing, Filling, Labelling, Scorin
 
 if TYPE_CHECKING:
     from goffman.models.base import Classifies, Continues, Fills, Scores
-    from goffman.models.crew import Crew
+    from goffman.models.team import Team
 
 OTHERS = (
     "Stored files that were not this model's answers to these prompts, and were asked again: {}. "
@@ -85,7 +85,7 @@ class Job:
     prompts: Sequence[Prompt]
     limits: BatchLimits
     watch: Watch
-    crew: Crew | None = None
+    team: Team | None = None
     """Who asks; None: the model in this process."""
 
 
@@ -218,10 +218,13 @@ def _ask_step(
 
     # A part is written while the next one is asked; two are in memory at most. Where asking fails,
     # the part that is being written is kept: leaving the block waits for it. The manifest comes
-    # first: it must know who is asked before there are answers.
-    asked = _asked_here if job.crew is None else _asked_by_workers
+    # first: it must know who is asked before there are answers. It is of all models that are asked
+    # at once, so this thread writes it.
+    if todo:
+        job.run.begin()
+    asked = _asked_here if job.team is None else _asked_by_workers
     with ThreadPoolExecutor(max_workers=1) as writer:
-        writing: Future[None] | None = writer.submit(job.run.begin) if todo else None
+        writing: Future[None] | None = None
         for number, answers in asked(job, voice, plan, todo, count):
             if writing:
                 writing.result()
@@ -255,13 +258,13 @@ def _asked_by_workers(
     job: Job, voice: Voice, plan: Plan, todo: Sequence[int], count: _Counter
 ) -> Iterator[tuple[int, list[Any]]]:
     """Each part's number and answers, by workers, as they come."""
-    if job.crew is None:
+    if job.team is None:
         return
     parts = {
         number: [[plan.sentences[index] for index in batch] for batch in plan.parts[number]]
         for number in todo
     }
-    for number, found in job.crew.ask(voice.call, parts.items()):
+    for number, found in job.team.ask(voice.call, parts.items()):
         answers = []
         for answer, sentences in zip(found, parts[number], strict=True):
             with _explained(job, voice, sentences):
@@ -305,7 +308,7 @@ class _Counter:
             done=self._before + self._asked,
             total=self._total,
             rate=self._asked / elapsed if self._asked else 0.0,
-            note="" if self._job.crew is None else _workers(len(self._job.crew)),
+            note="" if self._job.team is None else _workers(len(self._job.team)),
         )
         self._job.watch(progress)
 
