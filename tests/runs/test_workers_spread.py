@@ -6,7 +6,9 @@ import os
 import shutil
 import signal
 import socket
+import time
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 
@@ -18,6 +20,7 @@ from goffman.models.tasks import Load
 from goffman.options import AskOptions, Listener
 from goffman.runs.manifest import read_manifest
 from processes import children
+from warm import Command
 
 TWO = LoadOptions(device="cpu,cpu")
 TABLES = ("prompts.parquet", "scores.parquet", "estimates.parquet")
@@ -143,3 +146,26 @@ def test_one_model_that_cannot_be_loaded_stops_the_run_with_its_worker_s_name(mo
     host = socket.gethostname()
     assert str(refused.value).startswith(f"1 of 1 workers cannot load '{broken}'. worker ")
     assert f" (cpu on {host}): '{broken}' cannot be loaded: " in str(refused.value)
+
+
+@pytest.mark.slow
+def test_a_user_who_stops_several_models_can_resume(models, in_turn, tmp_path):
+    folder = tmp_path / "run"
+    arguments = ("--instrument", "people-sentiment", "--instrument", "attribution", "--limit", "16")
+    more = ("--batch-size", "4", "--no-controls", "--no-report", "--device", "cpu,cpu")
+    with Command("audit", *models, *arguments, *more, "--output", folder) as process:
+        while not parts(folder):
+            time.sleep(0.05)
+        started = children(process.pid)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=120)
+    assert process.returncode == 130
+    assert errors.endswith(
+        "Stopped. All answers so far are kept. To resume, run the same command again.\n"
+    )
+    assert "Traceback" not in errors
+    assert read_manifest(folder).sessions[0].ended
+    assert not any(Path(f"/proc/{pid}").exists() for pid in started)
+    assert set(parts(folder)) < set(parts(in_turn))
+    run(folder, models)
+    assert parts(folder) == parts(in_turn)
