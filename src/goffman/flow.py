@@ -367,6 +367,7 @@ def _chatting(options: AskOptions, place: Place, listener: Listener) -> Chatting
         watch=listener.progress,
         note=listener.note,
         load_model=place.load,
+        team=place.team,
     )
 
 

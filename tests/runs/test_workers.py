@@ -146,15 +146,19 @@ def test_without_workers_the_run_stops_and_goes_on_later_without(tiny, alone, tm
 def test_classifiers_likelihoods_choices_next_words_and_replies_go_the_same_way(
     tiny, place, tmp_path
 ):
-    """Several models, one after the other, by the same workers."""
+    """Several models at once, by the same workers."""
     models = [
         tiny("roberta", labels=("negative", "positive")),
         causal(place, chat=False),
         causal(place, chat=True),
     ]
     how = {"limit": 6, "chats": ChatOptions(trials=1, sampling=Sampling(max_tokens=8))}
+    seen = []
     for name, loading in (("one", None), ("two", TWO)):
-        run(tmp_path / name, models, instruments=(), loading=loading, **how)
+        listener = Listener(progress=seen.append if loading else lambda _: None)
+        run(tmp_path / name, models, instruments=(), loading=loading, listener=listener, **how)
+    assert {one.what for one in seen} == {"sentences", "requests"}
+    assert {one.note for one in seen} <= {"1 worker", "2 workers"}
     assert parts(tmp_path / "two") == parts(tmp_path / "one")
     tables = {path.split("/")[1] for path in parts(tmp_path / "two")}
     assert tables == {"labels", "likelihoods", "choices", "fills", "replies"}

@@ -308,13 +308,16 @@ class _Counter:
             done=self._before + self._asked,
             total=self._total,
             rate=self._asked / elapsed if self._asked else 0.0,
-            note="" if self._job.team is None else _workers(len(self._job.team)),
+            note=workers_said(self._job.team),
         )
         self._job.watch(progress)
 
 
-def _workers(count: int) -> str:
-    return "1 worker" if count == 1 else f"{count} workers"
+def workers_said(team: Team | None) -> str:
+    """How many workers ask, as it is shown beside how far they are."""
+    if team is None:
+        return ""
+    return "1 worker" if len(team) == 1 else f"{len(team)} workers"
 
 
 def _words(shelf: Shelf, *, step: int, width: int) -> dict[tuple[str, str], list[str]]:
