@@ -6,6 +6,7 @@ as if it were alone.
 
 from __future__ import annotations
 
+import contextvars
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -26,8 +27,10 @@ class Turn:
         self.ended = False
         self.value: Any = None
         """What the work came to, once it has ended."""
-        # A second Ctrl-C ends the process, whatever the work is at.
-        self._thread = threading.Thread(target=self._run, daemon=True)
+        # In the context of whoever began it: notebooks know by that where to show things. A second
+        # Ctrl-C ends the process, whatever the work is at.
+        within = contextvars.copy_context().run
+        self._thread = threading.Thread(target=within, args=(self._run,), daemon=True)
         self._thread.start()
 
     def _run(self) -> None:
