@@ -31,12 +31,12 @@ def parts(folder):
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("answers/**/*.parquet"))
 
 
-def run(folder, models, *, instruments=("people-sentiment", "attribution"), **how):
+def run(folder, models, *, instruments=("people-sentiment", "attribution"), asking=None, **how):
     return audit(
         list(map(str, models)),
         instruments=instruments,
         output=folder,
-        options=AskOptions(controls=False, limit=16, batch_size=4),
+        options=AskOptions(**{"controls": False, "limit": 16, "batch_size": 4, **(asking or {})}),
         **how,
     )
 
@@ -169,3 +169,19 @@ def test_a_user_who_stops_several_models_can_resume(models, in_turn, tmp_path):
     assert set(parts(folder)) < set(parts(in_turn))
     run(folder, models)
     assert parts(folder) == parts(in_turn)
+
+
+@pytest.mark.slow
+def test_paraphrases_are_asked_by_the_workers_that_have_the_model(models, given, tmp_path):
+    for name, loading in (("one", None), ("two", TWO)):
+        run(
+            tmp_path / name,
+            models[1:],
+            instruments=("social-distance",),
+            asking={"limit": 150, "paraphrases": True},
+            loading=loading,
+        )
+    assert any(path.startswith("paraphrases/") for path in parts(tmp_path / "two"))
+    assert parts(tmp_path / "two") == parts(tmp_path / "one")
+    assert sorted(spec for _, spec in loads(given)) == sorted(map(str, models[1:]))
+    assert {worker for worker, _ in loads(given)} == {0, 1}
