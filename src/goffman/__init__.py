@@ -74,7 +74,7 @@ people are shown it.
       in_training.py    what a model in this process's memory is asked
       languages.py      whether answers are read in the language that they were asked in
       fit.py            whether what an audit is told fits the models that it asks
-      place.py          where models calculate: here, or in workers
+      places.py  place.py   where models calculate: here, or several at once in workers; one
       chats.py          how an audit asks chat models, and what that will take
     analysis/         A RUN'S ANSWERS MEASURED
       measured.py       answers → scores, estimates and sentences
@@ -146,9 +146,9 @@ people are shown it.
       chat_answers.py   a server's answer → the reply in it
       chat_failures.py  what can go wrong with a server, and what to tell
       rates.py          how fast a server may be asked, and how long to wait
-      tasks.py          what a worker is told, and what it says
-      worker.py         … what it does: one model, token ids in, arrays out
-      crew.py           several workers: who gets which part, and what a lost one had
+      tasks.py  worker.py   what a worker is told and says; what it does, with one model
+      crew.py  team.py   all workers, and what a lost one had; those that have one model
+      spread.py  turns.py  size.py   models at once: who has which; taking turns; how large
       processes.py  ray_cluster.py   workers on this machine; on a cluster
       precision.py      how far a lower precision is from float32
       bundled/          two small models that ship with the package, and their card

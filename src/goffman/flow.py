@@ -20,6 +20,7 @@ from goffman.asking.paraphrases import (
     who_is_asked_again,
 )
 from goffman.asking.place import Place
+from goffman.asking.places import Places
 from goffman.asking.prompts_asked import Question, counted
 from goffman.asking.questions import Asking, parts_said, who_is_asked
 from goffman.errors import InputError
@@ -94,7 +95,7 @@ def audit(
     loading, options = loading or LoadOptions(), options or AskOptions()
     listener, measuring = listener or Listener(), measuring or MeasureOptions()
     check_names(models)
-    loading = (place := Place(loading, note=listener.note)).options
+    loading = (places := Places(loading, note=listener.note)).options
     # Said only when all is known to fit: before a fault, notes would hide it.
     notes: list[str] = []
     noting = replace(listener, note=notes.append)
@@ -111,28 +112,30 @@ def audit(
     for note in (*notes, *paraphrases_said(further)):
         listener.note(note)
     if options.dry_run:
-        _tell(pairs, folder, _chatting(options, place, listener), listener.note)
+        _tell(pairs, folder, _chatting(options, places.here, listener), listener.note)
         apart = of_paraphrases(listener, further)
-        _tell(further, folder / PARAPHRASES, _chatting(options, place, apart), apart.note)
+        _tell(further, folder / PARAPHRASES, _chatting(options, places.here, apart), apart.note)
         return Audit(folder=folder, asked=())
     with open_run(folder, seed=options.seed) as run:
-        work = _Work(run=run, place=place, options=options, listener=listener)
-        with place:
-            asked = _ask_all(work, pairs) + _ask_paraphrases(work, further)
+        work = _Work(run=run, place=places.here, options=options, listener=listener)
+        with places:
+            asked = _ask_all(work, places, pairs) + _ask_paraphrases(work, places, further)
         said = _measured(work, words, measuring, people)
         page = _report(work, words) if report else None
     return Audit(folder=folder, asked=tuple(asked), summary=said, report=page)
 
 
-def _ask_all(work: _Work, pairs: Sequence[Asking]) -> list[Asked]:
+def _ask_all(work: _Work, places: Places, pairs: Sequence[Asking]) -> list[Asked]:
     """What there is of all answers; the run knows the instruments, or has refused them."""
-    models = [pair.model for pair in pairs]
     for question in (question for pair in pairs for question in pair.questions):
-        enter_instrument(work.run, question, models)
-    return [answers for pair in pairs for answers in _ask_model(work, pair)]
+        enter_instrument(work.run, question, [pair.model for pair in pairs])
+    found = places.each(
+        work.run, pairs, lambda place, pair: [*_ask_model(replace(work, place=place), pair)]
+    )
+    return [answers for of_model in found for answers in of_model]
 
 
-def _ask_paraphrases(work: _Work, pairs: Sequence[Asking]) -> list[Asked]:
+def _ask_paraphrases(work: _Work, places: Places, pairs: Sequence[Asking]) -> list[Asked]:
     """The same of wordings that are asked only on request, in a run within the run."""
     if not pairs:
         return []
@@ -142,7 +145,7 @@ def _ask_paraphrases(work: _Work, pairs: Sequence[Asking]) -> list[Asked]:
             run.manifest, models={**work.run.manifest.models, **run.manifest.models}
         )
         apart = replace(work, run=run, listener=of_paraphrases(work.listener, pairs))
-        found = _ask_all(apart, pairs)
+        found = _ask_all(apart, places, pairs)
     return [replace(one, instrument=called(one.instrument)) for one in found]
 
 
@@ -170,7 +173,7 @@ def words_for(pairs: Sequence[Asking], folder: Path, measuring: MeasureOptions) 
 
 @dataclass(frozen=True, kw_only=True)
 class _Work:
-    """What is the same for every model of an audit."""
+    """What is the same for every model of an audit, but for where it calculates."""
 
     run: Run
     place: Place
@@ -194,7 +197,7 @@ class _Work:
             prompts=prompts,
             limits=limits,
             watch=self.listener.progress,
-            crew=self.place.crew,
+            team=self.place.team,
         )
 
 
@@ -364,6 +367,7 @@ def _chatting(options: AskOptions, place: Place, listener: Listener) -> Chatting
         watch=listener.progress,
         note=listener.note,
         load_model=place.load,
+        team=place.team,
     )
 
 
