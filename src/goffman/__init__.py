@@ -74,7 +74,7 @@ people are shown it.
       in_training.py    what a model in this process's memory is asked
       languages.py      whether answers are read in the language that they were asked in
       fit.py            whether what an audit is told fits the models that it asks
-      place.py          where models calculate: here, or in workers
+      place.py  answered.py   where models calculate; whether one has answered all, not loaded
       chats.py          how an audit asks chat models, and what that will take
     analysis/         A RUN'S ANSWERS MEASURED
       measured.py       answers → scores, estimates and sentences
@@ -318,7 +318,7 @@ people are shown it.
       figures_anchors.py  figures_shares.py  tables_anchors.py  anchored.py   models, people
       labels.py         which points of a scatter are named
       set_beside.py     a measured run set beside anchors anew
-      settled.py        a run measured, unless all would come out as it is
+      settled.py  kept.py   a run measured, its report written, unless they are as they would be
       images.py         figures as SVG, PNG, PDF, with no browser
       tables.py         every table of a run as CSV, Markdown and LaTeX
       names.py          a name for every estimate: social-distance.gap[roberta-base]
