@@ -75,6 +75,7 @@ people are shown it.
       languages.py      whether answers are read in the language that they were asked in
       fit.py            whether what an audit is told fits the models that it asks
       places.py  place.py   where models calculate: here, or several at once in workers; one
+      answered.py       whether a model has answered all, without loading it
       chats.py          how an audit asks chat models, and what that will take
     analysis/         A RUN'S ANSWERS MEASURED
       measured.py       answers → scores, estimates and sentences
@@ -319,7 +320,7 @@ people are shown it.
       figures_anchors.py  figures_shares.py  tables_anchors.py  anchored.py   models, people
       labels.py         which points of a scatter are named
       set_beside.py     a measured run set beside anchors anew
-      settled.py        a run measured, unless all would come out as it is
+      settled.py  kept.py   a run measured, its report written, unless they are as they would be
       images.py         figures as SVG, PNG, PDF, with no browser
       tables.py         every table of a run as CSV, Markdown and LaTeX
       names.py          a name for every estimate: social-distance.gap[roberta-base]

@@ -79,6 +79,8 @@ class Job:
     watch: Watch
     team: Team | None = None
     """Who asks; None: the model in this process."""
+    known: str | None = None
+    """See Answered in entries.py."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -357,6 +359,7 @@ def _finished(
         "parts": len(shelf.parts),
         "sha256": shelf.sha256,
         **({"code": code_digest()} if voice.steps > 1 else {}),
+        **({"known": job.known} if job.known else {}),
         "not_one_token": list(not_one_token),
     }
     manifest = with_answers(
