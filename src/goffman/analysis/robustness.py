@@ -11,20 +11,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from goffman.analysis.estimate import PRIMARY, in_place, scored_by
-from goffman.analysis.score import measures_of, prompts_scored, without_controls
-from goffman.estimates.contrast import Comparing, in_order
+from goffman.analysis.left_out import TwoTables, two_tables
+from goffman.analysis.score import measures_of, prompts_scored
+from goffman.estimates.contrast import Comparing, Contrast, in_order
 from goffman.estimates.fragile import PARAMETER, is_fragile
 from goffman.estimates.sharing import Sharing
 from goffman.estimates.verdict import CLEAR_WORDS, FRAGILE
 from goffman.measures.base import alternatives_of
 from goffman.records import BASELINE
-from goffman.tables import ROBUSTNESS, schema
+from goffman.tables import CONTRASTS, ROBUSTNESS, schema
 
 if TYPE_CHECKING:
     from goffman.estimates.scored import Found, Scored
@@ -56,16 +58,29 @@ def robustness(
     """The columns ROBUSTNESS, for each headline of the run that has a verdict."""
     primary = estimates.filter(pl.col("family") == PRIMARY)
     measures = measures_of(manifest)
+    scored = prompts_by_model(scores)
     found: list[dict[str, Any]] = []
     for work in headlines_of(primary, measures, wordings, sharing):
         if work.row["verdict"] is None:
             continue
-        found += work.without_each(without_controls(scores))
+        found += work.without_each(scored(work.row))
         instrument, model = work.row["instrument"], work.row["model"]
         for said, other in alternatives_of(work.measure).items():
             each = prompts_scored(run, manifest, words, instrument, other, model=model)
             found += work.otherwise(said, each)
     return pl.DataFrame(found, schema=schema(ROBUSTNESS))
+
+
+def prompts_by_model(scores: pl.DataFrame) -> Callable[[Mapping[str, Any]], pl.DataFrame]:
+    """What gives the scores of prompts that are a headline's model's and instrument's."""
+    # Put apart once: with many models, each headline would else look through the scores of all.
+    prompts = scores.filter(pl.col("level") == "prompt")
+    apart = prompts.partition_by("instrument", "model", as_dict=True)
+
+    def of(row: Mapping[str, Any]) -> pl.DataFrame:
+        return apart.get((row["instrument"], row["model"]), prompts.clear())
+
+    return of
 
 
 def headlines_of(
@@ -128,6 +143,12 @@ class Headline:
     wordings: Sequence[str]
     sharing: Sharing
 
+    @cached_property
+    def others(self) -> list[float]:
+        """p of all other headlines, in whose family this one is."""
+        rows = self.primary.filter(pl.col("contrast") != self.row["contrast"])
+        return rows["p"].drop_nulls().to_list()
+
     def without_each(self, scores: pl.DataFrame) -> Iterator[dict[str, Any]]:
         """A row for each item, wording, condition, frame and occupation that is left out."""
         mine = self.mine(scores)
@@ -137,9 +158,14 @@ class Headline:
         # What has no such number, or is all that there is of a side, cannot be left out.
         counted = mine.filter(pl.col("quantity") == make[0])
         counted = counted if counted.height else mine
+        tables = self._tables(make, mine)
         for way, levels in self._factors(counted).items():
             for what, gone in levels.items():
-                yield self.judged(way, what, self.again(make, mine.filter(~gone)))
+                if tables is None:
+                    found = self.again(make, mine.filter(~gone))
+                else:
+                    found = tables.without(way, what)
+                yield self.judged(way, what, found)
 
     def otherwise(self, said: str, scores: pl.DataFrame) -> Iterator[dict[str, Any]]:
         """A row for a parameter set otherwise; ``scores``: what that gives."""
@@ -180,6 +206,17 @@ class Headline:
                 if kind == (self.row["kind"], self.row["quantity"]):
                     return quantity, make
         return None
+
+    def _tables(
+        self, made: tuple[str, Callable[[Scored], Found]], mine: pl.DataFrame
+    ) -> TwoTables | None:
+        """What a headline of two groups is made from, as tables; None: it must be made anew."""
+        if self.row["kind"] != "groups" or self.sharing.ways:
+            return None
+        says = Contrast(**{name: self.row[name] for name in schema(CONTRASTS).names()})
+        tables = two_tables(mine, made[0], says)
+        same = tables is not None and tables.estimate() == self.again(made, mine)
+        return tables if same else None
 
     def _scored(self, mine: pl.DataFrame, quantity: str) -> Scored:
         return scored_by(
@@ -230,7 +267,7 @@ class Headline:
         about |= {"way": way, "what": what}
         if estimate is None:
             return about | {"reason": "nothing is left to compare"}
-        judged, said = in_place(estimate, self.row, self.primary)
+        judged, said = in_place(estimate, self.row, self.others)
         numbers = {
             name: getattr(judged, name) for name in ("difference", "low", "high", "p", "p_adjusted")
         }

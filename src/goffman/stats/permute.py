@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import lru_cache
 from itertools import combinations, permutations
 from typing import TYPE_CHECKING, get_args
 
@@ -181,11 +182,16 @@ def _random_signs(
 ) -> NDArray[np.float64]:
     """The mean under random signs."""
     n = len(values)
-    means = [
-        (1 - 2 * rng.integers(0, 2, size=(count, n), dtype=np.int8)) @ values / n
-        for count in blocks(draws, n)
+    return np.concatenate([signs @ values / n for signs in _signs(n, seed_of(rng), draws)])
+
+
+@lru_cache(maxsize=2)
+def _signs(n: int, seed: int, draws: int) -> list[NDArray[np.int8]]:
+    """Random signs, a row a draw; kept, since all sets of one size are permuted from one seed."""
+    rng = np.random.default_rng(seed)
+    return [
+        1 - 2 * rng.integers(0, 2, size=(count, n), dtype=np.int8) for count in blocks(draws, n)
     ]
-    return np.concatenate(means)
 
 
 def _welch(chosen: NDArray[np.float64], values: NDArray[np.float64]) -> NDArray[np.float64]:
