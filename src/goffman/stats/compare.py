@@ -14,6 +14,7 @@ the largest are ties: that is the rounding of a mean. The effect is the rank-bis
 
 from __future__ import annotations
 
+import math
 import sys
 from dataclasses import replace
 from functools import cache
@@ -156,7 +157,7 @@ def wilcoxon(
     if exact:
         p = _exact_p(n, int(total), alternative)
     else:
-        p = float(stats.wilcoxon(differences, alternative=alternative, method="asymptotic").pvalue)
+        p = _normal_p(n, total, float((times**3 - times).sum()), alternative)
     return replace(estimate, statistic=total, p=as_p(p), effect=4 * total / (n * (n + 1)) - 1)
 
 
@@ -174,6 +175,17 @@ def _exact_p(n: int, total: int, alternative: Alternative) -> float:
         else:
             ranks[at] *= -1
     return float(stats.wilcoxon(ranks, alternative=alternative, method="exact").pvalue)
+
+
+def _normal_p(n: int, total: float, tied: float, alternative: Alternative) -> float:
+    """Wilcoxon's p by the normal distribution; ``tied``: Σ (t³ − t) over what is tied."""
+    # As scipy computes it, which spends a hundred times as long on checking what it is given.
+    centre = n * (n + 1.0) * 0.25
+    error = math.sqrt((n * (n + 1.0) * (2.0 * n + 1.0) - tied / 2) / 24)
+    z = (total - centre) / error
+    if alternative == "two-sided":
+        return float(2 * special.ndtr(-abs(z)))
+    return float(special.ndtr(z if alternative == "less" else -z))
 
 
 def mann_whitney(

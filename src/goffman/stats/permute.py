@@ -173,8 +173,13 @@ def _tested(
 def _every_sign(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """The mean under every arrangement of signs."""
     n = len(values)
-    signs = 1 - 2 * (np.arange(2**n)[:, None] >> np.arange(n) & 1)
-    return np.asarray(signs @ values / n)
+    return np.asarray(_all_signs(n) @ values / n)
+
+
+@lru_cache(maxsize=2)
+def _all_signs(n: int) -> NDArray[np.float64]:
+    """Every arrangement of n signs, a row each."""
+    return (1 - 2 * (np.arange(2**n)[:, None] >> np.arange(n) & 1)).astype(np.float64)
 
 
 def _random_signs(
