@@ -128,7 +128,7 @@ def made(place: Path, arguments: argparse.Namespace) -> None:
         make(place / name, arguments, np.random.default_rng(seed))
 
 
-def measured(place: Path, arguments: argparse.Namespace, name: str = "first") -> None:
+def measured(place: Path, _: argparse.Namespace, name: str = "first") -> None:
     """What goffman audit does when all is answered, but for the page."""
     from goffman.analysis.measured import measure
     from goffman.analysis.score import load_words
@@ -138,19 +138,19 @@ def measured(place: Path, arguments: argparse.Namespace, name: str = "first") ->
         measure(run, load_words(), seed=0, pairs=(), note=print)
 
 
-def measured_too(place: Path, arguments: argparse.Namespace) -> None:
+def measured_too(place: Path, _: argparse.Namespace) -> None:
     """The run to compare with."""
-    measured(place, arguments, "second")
+    measured(place, _, "second")
 
 
-def reported(place: Path, arguments: argparse.Namespace) -> None:
+def reported(place: Path, _: argparse.Namespace) -> None:
     """goffman report."""
     from goffman.reports.write import write_report
 
     write_report(place / "first")
 
 
-def compared(place: Path, arguments: argparse.Namespace) -> None:
+def compared(place: Path, _: argparse.Namespace) -> None:
     """goffman compare --output FILE.html."""
     from goffman.api.calls import compare
     from goffman.reports.compare_page import compare_page
@@ -161,7 +161,7 @@ def compared(place: Path, arguments: argparse.Namespace) -> None:
     (place / "compared.html").write_text(text, encoding="utf-8")
 
 
-def in_paper(place: Path, arguments: argparse.Namespace) -> None:
+def in_paper(place: Path, _: argparse.Namespace) -> None:
     """goffman export --to paper."""
     from goffman.reports.paper import write_paper
     from goffman.reports.run import read_run

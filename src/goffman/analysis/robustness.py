@@ -145,7 +145,7 @@ class Headline:
 
     @cached_property
     def others(self) -> list[float]:
-        """p of all other headlines, in whose family this one is."""
+        """P of all other headlines, in whose family this one is."""
         rows = self.primary.filter(pl.col("contrast") != self.row["contrast"])
         return rows["p"].drop_nulls().to_list()
 

@@ -23,6 +23,4 @@ def records_table(records: Iterable[object], columns: pl.Schema) -> pl.DataFrame
     # A frame of dictionaries, and dataclasses.asdict, look at each value by itself: of 20,000
     # estimates that takes ten times as long.
     every = [vars(one) for one in records]
-    return pl.DataFrame(
-        {name: [one[name] for one in every] for name in columns}, schema=columns
-    )
+    return pl.DataFrame({name: [one[name] for one in every] for name in columns}, schema=columns)

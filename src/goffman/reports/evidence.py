@@ -230,7 +230,10 @@ def _values(section: Section, models: Sequence[str]) -> NDArray[np.float32]:
     asked = section.prompts.select("prompt_id")
     values = [
         asked.join(
-            known.filter(pl.col("model") == model), on="prompt_id", how="left", maintain_order="left"
+            known.filter(pl.col("model") == model),
+            on="prompt_id",
+            how="left",
+            maintain_order="left",
         )["value"].fill_null(np.nan)
         for model in models
     ]

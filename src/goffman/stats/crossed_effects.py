@@ -57,8 +57,9 @@ def crossed_effects(
         d = replace(d, low=None, high=None, reason=tested.reason)
         d_z = d_z and replace(d_z, low=None, high=None, reason=tested.reason)
     else:
-        of_one, of_other = _weights(one.shape, other.shape, shared, seed_of(rng), draws)
-        squares = _squares(one, *of_one) + _squares(other, *of_other)
+        how = (one.shape, other.shape, shared, seed_of(rng), draws)
+        of_one, _ = _weights(*how)
+        squares = _squares(one, *of_one) + _squares_of_second(other.tobytes(), how)
         d = _with_interval(d, tested, sd=pooled_sd(cells), squares=squares)
         if d_z:
             squares = _squares(one - other, *of_one)
@@ -90,6 +91,15 @@ def _squares(table: NDArray[np.float64], rows: Drawn, columns: Drawn) -> Drawn:
     centred = table - table.mean()
     total = row_sums((rows @ centred) * columns)
     return np.asarray(row_sums((rows @ centred**2) * columns) - total**2 / table.size)
+
+
+@lru_cache(maxsize=2)
+def _squares_of_second(
+    cells: bytes, how: tuple[tuple[int, ...], tuple[int, ...], Shared, int, int]
+) -> Drawn:
+    """The same of the second table; kept, since hundreds are compared with one and the same."""
+    _, weights = _weights(*how)
+    return _squares(np.frombuffer(cells).reshape(how[1]), *weights)
 
 
 IN_TURN = 8
