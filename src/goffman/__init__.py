@@ -85,6 +85,7 @@ people are shown it.
       unchanged.py      whether a run's tables would come out as they are
       by_ratings.py     scores by the shipped ratings alone, and what a user's ratings change
       robustness.py     whether a headline holds with one thing left out, or a parameter otherwise
+      left_out.py       … of two groups of conditions, from tables that are made once
       wordings.py       each headline by wording, and with the paraphrases
       multiverse.py     which other analyses of a headline there are; pure
       stress.py  stress_summary.py   … each of them run, and what they come to
