@@ -295,6 +295,7 @@ people are shown it.
       unanswered.py     beside a bias: bounds for non-answers, chance, position, log-odds
       replies.py        replies → correct, incorrect, unsure, other, refusal, by a named parser
       reply_frames.py   … by v2: names count where a reply answers with them
+      reply_sentences.py  reply_phrases.py  reply_doubt.py   … its sentences; bare names; unsure
       reply_words.py    … the words of a reply: occupations, doubt, refusal
       choices_parsed.py  replies → the option that each names, by a named parser
       negative_attitude.py  negative_sentiment.py  gender_of_subject.py

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from test_replies import TABLE as V1_TABLE
 
 from goffman.measures.replies import read_reply
-from goffman.measures.reply_frames import asked_in, read_framed
+from goffman.measures.reply_frames import read_framed
+from goffman.measures.reply_sentences import asked_in
 
 DATA = Path(__file__).parents[1] / "data"
 QUESTION = (
