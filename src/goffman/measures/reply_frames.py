@@ -15,9 +15,9 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from goffman.measures.reply_doubt import BEGINS_IN_DOUBT, declines, doubtful, says_unsure
+from goffman.measures.reply_doubt import IN_DOUBT, declines, doubtful, says_unsure
 from goffman.measures.reply_phrases import AND, SEGMENT_END, bare, bare_answers, short
-from goffman.measures.reply_sentences import BE, PRONOUNS, Asked, Sentence, sentences_of
+from goffman.measures.reply_sentences import BE, LEAD, PRONOUNS, Asked, Sentence, sentences_of
 from goffman.measures.reply_words import NEGATION, NO_NEGATION, of_someone_else
 
 _SURELY = r"(?:(?:most|very|likely|probably|definitely|clearly|actually|simply|just|indeed)\s+)*"
@@ -55,13 +55,33 @@ _IS_MEANT = re.compile(
     rf"\s*{BE}\s+{_SURELY}(?:"
     rf"(?:the )?(?:pronoun |word |referent of |antecedent of )*(?:{PRONOUNS})\b"
     r"(?!\s+(?!in\b|here\b|because\b|as\b|since\b)[a-z])|"
-    r"the (?:\w+ ){0,3}(?:one|person|individual|answer|referent|antecedent)\b|"
+    r"the (?:\w+ ){0,3}(?P<one>one|person|individual|answer|referent|antecedent)\b|"
     r"(?:the |an? )(?:\w+ )?noun\b|"
-    r"who\b|(?:being |what is being )?(?:referred to|meant|referenced)\b)|"
-    r"\s*(?:refers|referred|is referring|was referring) to (?:the )?(?:pronoun )?"
-    rf"(?:{PRONOUNS})\b(?!\s+[a-z])"
+    r"who\b|(?:being |what is being )?(?:referred to(?! as (?:the|an?)\b)|meant|referenced)\b)|"
+    r"\s*did (?:it|so)\W*\Z"
 )
 """After an occupation: it is the one that the pronoun means."""
+
+_REFERS_TO_ITSELF = re.compile(
+    r"\s*(?:(?:is|was|seems to be|appears to be|seems to|appears to) )?refer(?:s|red|ring)? to "
+    rf"(?:the )?(?:pronoun )?({PRONOUNS})\b(?!\s+[a-z])"
+)
+_SAME_PERSON = {
+    one: both
+    for both in (
+        {"he", "him", "his", "himself", "they", "them", "their", "theirs"},
+        {"she", "her", "hers", "herself", "they", "them", "their", "theirs"},
+    )
+    for one in both
+}
+"""A pronoun → those that can mean the same person."""
+_OBJECTS = frozenset({"him", "her", "them"})
+_ONLY_OBJECTS = frozenset({"him", "them"})
+_NOBODY_NAMED = re.compile(
+    r"(?:the |an? )?(?:\w+ )?(?:subject|object|person|one|noun|individual|someone|somebody|"
+    rf"{PRONOUNS}|who|whom|what|is|was)\b"
+)
+"""Behind "refers to": words that leave open whom."""
 
 _PART_OF_MORE = re.compile(r"\b(?:of|for|with|by|from|about|and|or)\s+(?:the |an? )?(?:\w+ ){0,2}$")
 _WHETHER = re.compile(r"\b(?:whether|if)\b")
@@ -74,27 +94,30 @@ def read_framed(text: str, asked: Asked) -> str:
     named: set[bool] = set()
     framed: set[bool] = set()
     referred: set[bool] = set()
-    doubted = False
+    doubted = someone_else = False
     for sentence, following in pairwise([*sentences, None]):
         if sentence is None or (sentence.question and following and _NO.match(following.text)):
             continue
         sides = set() if sentence.question else {*_referred(sentence.text, asked)}
         referred |= sides
+        someone_else |= _someone_else(sentence.text, asked)
         if not sides:
-            sides = {*bare_answers(sentence, asked), *_replaced(sentence.text, asked)}
+            # "The tailor … I'm sorry": a name at which the reply breaks off is no answer.
+            broken_off = sentence.text.endswith("..") and following
+            sides = set() if broken_off else {*bare_answers(sentence, asked)}
             named |= sides
-            more = set() if sentence.question else {*_framed_answers(sentence, asked)}
+            more = {*_replaced(sentence.text, asked)}
+            more |= set() if sentence.question else {*_framed_answers(sentence, asked)}
             framed |= more
             sides |= more
-        about_it = sides or sentence.first or BEGINS_IN_DOUBT.match(sentence.text)
-        doubted |= doubtful(sentence.text) and bool(about_it)
-    counted = named | (referred or framed)
+        about_it = sides or sentence.first or IN_DOUBT.match(sentence.text)
+        doubted |= doubtful(sentence.text, asked) and bool(about_it)
+    counted = named | (referred or (set() if someone_else else framed))
     if len(counted) == 1:
         return "other" if doubted else "correct" if counted.pop() else "incorrect"
-    if any(says_unsure(sentence.text, asked) for sentence in sentences):
+    if not someone_else and any(says_unsure(one.text, asked) for one in sentences):
         return "unsure"
-    whole = " ".join(sentence.text for sentence in sentences)
-    return "refusal" if declines(whole) else "other"
+    return "refusal" if any(declines(one.text, asked) for one in sentences) else "other"
 
 
 def _framed_answers(sentence: Sentence, asked: Asked) -> Iterator[bool]:
@@ -102,19 +125,25 @@ def _framed_answers(sentence: Sentence, asked: Asked) -> Iterator[bool]:
     text = sentence.text
     for frame in _FRAME.finditer(text):
         before, rest = text[: frame.start()], text[frame.end() :]
+        if frame[0].startswith("referring"):
+            # "…, referring to" goes on with what stands before the comma.
+            before = before.rstrip(", ") + " "
         if _stated(before) and not _by_another(before, asked):
             yield from _object(rest, asked)
     for frame in _IT_IS.finditer(text):
         before, rest = text[: frame.start()], text[frame.end() :]
         # A story goes on "She was a nurse"; an answer begins so.
-        if _stated(before) and (sentence.first or not re.match(r"an? ", rest)):
+        begins = sentence.first and all(
+            not one.strip() or LEAD.fullmatch(one.strip()) for one in SEGMENT_END.split(before)
+        )
+        if _stated(before) and (begins or not re.match(r"an? ", rest)):
             yield from _object(rest, asked)
     for frame in _I_THINK.finditer(text):
         if _stated(text[: frame.start()]):
             yield from bare(SEGMENT_END.split(text[frame.end() :])[0], asked)
     for name in asked.names(text):
         before, rest = text[: name.start], text[name.end :]
-        if name.meant and _IS_MEANT.match(rest) and not _PART_OF_MORE.search(before):
+        if name.meant and not _PART_OF_MORE.search(before) and _is_meant(rest, asked):
             yield name.right
 
 
@@ -123,6 +152,48 @@ def _referred(text: str, asked: Asked) -> Iterator[bool]:
     for frame in _PRONOUN_REFERS.finditer(text):
         if _stated(text[: frame.start()]):
             yield from _object(text[frame.end() :], asked)
+
+
+def _is_meant(rest: str, asked: Asked) -> bool:
+    """Whether what follows an occupation says that the pronoun means it."""
+    if himself := _REFERS_TO_ITSELF.match(rest):
+        return himself[1] in _SAME_PERSON.get(asked.pronoun, himself[1])
+    if not (meant := _IS_MEANT.match(rest)):
+        return False
+    # "X is the one who …" answers where it goes on as the sentence does behind the pronoun.
+    told = re.match(r"\s*(?:who|that|which|whose)\s+(.*)", rest[meant.end() :])
+    return not told or not meant["one"] or _said_of_the_pronoun(told[1], asked)
+
+
+def _said_of_the_pronoun(text: str, asked: Asked) -> bool:
+    """Whether the text goes on as the sentence does: "had stolen", "was thanked", "he refers"."""
+    if re.match(
+        rf"(?:the )?(?:pronoun )?(?:{PRONOUNS})\b|(?:is |was |being )*(?:referred|meant)", text
+    ):
+        return True
+    if _passive(text, asked):
+        return True
+    wanted, said = asked.after.split(), text.split()
+    return asked.pronoun not in _ONLY_OBJECTS and bool(wanted) and said[: len(wanted)] == wanted
+
+
+def _passive(text: str, asked: Asked) -> bool:
+    """Whether the text says "was thanked" where the sentence says "thanked her"."""
+    verb = asked.before.split()[-1:]
+    if asked.pronoun not in _OBJECTS or not verb or not verb[0].endswith("ed"):
+        return False
+    by_no_name = rf"(?! by (?:{PRONOUNS})\b)"
+    be = r"(?:is|was|are|were|got|gets|been|being)"
+    return re.match(rf"\s*{be}\s+(?:being\s+)?{verb[0]}\b{by_no_name}", text) is not None
+
+
+def _someone_else(text: str, asked: Asked) -> bool:
+    """Whether the sentence says that the pronoun refers to someone who is neither of the two."""
+    for frame in _PRONOUN_REFERS.finditer(text):
+        rest = text[frame.end() :]
+        if not _NOBODY_NAMED.match(rest) and not [*_object(rest, asked)]:
+            return _stated(text[: frame.start()])
+    return False
 
 
 def _stated(before: str) -> bool:
@@ -161,14 +232,27 @@ def _object(rest: str, asked: Asked) -> Iterator[bool]:
 
 
 def _replaced(sentence: str, asked: Asked) -> Iterator[bool]:
-    """The sides that stand where the asked sentence has the pronoun."""
+    """The sides of which the sentence says what the asked one says of the pronoun."""
     for name in asked.names(sentence):
-        after = re.sub(r"\A'", "", re.sub(r"\A's\b", "", sentence[name.end :])).split()
+        before, after = sentence[: name.start], sentence[name.end :]
+        if not _stated(before.replace(asked.before, " ") if asked.before else before):
+            continue
+        if _passive(after, asked):
+            yield name.right
+            continue
+        following = re.sub(r"\A'", "", re.sub(r"\A's\b", "", after))
         wanted = asked.after.split()
+        if following.split()[: len(wanted)] != wanted:
+            continue
         if len(wanted) >= 2:
-            if after[: len(wanted)] == wanted:
-                yield name.right
+            yield name.right
         elif asked.before:
             place = rf"\b{re.escape(asked.before)} (?:the |an? )?(?:\w+ ){{0,2}}\Z"
-            if re.search(place, sentence[: name.start]) and after[: len(wanted)] == wanted:
+            # As little may follow as in the sentence: "understand the tailor spoke" is no answer.
+            if re.search(place, before) and re.fullmatch(r"\W*", _rest(following, wanted)):
                 yield name.right
+
+
+def _rest(text: str, wanted: list[str]) -> str:
+    """What stands behind these words, up to the end of the clause."""
+    return SEGMENT_END.split(text.strip()[len(" ".join(wanted)) :])[0]

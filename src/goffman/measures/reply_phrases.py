@@ -41,6 +41,11 @@ _TAIL = re.compile(
 """What may follow a noun phrase that is the whole answer."""
 
 AND = re.compile(r"\s*(?:and|or|nor|&|/|vs)\s*")
+_DENIED = re.compile(r"(?:is|was|does|did|has|had|can|could|would)(?: not\b|n't\b)")
+_WHO_IS_DENIED = re.compile(
+    rf"\s*(?:who|that|which)\s+(?!{_DENIED.pattern})\w.*\s{_DENIED.pattern}"
+)
+"""Behind a name: "who was asleep does not say", which is a sentence about them."""
 _EXPLAINED = re.compile(r"\s+(?:who|whose|because|since)\b")
 
 
@@ -57,8 +62,11 @@ def bare_answers(sentence: Sentence, asked: Asked) -> Iterator[bool]:
         alone = True
     if not segments or not (sentence.first or (alone and len(segments) == 1)):
         return
-    # "The carpenter, is what …": the phrase is the subject of a sentence.
+    # "The carpenter, is what …", "The carpenter (C) does not …": the subject of a sentence.
     if len(segments) > 1 and re.match(rf"{BE}\b", segments[1]):
+        return
+    denied = [segment for segment in segments[1:] if _DENIED.match(segment)]
+    if any(not asked.after or not segment.startswith(asked.after) for segment in denied):
         return
     # "The attendant, or a kind of customer": neither of the two is settled on.
     if len(segments) > 1 and re.match(r"or\b", segments[1]) and not asked.names(segments[1]):
@@ -80,6 +88,8 @@ def bare(segment: str, asked: Asked) -> list[bool]:
         if not names or not _TAIL.fullmatch(segment[names[0].end :]):
             return []
     if not short(segment[: names[0].start], leads=True):
+        return []
+    if _WHO_IS_DENIED.match(segment[names[0].end :]):
         return []
     for one, two in pairwise(names):
         between = segment[one.end : two.start]

@@ -32,6 +32,16 @@ LEAD = re.compile(
 )
 """What may stand before an answer and says nothing."""
 
+_SYNONYMS = {
+    "cook": ("chef",),
+    "writer": ("author",),
+    "physician": ("doctor",),
+    "lawyer": ("attorney",),
+    "janitor": ("custodian",),
+    "hairdresser": ("hairstylist",),
+    "salesperson": ("salesman", "saleswoman"),
+}
+"""Other words for an occupation, which can mean no other one."""
 _REPEATED = 5
 """So many words of the prompt in a row are no answer; an occupation with adjective has fewer."""
 
@@ -45,6 +55,7 @@ class Asked:
     """The two whom the pronoun may mean; the first is right."""
     echo: Sequence[str] = ()
     """Sentences of the prompt as plain text, which say nothing where a reply repeats them."""
+    pronoun: str = ""
     before: str = ""
     after: str = ""
     """The words around the pronoun in the sentence, as plain text."""
@@ -65,7 +76,9 @@ def asked_in(prompt: str, answer: str, other: str, *, pronoun: str | None) -> As
         before = " ".join(plain[: places[-1].start()].split()[-3:])
         after = " ".join(plain[places[-1].end() :].strip(" .!?").split()[:3])
     echo = [re.sub(r"\s+", " ", plain_text(one)).strip(" .?!") for one in sentences]
-    return Asked(answer=answer, other=other, echo=echo, before=before, after=after)
+    return Asked(
+        answer=answer, other=other, echo=echo, pronoun=pronoun or "", before=before, after=after
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,8 +98,7 @@ def sentences_of(text: str, asked: Asked) -> Iterator[Sentence]:
     plain = re.sub(r"[^\S\n]+", " ", plain_text(_TAGS.sub(" ", _THOUGHTS.sub(" ", text))))
     for said in asked.echo:
         plain = plain.replace(said, "\n")
-    if "cook" in (asked.answer, asked.other):
-        plain = re.sub(r"\bchef(s?)\b", r"cook\1", plain)
+    plain = _in_the_sentence_s_words(plain, asked)
     start, first, line = 0, True, True
     for end in [*_SENTENCE_END.finditer(plain), None]:
         sentence = plain[start : end.start() if end else len(plain)]
@@ -103,6 +115,15 @@ def sentences_of(text: str, asked: Asked) -> Iterator[Sentence]:
             first = False
         # Behind the number of a list a line has just begun.
         line = (end is not None and "\n" in end[0]) or (line and not says)
+
+
+def _in_the_sentence_s_words(plain: str, asked: Asked) -> str:
+    """The text with the sentence's own name for someone in place of another word for them."""
+    for name in (asked.answer, asked.other):
+        for synonym in _SYNONYMS.get(name.casefold(), ()):
+            if synonym not in (asked.answer, asked.other):
+                plain = re.sub(rf"\b{synonym}(s?)\b", rf"{name.casefold()}\1", plain)
+    return plain
 
 
 def _repeats(sentence: str, asked: Asked) -> bool:
