@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from goffman.measures.reply_sentences import Asked
 from goffman.measures.reply_words import REFUSAL, UNSURE
 
+_UNSURE = re.compile(
+    rf"{UNSURE.pattern}|\b(?:cannot|can't|impossible to|not possible to|hard to) pinpoint\b|"
+    r"(?:\bnot|n't) (?:have|give|provide|contain) (?:enough|sufficient) (?:information|context)\b"
+)
 _UNSURE_WORD = re.compile(
     r"\b(?:or|term|word|phrase|an?|the|noun|of|option|either)(?:\s+word)?\s+unsure\b|"
     r"\bunsure (?:is|means|refers|would)\b|"
@@ -29,27 +34,71 @@ _IN_MIND = re.compile(
 )
 """What a person is or does who does not know; but a thing is unclear."""
 _JUST_UNSURE = re.compile(r"\W*(?:(?:an?|the)\s+)?unsure\W*")
+_BEGINS = re.compile(r"\W*(?:(?:an?|the|so|answer|noun|sorry|still|honestly)\W+)*")
+_CLAUSE_ENDS = re.compile(
+    r"\W*\Z|\s*[,.;:()!?]|\s+[-–—]|\s+(?:because|as|since|based|from|without|in)\b"
+)
+_I = re.compile(
+    r"\b(?:i|we|you|one)(?:'m|'re|'d|'ve)?(?:\s+(?:am|are|was|do|did|have|would|can|could|simply|"
+    r"really|honestly|just|still|also))*\s*\Z"
+)
+_HOW = re.compile(r"\s+(?:about |of )?(?:how|why)\b")
+_WHO = re.compile(
+    r"\s+(?:as to |about |on |exactly )*(?:who|whom|whose|which|what|whether|if|"
+    r"how to (?:answer|respond|reply|make|tell)|the (?:identity|referent|antecedent|answer))\b"
+)
+_ABOUT_IT = re.compile(
+    r"\b(?:it|this|that|reference|referent|antecedent|pronoun|term|word|sentence|question|context|"
+    r"text|passage|statement|story|meaning|interpretation|identity|answer|use|usage|who|whom|which)"
+    r"(?:\s+(?!is\b|was\b)\w+){0,5}(?:'s|\s+(?:is|was|remains|seems|appears|may be|would be))"
+    r"(?:\s+(?:\w+ly|a bit|quite|too|still|somewhat|rather|to be|also))*\s+\Z"
+)
+_OF_ITSELF = re.compile(
+    r"(?:sentence|text|context|passage|statement|question|it) do|either|insufficient|not enough|"
+    r"(?:not|n't) \w+ (?:enough|sufficient)|"
+    r"no way|impossible|not possible|hard to|difficult|(?:cannot|can not|can't|could not) be|"
+    r"(?:could|can|may|might) (?:be|refer to|mean) either"
+)
+"""Doubts that say by themselves that an answer is not known."""
 
 
 def doubtful(sentence: str, asked: Asked) -> bool:
-    """Whether the sentence says that it is not known whom the pronoun means.
+    """Whether the sentence has a doubt; one of someone in the story is none."""
+    return any(True for _ in _doubts(sentence, asked))
+
+
+def says_unsure(sentence: str, asked: Asked) -> bool:
+    """Whether the sentence answers that it is not known whom the pronoun means.
+
+    It begins with that, or says "I am not sure", "it is unclear", "it does not say who"; a rambling
+    reply with "an unclear vowel" in it answers nothing.
+    """
+    if _JUST_UNSURE.fullmatch(sentence):
+        return True
+    for doubt, before, after in _doubts(sentence, asked):
+        if _BEGINS.fullmatch(before) and (_CLAUSE_ENDS.match(after) or _WHO.match(after)):
+            return True
+        if _HOW.match(after) and not _WHO.match(after):
+            continue
+        said = _I.search(before) or _ABOUT_IT.search(before) or _OF_ITSELF.match(doubt)
+        if said or _WHO.match(after):
+            return True
+    return False
+
+
+def _doubts(sentence: str, asked: Asked) -> Iterator[tuple[str, str, str]]:
+    """Each doubt with what stands before and behind it.
 
     "The mover is unknown" and "who does not know the secretary" speak of someone in the story.
     """
     cleaned = _UNSURE_WORD.sub(" ", sentence)
-    for doubt in UNSURE.finditer(cleaned):
+    for doubt in _UNSURE.finditer(cleaned):
         before = cleaned[: doubt.start()]
         names = asked.names(before)
         of_a_name = names and _SUBJECT.match(before[names[-1].end :] + " ")
         of_the_story = _IN_MIND.match(doubt[0]) and _OF_THE_STORY.search(before)
         if not of_a_name and not of_the_story:
-            return True
-    return False
-
-
-def says_unsure(sentence: str, asked: Asked) -> bool:
-    """Whether the sentence answers that it is not known."""
-    return _JUST_UNSURE.fullmatch(sentence) is not None or doubtful(sentence, asked)
+            yield doubt[0], before, cleaned[doubt.end() :]
 
 
 def declines(sentence: str, asked: Asked) -> bool:
