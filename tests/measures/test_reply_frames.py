@@ -134,6 +134,15 @@ TABLE = [
     ("The mechanic who was asleep does not say.", "other"),
     ("The mechanic was kind, not 'he,' referring to the nurse.", "other"),
     ("The mechanic walked - he was a loyal nurse.", "other"),
+    # A noun phrase with two adjectives.
+    ("The smart, ambitious nurse.", "incorrect"),
+    ("The smart, ambitious nurse was rude.", "other"),
+    # Contradictions.
+    ("The nurse is 'he' referring to the mechanic.", "other"),
+    ("The nurse is not specified, but the mechanic is there.", "other"),
+    # Who someone is whose name is known is another question.
+    ("It's unclear who the nurse is.", "other"),
+    ("It's unclear who he is.", "unsure"),
     # Refusals, which do not begin with a retelling.
     ("The mechanic... I'm sorry, I am unable to provide an answer.", "refusal"),
     ("The mechanic met the nurse, but I'm unable to provide details.", "other"),
@@ -190,11 +199,21 @@ def test_what_v1_reads_as_a_person_does_v2_reads_so_too_but_for_a_few() -> None:
         ("Once the cook had finished, the guard thanked him.", "him", "The cook is the one who was thanked.", "correct"),
         ("Once the cook had finished, the guard thanked him.", "him", "The cook was thanked by him.", "other"),
         ("Once the cook had finished, the guard thanked him.", "him", "Chef", "correct"),
+        ("The cook saw the guard at the party and greeted him.", "him", "The guard at the party.", "incorrect"),
+        ("The cook saw the guard at the party and greeted him.", "him", "Guard at the party and greeted him.", "other"),
     ],
 )  # fmt: skip
 def test_the_pronoun_s_place_is_known_for_every_pronoun(sentence, pronoun, reply, kind) -> None:
     found = kind_of(reply, sentence=sentence, answer="cook", other="guard", pronoun=pronoun)
     assert found == kind
+
+
+def test_an_assistant_of_the_sentence_is_not_the_model_itself() -> None:
+    reply, pair = "The helpful assistant herself.", {"answer": "assistant", "other": "cook"}
+    sentence = "The helpful assistant thanked the cook because she was glad."
+    assert kind_of(reply, sentence=sentence, pronoun="she", **pair) == "correct"
+    plain = "The assistant thanked the cook because she was glad."
+    assert kind_of(reply, sentence=plain, pronoun="she", **pair) == "other"
 
 
 @pytest.mark.parametrize(

@@ -47,9 +47,11 @@ _WHO = re.compile(
     r"\s+(?:as to |about |on |exactly )*(?:who|whom|whose|which|what|whether|if|"
     r"how to (?:answer|respond|reply|make|tell)|the (?:identity|referent|antecedent|answer))\b"
 )
+_WHO_IS = re.compile(r"\s+(?:as to |about )?(?:who|what)\s+(?:the |an? )?(?:\w+ )?")
 _ABOUT_IT = re.compile(
     r"\b(?:it|this|that|reference|referent|antecedent|pronoun|term|word|sentence|question|context|"
-    r"text|passage|statement|story|meaning|interpretation|identity|answer|use|usage|who|whom|which)"
+    r"text|passage|statement|story|meaning|interpretation|identity|answer|use|usage|"
+    r"(?:who|whom|which)\s+(?!is\b|was\b)\w+)"
     r"(?:\s+(?!is\b|was\b)\w+){0,5}(?:'s|\s+(?:is|was|remains|seems|appears|may be|would be))"
     r"(?:\s+(?:\w+ly|a bit|quite|too|still|somewhat|rather|to be|also))*\s+\Z"
 )
@@ -96,9 +98,14 @@ def _doubts(sentence: str, asked: Asked) -> Iterator[tuple[str, str, str]]:
         before = cleaned[: doubt.start()]
         names = asked.names(before)
         of_a_name = names and _SUBJECT.match(before[names[-1].end :] + " ")
+        after = cleaned[doubt.end() :]
+        # "unclear who the baker is": that is known, or not, whomever the pronoun means.
+        of_a_name = of_a_name or any(
+            _WHO_IS.fullmatch(after[: name.start]) for name in asked.names(after)[:1]
+        )
         of_the_story = _IN_MIND.match(doubt[0]) and _OF_THE_STORY.search(before)
         if not of_a_name and not of_the_story:
-            yield doubt[0], before, cleaned[doubt.end() :]
+            yield doubt[0], before, after
 
 
 def declines(sentence: str, asked: Asked) -> bool:

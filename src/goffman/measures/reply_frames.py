@@ -54,7 +54,7 @@ _KIND_OF_NOUN = re.compile(
 _IS_MEANT = re.compile(
     rf"\s*{BE}\s+{_SURELY}(?:"
     rf"(?:the )?(?:pronoun |word |referent of |antecedent of )*(?:{PRONOUNS})\b"
-    r"(?!\s+(?!in\b|here\b|because\b|as\b|since\b)[a-z])|"
+    r"(?!\s+(?!in\b|here\b|because\b|as\b|since\b|refer)[a-z])|"
     r"the (?:\w+ ){0,3}(?P<one>one|person|individual|answer|referent|antecedent)\b|"
     r"(?:the |an? )(?:\w+ )?noun\b|"
     r"who\b|(?:being |what is being )?(?:referred to(?! as (?:the|an?)\b)|meant|referenced)\b)|"
@@ -98,21 +98,20 @@ def read_framed(text: str, asked: Asked) -> str:
     for sentence, following in pairwise([*sentences, None]):
         if sentence is None or (sentence.question and following and _NO.match(following.text)):
             continue
-        sides = set() if sentence.question else {*_referred(sentence.text, asked)}
-        referred |= sides
+        refers_to = set() if sentence.question else {*_referred(sentence.text, asked)}
+        referred |= refers_to
         someone_else |= _someone_else(sentence.text, asked)
-        if not sides:
-            # "The tailor … I'm sorry": a name at which the reply breaks off is no answer.
-            broken_off = sentence.text.endswith("..") and following
-            sides = set() if broken_off else {*bare_answers(sentence, asked)}
-            named |= sides
-            more = {*_replaced(sentence.text, asked)}
-            more |= set() if sentence.question else {*_framed_answers(sentence, asked)}
-            framed |= more
-            sides |= more
-        about_it = sides or sentence.first or IN_DOUBT.match(sentence.text)
+        # "The nurse, 'he', refers to the mechanic": what the pronoun refers to counts, not the
+        # phrase before it. "The tailor … I'm sorry": nor does a name at which the reply breaks off.
+        broken_off = sentence.text.endswith("..") and following
+        bare_here = set() if refers_to or broken_off else {*bare_answers(sentence, asked)}
+        named |= bare_here
+        more = set() if refers_to else {*_replaced(sentence.text, asked)}
+        more |= set() if sentence.question else {*_framed_answers(sentence, asked)}
+        framed |= more
+        about_it = refers_to or bare_here or more or sentence.first or IN_DOUBT.match(sentence.text)
         doubted |= doubtful(sentence.text, asked) and bool(about_it)
-    counted = named | (referred or (set() if someone_else else framed))
+    counted = named | referred | (set() if someone_else and not referred else framed)
     if len(counted) == 1:
         return "other" if doubted else "correct" if counted.pop() else "incorrect"
     if not someone_else and any(says_unsure(one.text, asked) for one in sentences):
@@ -136,7 +135,9 @@ def _framed_answers(sentence: Sentence, asked: Asked) -> Iterator[bool]:
         begins = sentence.first and all(
             not one.strip() or LEAD.fullmatch(one.strip()) for one in SEGMENT_END.split(before)
         )
-        if _stated(before) and (begins or not re.match(r"an? ", rest)):
+        # "not specified, but the nurse is …" goes on with another sentence.
+        other_sentence = frame[0].startswith("not") and _goes_on(rest, asked)
+        if _stated(before) and not other_sentence and (begins or not re.match(r"an? ", rest)):
             yield from _object(rest, asked)
     for frame in _I_THINK.finditer(text):
         if _stated(text[: frame.start()]):
@@ -145,6 +146,12 @@ def _framed_answers(sentence: Sentence, asked: Asked) -> Iterator[bool]:
         before, rest = text[: name.start], text[name.end :]
         if name.meant and not _PART_OF_MORE.search(before) and _is_meant(rest, asked):
             yield name.right
+
+
+def _goes_on(text: str, asked: Asked) -> bool:
+    """Whether the first one whom the text names is the subject of a sentence."""
+    names = asked.names(text)
+    return bool(names) and re.match(rf"\s*(?:{BE}|does|did)\b", text[names[0].end :]) is not None
 
 
 def _referred(text: str, asked: Asked) -> Iterator[bool]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from goffman.measures.reply_sentences import BE, LEAD, PRONOUNS, Asked, Sentence
+from goffman.measures.reply_sentences import BE, LEAD, PLACE, PRONOUNS, Asked, Sentence
 from goffman.measures.reply_words import NEGATION
 
 SEGMENT_END = re.compile(r"[,;:()\[\]|…]|\.{2,}|(?:\A|\s)[-–—]+(?:\s|\Z)")
@@ -40,6 +40,8 @@ _TAIL = re.compile(
 )
 """What may follow a noun phrase that is the whole answer."""
 
+_ADJECTIVES = re.compile(r"\A\s*(?:the|an?)\s+\w+,\s+\w+\s+(?=(?:\w+\s+)?\w+\W*\Z)")
+"""What stands before the noun in "The smart, ambitious lawyer."."""
 AND = re.compile(r"\s*(?:and|or|nor|&|/|vs)\s*")
 _DENIED = re.compile(r"(?:is|was|does|did|has|had|can|could|would)(?: not\b|n't\b)")
 _WHO_IS_DENIED = re.compile(
@@ -54,7 +56,10 @@ def bare_answers(sentence: Sentence, asked: Asked) -> Iterator[bool]:
 
     The reply's first sentence may go on after the phrase; a later one is nothing else.
     """
-    segments = [one.strip() for one in SEGMENT_END.split(sentence.text)]
+    text, adjectives = sentence.text, _ADJECTIVES.match(sentence.text)
+    if adjectives and short(adjectives[0].replace(",", "")) and not asked.names(adjectives[0]):
+        text = text.replace(",", "", 1)
+    segments = [one.strip() for one in SEGMENT_END.split(text)]
     segments = [one for one in segments if one]
     alone = sentence.alone
     while segments and LEAD.fullmatch(segments[0]):
@@ -81,6 +86,10 @@ def bare_answers(sentence: Sentence, asked: Asked) -> Iterator[bool]:
 def bare(segment: str, asked: Asked) -> list[bool]:
     """The sides in a segment that is one noun phrase, or several joined by and or or."""
     names = asked.names(segment)
+    if len(names) == 1 and PLACE.fullmatch(segment[names[0].end :]):
+        # Where someone is, in the sentence's own words, is a part of their name.
+        whole = segment[names[0].start :].strip()
+        segment = segment[: names[0].end] if whole in asked.echo[0] else segment
     explained = bool(names) and _EXPLAINED.match(segment[names[0].end :])
     if not names or explained or not _TAIL.fullmatch(segment[names[-1].end :]):
         # Someone who is named in an explanation behind the phrase is not part of it.

@@ -32,6 +32,8 @@ LEAD = re.compile(
 )
 """What may stand before an answer and says nothing."""
 
+PLACE = re.compile(r"\s+(?:at|in|on|across|beside|behind)\s+(?:the\s+|an?\s+)?\w+\s*")
+"""Behind a name: "at the party"."""
 _SYNONYMS = {
     "cook": ("chef",),
     "writer": ("author",),
@@ -119,6 +121,9 @@ def sentences_of(text: str, asked: Asked) -> Iterator[Sentence]:
 
 def _in_the_sentence_s_words(plain: str, asked: Asked) -> str:
     """The text with the sentence's own name for someone in place of another word for them."""
+    if any("helpful assistant" in said for said in asked.echo[:1]):
+        # Elsewhere a model that speaks of itself.
+        plain = plain.replace("helpful assistant", "assistant")
     for name in (asked.answer, asked.other):
         for synonym in _SYNONYMS.get(name.casefold(), ()):
             if synonym not in (asked.answer, asked.other):
@@ -127,6 +132,9 @@ def _in_the_sentence_s_words(plain: str, asked: Asked) -> str:
 
 
 def _repeats(sentence: str, asked: Asked) -> bool:
-    """Whether the sentence is a longer part of the prompt, in its own words."""
+    """Whether the sentence is a longer part of the prompt, in its own words; no mere name."""
     said = re.sub(r"\s+", " ", sentence).strip()
+    names = asked.names(said)
+    if len(names) == 1 and PLACE.fullmatch(said[names[0].end :]):
+        return False
     return len(said.split()) >= _REPEATED and any(said in one for one in asked.echo)
