@@ -134,6 +134,12 @@ TABLE = [
     ("The mechanic who was asleep does not say.", "other"),
     ("The mechanic was kind, not 'he,' referring to the nurse.", "other"),
     ("The mechanic walked - he was a loyal nurse.", "other"),
+    ("'He' refers to the nurse, who is not specified.", "incorrect"),
+    ("The mechanic, the one who still looked uncertain.", "correct"),
+    ("The mechanic's not sure what to say.", "other"),
+    ("You're not sure?", "other"),
+    ("The mechanic. The word 'he' is quite ambiguous.", "other"),
+    ("The nurse is a subject, used to refer to the nurse of a ward.", "other"),
     # A noun phrase with two adjectives.
     ("The smart, ambitious nurse.", "incorrect"),
     ("The smart, ambitious nurse was rude.", "other"),

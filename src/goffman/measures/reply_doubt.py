@@ -22,24 +22,27 @@ IN_DOUBT = re.compile(
     r"\s*(?:but |however |though )?(?:unsure|unclear|uncertain|(?:i'm|i am|it's|it is|this is)\b)|"
     r".*\bi(?:'m| am) (?:not (?:\w+ )?(?:sure|certain)|unsure|uncertain)\b"
 )
-_SUBJECT = re.compile(r"\)?\s*(?:is|was|are|were|does|did)\s+(?:\w+\s+){0,2}\Z")
+_SUBJECT = re.compile(r"\)?(?:'s\s+|\s*(?:is|was|are|were|does|did)\s+)(?:\w+\s+){0,2}\Z")
 _OF_THE_STORY = re.compile(
     r"\b(?:he|she|they|who)"
     r"(?:'s|'re| is| was| are| were| has| had| have| does| do| did| could| can)*"
-    r"\s+(?:\w+\s+)?\Z|\bwho\b[^.,;:]*\s(?:is|was|does|did)\s+\Z"
+    r"\s+(?:\w+\s+)?\Z|\bwho\b[^.,;:]*\s(?:is|was|does|did)\s+\Z|"
+    r"\b(?:looks|looked|feels|felt)\s+\Z"
 )
 """Before a doubt: someone in the story has it, not the reply."""
 _IN_MIND = re.compile(
     r"unsure|uncertain|idk|no idea|.*\b(?:know|knowing|sure|certain|tell|telling|say)\b"
 )
 """What a person is or does who does not know; but a thing is unclear."""
+_WHO_IS_IN_DOUBT = re.compile(r"\b(?:who|which)\s+(?:is|was|are|were)\s+(?:\w+ly\s+)?\Z")
+"""Before a doubt: "the clerk, who is not specified", of whom that is known who they are."""
 _JUST_UNSURE = re.compile(r"\W*(?:(?:an?|the)\s+)?unsure\W*")
 _BEGINS = re.compile(r"\W*(?:(?:an?|the|so|answer|noun|sorry|still|honestly)\W+)*")
 _CLAUSE_ENDS = re.compile(
     r"\W*\Z|\s*[,.;:()!?]|\s+[-–—]|\s+(?:because|as|since|based|from|without|in)\b"
 )
 _I = re.compile(
-    r"\b(?:i|we|you|one)(?:'m|'re|'d|'ve)?(?:\s+(?:am|are|was|do|did|have|would|can|could|simply|"
+    r"\b(?:(?:i|we|one)(?:'m|'re|'d|'ve)?|you)(?:\s+(?:am|are|was|do|did|have|would|can|could|simply|"
     r"really|honestly|just|still|also))*\s*\Z"
 )
 _HOW = re.compile(r"\s+(?:about |of )?(?:how|why)\b")
@@ -96,15 +99,15 @@ def _doubts(sentence: str, asked: Asked) -> Iterator[tuple[str, str, str]]:
     cleaned = _UNSURE_WORD.sub(" ", sentence)
     for doubt in _UNSURE.finditer(cleaned):
         before = cleaned[: doubt.start()]
-        names = asked.names(before)
-        of_a_name = names and _SUBJECT.match(before[names[-1].end :] + " ")
         after = cleaned[doubt.end() :]
-        # "unclear who the baker is": that is known, or not, whomever the pronoun means.
-        of_a_name = of_a_name or any(
-            _WHO_IS.fullmatch(after[: name.start]) for name in asked.names(after)[:1]
+        of_the_story = (
+            any(_SUBJECT.match(before[name.end :] + " ") for name in asked.names(before)[-1:]),
+            # "unclear who the baker is": that is known, or not, whomever the pronoun means.
+            any(_WHO_IS.fullmatch(after[: name.start]) for name in asked.names(after)[:1]),
+            _IN_MIND.match(doubt[0]) and _OF_THE_STORY.search(before),
+            _WHO_IS_IN_DOUBT.search(before),
         )
-        of_the_story = _IN_MIND.match(doubt[0]) and _OF_THE_STORY.search(before)
-        if not of_a_name and not of_the_story:
+        if not any(of_the_story):
             yield doubt[0], before, after
 
 

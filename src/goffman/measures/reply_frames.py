@@ -83,6 +83,7 @@ _NOBODY_NAMED = re.compile(
 )
 """Behind "refers to": words that leave open whom."""
 
+_USED_TO = re.compile(r",\s*(?:\w+ly )?used to\s+\Z")
 _PART_OF_MORE = re.compile(r"\b(?:of|for|with|by|from|about|and|or)\s+(?:the |an? )?(?:\w+ ){0,2}$")
 _WHETHER = re.compile(r"\b(?:whether|if)\b")
 _NO = re.compile(r"(?:no|not)\b")
@@ -111,6 +112,7 @@ def read_framed(text: str, asked: Asked) -> str:
         framed |= more
         about_it = refers_to or bare_here or more or sentence.first or IN_DOUBT.match(sentence.text)
         doubted |= doubtful(sentence.text, asked) and bool(about_it)
+        doubted |= says_unsure(sentence.text, asked)
     counted = named | referred | (set() if someone_else and not referred else framed)
     if len(counted) == 1:
         return "other" if doubted else "correct" if counted.pop() else "incorrect"
@@ -124,9 +126,9 @@ def _framed_answers(sentence: Sentence, asked: Asked) -> Iterator[bool]:
     text = sentence.text
     for frame in _FRAME.finditer(text):
         before, rest = text[: frame.start()], text[frame.end() :]
-        if frame[0].startswith("referring"):
+        if frame[0].startswith("referring") or _USED_TO.search(before):
             # "…, referring to" goes on with what stands before the comma.
-            before = before.rstrip(", ") + " "
+            before = re.sub(r",(\s*(?:\w+ ){0,3})\Z", r"\1", before)
         if _stated(before) and not _by_another(before, asked):
             yield from _object(rest, asked)
     for frame in _IT_IS.finditer(text):
