@@ -106,6 +106,8 @@ def _doubts(sentence: str, asked: Asked) -> Iterator[tuple[str, str, str]]:
             any(_WHO_IS.fullmatch(after[: name.start]) for name in asked.names(after)[:1]),
             _IN_MIND.match(doubt[0]) and _OF_THE_STORY.search(before),
             _WHO_IS_IN_DOUBT.search(before),
+            # "I would not say so" denies, and knows.
+            re.match(r"\s+(?:so|that)\b", after),
         )
         if not any(of_the_story):
             yield doubt[0], before, after
