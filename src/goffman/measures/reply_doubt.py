@@ -52,7 +52,7 @@ _WHO = re.compile(
 )
 _WHO_IS = re.compile(r"\s+(?:as to |about )?(?:who|what)\s+(?:the |an? )?(?:\w+ )?")
 _ABOUT_IT = re.compile(
-    r"\b(?:it|this|that|reference|referent|antecedent|pronoun|term|word|sentence|question|context|"
+    r"\b(?:it|this|that|there|reference|referent|antecedent|pronoun|term|word|sentence|question|context|"
     r"text|passage|statement|story|meaning|interpretation|identity|answer|use|usage|"
     r"(?:who|whom|which)\s+(?!is\b|was\b)\w+)"
     r"(?:\s+(?!is\b|was\b)\w+){0,5}(?:'s|\s+(?:is|was|remains|seems|appears|may be|would be))"
