@@ -141,31 +141,6 @@ def test_a_system_prompt_makes_other_prompts(chat, few, tmp_path):
     assert set(asked["You are a landlord."]["system"]) == {"You are a landlord."}
 
 
-def test_thorough_asks_every_presentation(causal, few, tmp_path):
-    told, parts = {}, {}
-    for thorough in (False, True):
-        notes = []
-        audit(
-            [causal],
-            instruments=[few],
-            output=tmp_path,
-            options=AskOptions(thorough=thorough, dry_run=True, controls=False),
-            listener=Listener(note=notes.append),
-        )
-        (line,) = [note for note in notes if "-choice" in note]
-        told[thorough] = int(line.split(": ")[1].split()[0].replace(",", ""))
-        parts[thorough] = [note for note in notes if "balanced sample" in note]
-    # Four stems in both orders; of these one stem in both orders.
-    assert told[True] == 4 * told[False]
-    assert parts[True] == []
-    # Completions are half as many: their sentence is its own order.
-    asked, every = (told[thorough] + told[thorough] // 2 for thorough in (False, True))
-    assert parts[False] == [
-        f"{causal} is asked a balanced sample of {asked:,} prompts. To ask all {every:,}, add "
-        "--thorough."
-    ]
-
-
 def test_a_part_is_said_before_anybody_is_asked_with_trials_and_limit(few, tmp_path):
     notes = []
     with ChatServer() as server:

@@ -75,6 +75,7 @@ people are shown it.
       languages.py      whether answers are read in the language that they were asked in
       fit.py            whether what an audit is told fits the models that it asks
       place.py          where models calculate: here, or in workers
+      foretold.py       how much a model is about to be asked, and roughly how long it takes
       chats.py          how an audit asks chat models, and what that will take
     analysis/         A RUN'S ANSWERS MEASURED
       measured.py       answers → scores, estimates and sentences
@@ -150,6 +151,7 @@ people are shown it.
       worker.py         … what it does: one model, token ids in, arrays out
       crew.py           several workers: who gets which part, and what a lost one had
       processes.py  ray_cluster.py   workers on this machine; on a cluster
+      size.py           how much a causal model calculates, and how fast that goes here
       precision.py      how far a lower precision is from float32
       bundled/          two small models that ship with the package, and their card
     runs/             WHAT WAS ANSWERED
@@ -175,6 +177,7 @@ people are shown it.
       folder.py  lock.py   the run in the hands of one process
       manifest.py  entries.py   what ran, as records
       workers.py        who calculated in place of the process that writes
+      asked_more.py     an instrument enters the run: new, the same again, or more of it
       mixing.py         the refusal to mix two models or instruments under one name
       read.py           the answers of a run as one table
     lexicons/         WHAT THE WORDS MEAN

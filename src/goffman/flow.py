@@ -11,6 +11,7 @@ from goffman.analysis.score import load_words, parser_of
 from goffman.anchors.load import anchors_with
 from goffman.asking.chats import ChatQuestion, Chatting
 from goffman.asking.fit import check_fit, check_names, without_effect
+from goffman.asking.foretold import parts_said
 from goffman.asking.languages import check_languages, readings
 from goffman.asking.named import default_folder
 from goffman.asking.paraphrases import (
@@ -21,7 +22,7 @@ from goffman.asking.paraphrases import (
 )
 from goffman.asking.place import Place
 from goffman.asking.prompts_asked import Question, counted
-from goffman.asking.questions import Asking, parts_said, who_is_asked
+from goffman.asking.questions import Asking, who_is_asked
 from goffman.errors import InputError
 from goffman.measures.catalogue import measure_entry
 from goffman.models.address import behind_server
@@ -41,12 +42,12 @@ from goffman.runs.ask import (
     ask_likelihoods,
     ask_next_words,
 )
+from goffman.runs.asked_more import with_instrument
 from goffman.runs.folder import PARAPHRASES, Run, check_place, keep_prompts, open_run
 from goffman.runs.manifest import (
     instrument_entry,
     model_entry,
     read_manifest,
-    with_instrument,
     with_model,
 )
 from goffman.runs.plan import BatchLimits, limits_for
@@ -107,7 +108,7 @@ def audit(
     words, people = words_for(pairs, folder, measuring), anchors_with(measuring.anchors)
     for pair in pairs:
         check(pair.model, kind=pair.kind, options=loading)
-    notes += [*without_effect(pairs, options, loading), *parts_said(pairs)]
+    notes += [*without_effect(pairs, options, loading), *parts_said(pairs, loading, options)]
     for note in (*notes, *paraphrases_said(further)):
         listener.note(note)
     if options.dry_run:
@@ -195,6 +196,7 @@ class _Work:
             limits=limits,
             watch=self.listener.progress,
             crew=self.place.crew,
+            first=question.balanced,
         )
 
 
@@ -203,13 +205,13 @@ def enter_instrument(run: Run, question: Question, models: Sequence[str]) -> Non
     instrument, prompts = question.instrument, question.prompts
     replied = answers_to(instrument.kind) == "replies" or question.trials > 1
     trials = {"trials": question.trials} if replied else {}
-    entry = {
-        **instrument_entry(instrument, prompts, question.settings),
-        **trials,
-        "measured": measure_entry(question.measure),
-    }
+    beside = {**trials, "measured": measure_entry(question.measure)}
+    entry, part = (
+        {**instrument_entry(instrument, some, question.settings), **beside}
+        for some in (prompts, question.part)
+    )
     run.manifest = with_instrument(
-        run.manifest, run.folder, name=instrument.id, entry=entry, models=models
+        run.manifest, run.folder, name=instrument.id, entry=entry, part=part, models=models
     )
 
 

@@ -23,9 +23,9 @@ from goffman.runs.plan import (
     BatchLimits,
     Plan,
     Settings,
-    make_plan,
     part_digest,
     part_sentences,
+    plan_in_turn,
     still_to_ask,
 )
 from goffman.runs.recursion import Node, children, roots, with_forms
@@ -87,6 +87,8 @@ class Job:
     watch: Watch
     crew: Crew | None = None
     """Who asks; None: the model in this process."""
+    first: frozenset[str] = frozenset()
+    """The ids of prompts that are asked before the others, in parts of their own."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -198,7 +200,8 @@ def _ask_step(
     """
     texts, positions = distinct([node.text for node in nodes])
     encoded = voice.encode(texts)
-    plan = make_plan([encoded[position] for position in positions], job.limits)
+    first = {at for at, node in enumerate(nodes) if node.prompt_id in job.first}
+    plan = plan_in_turn([encoded[position] for position in positions], job.limits, first=first)
     asker = asker_of(
         job.run.manifest, model=voice.name, instrument=job.instrument, settings=voice.settings
     )

@@ -101,6 +101,31 @@ def limits_for(device: str, *, batch_size: int | None = None) -> BatchLimits:
     return BatchLimits(max_tokens=max_tokens, max_size=max_size, part_size=part_size)
 
 
+def plan_in_turn(
+    encoded: Sequence[Sequence[int]], limits: BatchLimits, *, first: Collection[int]
+) -> Plan:
+    """The plan for the texts at these positions, and behind its parts that for all others.
+
+    So the parts of a run that has answers to the first alone are those of one that has all.
+    """
+    positions = [at for at in range(len(encoded)) if at in first]
+    positions += [at for at in range(len(encoded)) if at not in first]
+    count = sum(at in first for at in positions)
+    whole = Plan(sentences=(), askers=(), parts=())
+    for some in (positions[:count], positions[count:]):
+        plan, before = make_plan([encoded[at] for at in some], limits), len(whole.sentences)
+        whole = Plan(
+            sentences=whole.sentences + plan.sentences,
+            askers=whole.askers + tuple(tuple(some[at] for at in each) for each in plan.askers),
+            parts=whole.parts
+            + tuple(
+                tuple(tuple(index + before for index in batch) for batch in part)
+                for part in plan.parts
+            ),
+        )
+    return whole
+
+
 def make_plan(encoded: Sequence[Sequence[int]], limits: BatchLimits) -> Plan:
     """The plan for the encodings of all texts: each different sentence stands in it once.
 
