@@ -51,7 +51,7 @@ def chat(tmp_path_factory):
 @pytest.fixture(scope="module")
 def of_causal(causal, few, tmp_path_factory):
     output = tmp_path_factory.mktemp("run")
-    return audit([causal], instruments=[few], output=output)
+    return audit([causal], instruments=[few], output=output, options=AskOptions(balanced=True))
 
 
 def forms(done):
@@ -70,9 +70,10 @@ def test_a_causal_model_completes_and_chooses(of_causal):
 
 
 def test_a_chat_model_completes_chooses_and_says(chat, few, tmp_path):
-    done = audit([chat], instruments=[few], output=tmp_path)
+    quick = AskOptions(balanced=True)
+    done = audit([chat], instruments=[few], output=tmp_path, options=quick)
     assert forms(done) == ["completion", "choice", "said"]
-    again = audit([chat], instruments=[few], output=tmp_path)
+    again = audit([chat], instruments=[few], output=tmp_path, options=quick)
     assert [asked.asked_now for asked in again.asked] == [0, 0, 0]
     scores = pl.read_parquet(tmp_path / "scores.parquet")
     assert {"negative-attitude", "mean-code", "said-code"} <= set(scores["measure"])

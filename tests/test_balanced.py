@@ -84,7 +84,7 @@ def test_all_and_a_sample_cannot_both_be_wanted(causal, few, tmp_path):
     )
 
 
-@pytest.mark.parametrize("form", ["choice", "completion"])
+@pytest.mark.parametrize("form", ["choice", pytest.param("completion", marks=pytest.mark.slow)])
 def test_a_run_with_a_sample_goes_on_with_all_and_keeps_its_answers(causal, few, tmp_path, form):
     table = {"choice": "choices", "completion": "fills"}[form]
     grown, whole = tmp_path / "grown", tmp_path / "whole"
@@ -107,6 +107,19 @@ def test_a_run_with_a_sample_goes_on_with_all_and_keeps_its_answers(causal, few,
         ask(causal, few, grown, balanced=True, forms=(form,))
 
 
+@pytest.mark.slow
+def test_paraphrases_of_a_sample_are_kept_too(causal, few, tmp_path):
+    apart = tmp_path / "paraphrases"
+    ask(causal, few, tmp_path, balanced=True, paraphrases=True)
+    before = files(apart)
+    done, _ = ask(causal, few, tmp_path, paraphrases=True)
+    assert before
+    assert before.items() <= files(apart).items()
+    again, _ = ask(causal, few, tmp_path, paraphrases=True)
+    assert done.asked[1].asked_now > 0
+    assert [one.asked_now for one in again.asked] == [0, 0]
+
+
 def test_the_other_models_of_a_run_with_a_sample_must_be_asked_all_too(causal, few, tmp_path):
     ask(causal, few, tmp_path, balanced=True)
     other = str(make_causal("llama", tmp_path / "other", chat=False, seed=5))
@@ -121,10 +134,10 @@ def test_replies_of_a_sample_are_kept_when_all_are_asked(few, tmp_path):
     with ChatServer() as server:
         model = f"{server.url}#mini"
         ask(model, few, tmp_path, forms=("said",), controls=False)
-        before, sent = read_answers(tmp_path, "replies"), len(server.requests)
+        before, sent = read_answers(tmp_path, "replies"), len(server.asked)
         done, _ = ask(model, few, tmp_path, forms=("said",), controls=False, thorough=True)
         after = read_answers(tmp_path, "replies")
-        assert len(server.requests) - sent == done.asked[0].asked_now == after.height - sent
+        assert len(server.asked) - sent == done.asked[0].asked_now == after.height - sent
     assert before.join(after, on=["prompt_id", "trial", "text"], how="anti").is_empty()
     assert after.height > before.height
 
