@@ -76,6 +76,25 @@ def test_every_presentation_is_asked_unless_a_sample_is_wanted(causal, few, tmp_
     assert "balanced" not in said["thorough"]
 
 
+@pytest.mark.slow
+def test_the_page_says_what_was_a_sample(causal, few, tmp_path):
+    asking = AskOptions(forms=("choice",), balanced=True)
+    done = audit([causal], instruments=[few], output=tmp_path, options=asking, report=True)
+    asked = pl.read_parquet(tmp_path / "prompts.parquet").filter(pl.col("group") != "control")
+    sample = f"<b>{asked.height:,}</b> (a balanced sample of {4 * asked.height:,})"
+    assert sample in done.report.read_text()
+    ask(causal, few, tmp_path)
+    page = audit(
+        [causal],
+        instruments=[few],
+        output=tmp_path,
+        options=AskOptions(forms=("choice",)),
+        report=True,
+    ).report.read_text()
+    assert f"<b>{4 * asked.height:,}</b>" in page
+    assert "a balanced sample" not in page
+
+
 def test_all_and_a_sample_cannot_both_be_wanted(causal, few, tmp_path):
     with pytest.raises(InputError) as refusal:
         ask(causal, few, tmp_path, thorough=True, balanced=True)
@@ -84,7 +103,7 @@ def test_all_and_a_sample_cannot_both_be_wanted(causal, few, tmp_path):
     )
 
 
-@pytest.mark.parametrize("form", ["choice", pytest.param("completion", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("form", [pytest.param("choice", marks=pytest.mark.slow), "completion"])
 def test_a_run_with_a_sample_goes_on_with_all_and_keeps_its_answers(causal, few, tmp_path, form):
     table = {"choice": "choices", "completion": "fills"}[form]
     grown, whole = tmp_path / "grown", tmp_path / "whole"

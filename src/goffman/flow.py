@@ -205,7 +205,7 @@ def enter_instrument(run: Run, question: Question, models: Sequence[str]) -> Non
     instrument, prompts = question.instrument, question.prompts
     replied = answers_to(instrument.kind) == "replies" or question.trials > 1
     trials = {"trials": question.trials} if replied else {}
-    beside = {**trials, "measured": measure_entry(question.measure)}
+    beside = {**trials, "measured": measure_entry(question.measure), "in_all": question.in_all}
     entry, part = (
         {**instrument_entry(instrument, some, question.settings), **beside}
         for some in (prompts, question.part)

@@ -15,6 +15,7 @@ from goffman.runs.plan import (
     make_plan,
     part_digest,
     part_sentences,
+    plan_in_turn,
     settings_of,
     still_to_ask,
 )
@@ -155,3 +156,29 @@ def test_settings_that_cannot_be_asked_are_refused(given_settings, top_k, messag
     with pytest.raises(InputError) as refusal:
         settings_of(instrument(**given_settings), top_k=top_k)
     assert str(refusal.value) == message
+
+
+@given(
+    encoded=st.lists(st.lists(st.integers(0, 3), min_size=1, max_size=5), max_size=20),
+    data=st.data(),
+)
+def test_what_is_asked_first_has_the_parts_that_it_has_alone(encoded, data) -> None:
+    """Naively: the plan of the first ones, and behind it all others, each text asked once more."""
+    limits = BatchLimits(max_tokens=9, max_size=2, part_size=3)
+    first = data.draw(st.sets(st.integers(0, max(len(encoded) - 1, 0)), max_size=len(encoded)))
+    first &= {*range(len(encoded))}
+    plan = plan_in_turn(encoded, limits, first=first)
+    chosen = sorted(first)
+    alone = make_plan([encoded[at] for at in chosen], limits)
+    count = len(alone.parts)
+    names = [str(at) for at in range(len(encoded))]
+    for number in range(count):
+        own = part_digest(alone, number, names=[names[at] for at in chosen], asker="a")
+        assert part_digest(plan, number, names=names, asker="a") == own
+    askers = [at for some in plan.askers for at in some]
+    assert sorted(askers) == [*range(len(encoded))]
+    for sentence, some in zip(plan.sentences, plan.askers, strict=True):
+        assert all(tuple(encoded[at]) == sentence for at in some)
+    indices = [index for part in plan.parts for batch in part for index in batch]
+    assert sorted(indices) == [*range(len(plan.sentences))]
+    assert plan_in_turn(encoded, limits, first=()) == make_plan(encoded, limits)

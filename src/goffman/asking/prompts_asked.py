@@ -50,6 +50,9 @@ class Question:
     """So often each prompt is asked, in a fresh chat each time."""
     every: int | None = None
     """How often a thorough audit would ask, all prompts and trials; None: this is all."""
+    in_all: int | None = None
+    """How many prompts the instrument has, without those of controls, where these are a balanced
+    part; None: these are all, or those that the user chose."""
     balanced: frozenset[str] = frozenset()
     """The ids of those prompts that a run with the balanced part has; they are asked first, so that
     such a run can be continued with all."""
@@ -99,6 +102,7 @@ def questions_of(
             if "replies" in tables.get(instrument.id, set())
             else 1,
             every=_every(rendered, instrument, options, controls=bool(controls)),
+            in_all=rendered.every[0] if rendered.every and options.limit is None else None,
             balanced=_balanced(asked, prompts, rendered.balanced)
             if options.limit is None
             else frozenset(),

@@ -10,7 +10,7 @@ from typing import Any
 from goffman.errors import RunError
 from goffman.runs.entries import AskedInstrument, Entry, Model
 
-REMARKS = ("notes", "deviation", "called")
+REMARKS = ("notes", "deviation", "called", "in_all")
 """What is said about a model or an instrument beside which it is; it may differ without harm."""
 
 _OTHER = {
