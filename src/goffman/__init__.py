@@ -76,6 +76,7 @@ people are shown it.
       fit.py            whether what an audit is told fits the models that it asks
       places.py  place.py   where models calculate: here, or several at once in workers; one
       answered.py       whether a model has answered all, without loading it
+      foretold.py       how much a model is about to be asked, and roughly how long it takes
       chats.py          how an audit asks chat models, and what that will take
     analysis/         A RUN'S ANSWERS MEASURED
       measured.py       answers → scores, estimates and sentences
@@ -152,6 +153,7 @@ people are shown it.
       crew.py  team.py   all workers, and what a lost one had; those that have one model
       spread.py  turns.py  size.py   models at once: who has which; taking turns; how large
       processes.py  ray_cluster.py   workers on this machine; on a cluster
+      pace.py           how much a causal model calculates, and how fast that goes here
       precision.py      how far a lower precision is from float32
       bundled/          two small models that ship with the package, and their card
     runs/             WHAT WAS ANSWERED
@@ -178,6 +180,7 @@ people are shown it.
       folder.py  lock.py   the run in the hands of one process
       manifest.py  entries.py   what ran, as records
       workers.py        who calculated in place of the process that writes
+      asked_more.py     an instrument enters the run: new, the same again, or more of it
       mixing.py         the refusal to mix two models or instruments under one name
       read.py           the answers of a run as one table
     lexicons/         WHAT THE WORDS MEAN
@@ -298,6 +301,7 @@ people are shown it.
       unanswered.py     beside a bias: bounds for non-answers, chance, position, log-odds
       replies.py        replies → correct, incorrect, unsure, other, refusal, by a named parser
       reply_frames.py   … by v2: names count where a reply answers with them
+      reply_sentences.py  reply_phrases.py  reply_doubt.py   … its sentences; bare names; unsure
       reply_words.py    … the words of a reply: occupations, doubt, refusal
       choices_parsed.py  replies → the option that each names, by a named parser
       negative_attitude.py  negative_sentiment.py  gender_of_subject.py

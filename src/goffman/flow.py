@@ -12,6 +12,7 @@ from goffman.anchors.load import anchors_with
 from goffman.asking.answered import all_answered, is_known, known_digest
 from goffman.asking.chats import ChatQuestion, Chatting
 from goffman.asking.fit import check_fit, check_names, check_top_k, without_effect
+from goffman.asking.foretold import parts_said
 from goffman.asking.languages import check_languages, readings
 from goffman.asking.named import default_folder
 from goffman.asking.paraphrases import (
@@ -23,7 +24,7 @@ from goffman.asking.paraphrases import (
 from goffman.asking.place import Place
 from goffman.asking.places import Places
 from goffman.asking.prompts_asked import Question, asked_prompts, counted
-from goffman.asking.questions import Asking, parts_said, who_is_asked
+from goffman.asking.questions import Asking, who_is_asked
 from goffman.measures.catalogue import measure_entry
 from goffman.models.address import behind_server
 from goffman.models.base import LoadOptions
@@ -43,13 +44,13 @@ from goffman.runs.ask import (
     ask_likelihoods,
     ask_next_words,
 )
+from goffman.runs.asked_more import with_instrument
 from goffman.runs.folder import PARAPHRASES, Run, check_place, keep_prompts, open_run
 from goffman.runs.manifest import (
     Manifest,
     instrument_entry,
     model_entry,
     read_manifest,
-    with_instrument,
     with_model,
 )
 from goffman.runs.plan import BatchLimits, limits_for
@@ -112,7 +113,7 @@ def audit(
     for pair in pairs:
         if not is_known(there, pair, options=loading, batch_size=batch_size):
             check(pair.model, kind=pair.kind, options=loading)
-    notes += [*without_effect(pairs, options, loading), *parts_said(pairs)]
+    notes += [*without_effect(pairs, options, loading), *parts_said(pairs, loading, options)]
     for note in (*notes, *paraphrases_said(further)):
         listener.note(note)
     if options.dry_run:
@@ -195,6 +196,7 @@ class _Work:
             watch=self.listener.progress,
             team=self.place.team,
             known=known_digest(self.run.manifest, question, model=model, **self.told),
+            first=question.balanced,
         )
 
     @property
@@ -208,13 +210,13 @@ def enter_instrument(run: Run, question: Question, models: Sequence[str]) -> Non
     instrument, prompts = question.instrument, question.prompts
     replied = answers_to(instrument.kind) == "replies" or question.trials > 1
     trials = {"trials": question.trials} if replied else {}
-    entry = {
-        **instrument_entry(instrument, prompts, question.settings),
-        **trials,
-        "measured": measure_entry(question.measure),
-    }
+    beside = {**trials, "measured": measure_entry(question.measure), "in_all": question.in_all}
+    entry, part = (
+        {**instrument_entry(instrument, some, question.settings), **beside}
+        for some in (prompts, question.part)
+    )
     run.manifest = with_instrument(
-        run.manifest, run.folder, name=instrument.id, entry=entry, models=models
+        run.manifest, run.folder, name=instrument.id, entry=entry, part=part, models=models
     )
 
 

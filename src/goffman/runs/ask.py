@@ -81,6 +81,8 @@ class Job:
     """Who asks; None: the model in this process."""
     known: str | None = None
     """See Answered in entries.py."""
+    first: frozenset[str] = frozenset()
+    """The ids of prompts that are asked before the others, in parts of their own."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -206,7 +208,7 @@ def _ask_step(
     # A part is written while the next one is asked; two are in memory at most. Where asking fails,
     # the part that is being written is kept: leaving the block waits for it.
     asked = _asked_here if job.team is None else _asked_by_workers
-    todo = _to_ask(job, shelf, ready(voice, nodes, job.limits), count, asker=asker)
+    todo = _to_ask(job, shelf, ready(voice, nodes, job.limits, first=job.first), count, asker=asker)
     with ThreadPoolExecutor(max_workers=1) as writer:
         writing: Future[None] | None = None
         for part, answers in asked(job, voice, todo, count):
