@@ -8,6 +8,8 @@ from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from goffman.models.batches import one_ahead
+
 if TYPE_CHECKING:
     from goffman.models.kinds import Loading
     from goffman.models.precision import Sample
@@ -27,14 +29,7 @@ class Call:
 
     def each(self, model: Any, batches: Iterable[Sequence[Any]]) -> Iterator[Callable[[], Any]]:
         """For each batch what gives its answers, or fails; a GPU has the next batch by then."""
-        before = None
-        for batch in batches:
-            begun = self._begun(model, batch)
-            if before is not None:
-                yield before
-            before = begun
-        if before is not None:
-            yield before
+        return one_ahead(self._begun(model, batch) for batch in batches)
 
     def _begun(self, model: Any, batch: Sequence[Any]) -> Callable[[], Any]:
         """What gives the model's answers to the batch; a GPU is at work on them."""
