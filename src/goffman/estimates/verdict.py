@@ -45,6 +45,7 @@ Word = Literal[
 
 SIZE_OPEN: Word = "clear, size open"
 FRAGILE: Word = "fragile"
+UNDECIDED: Word = "undecided"
 NOT_MEASURABLE: Word = "not measurable"
 
 CLEAR_WORDS: tuple[Word, ...] = ("relevant", "small", SIZE_OPEN, FRAGILE)

@@ -133,7 +133,7 @@ LARGE = 200_000
 
 
 def _spec(figure: Figure) -> tuple[str, str]:
-    """The type of a script element, and what it holds: JSON, or gzip of it in base64."""
+    """The type of a script element, and what it holds of a figure: JSON, or its gzip in base64."""
     text = as_json(figure.spec)
     if len(text) <= LARGE:
         return "application/json", text
