@@ -12,6 +12,7 @@ from goffman.anchors.load import anchors_with
 from goffman.asking.answered import all_answered, is_known, known_digest
 from goffman.asking.chats import ChatQuestion, Chatting
 from goffman.asking.fit import check_fit, check_names, check_top_k, without_effect
+from goffman.asking.foretold import parts_said
 from goffman.asking.languages import check_languages, readings
 from goffman.asking.named import default_folder
 from goffman.asking.paraphrases import (
@@ -21,8 +22,9 @@ from goffman.asking.paraphrases import (
     who_is_asked_again,
 )
 from goffman.asking.place import Place
+from goffman.asking.places import Places
 from goffman.asking.prompts_asked import Question, asked_prompts, counted
-from goffman.asking.questions import Asking, parts_said, who_is_asked
+from goffman.asking.questions import Asking, who_is_asked
 from goffman.measures.catalogue import measure_entry
 from goffman.models.address import behind_server
 from goffman.models.base import LoadOptions
@@ -42,13 +44,13 @@ from goffman.runs.ask import (
     ask_likelihoods,
     ask_next_words,
 )
+from goffman.runs.asked_more import with_instrument
 from goffman.runs.folder import PARAPHRASES, Run, check_place, keep_prompts, open_run
 from goffman.runs.manifest import (
     Manifest,
     instrument_entry,
     model_entry,
     read_manifest,
-    with_instrument,
     with_model,
 )
 from goffman.runs.plan import BatchLimits, limits_for
@@ -96,7 +98,7 @@ def audit(
     loading, options = loading or LoadOptions(), options or AskOptions()
     listener, measuring = listener or Listener(), measuring or MeasureOptions()
     check_names(models)
-    loading = (place := Place(loading, note=listener.note)).options
+    loading = (places := Places(loading, note=listener.note)).options
     # Said only when all is known to fit: before a fault, notes would hide it.
     notes: list[str] = []
     noting = replace(listener, note=notes.append)
@@ -111,32 +113,34 @@ def audit(
     for pair in pairs:
         if not is_known(there, pair, options=loading, batch_size=batch_size):
             check(pair.model, kind=pair.kind, options=loading)
-    notes += [*without_effect(pairs, options, loading), *parts_said(pairs)]
+    notes += [*without_effect(pairs, options, loading), *parts_said(pairs, loading, options)]
     for note in (*notes, *paraphrases_said(further)):
         listener.note(note)
     if options.dry_run:
-        _tell(pairs, folder, _chatting(options, place, listener), listener.note)
+        _tell(pairs, folder, _chatting(options, places.here, listener), listener.note)
         apart = of_paraphrases(listener, further)
-        _tell(further, folder / PARAPHRASES, _chatting(options, place, apart), apart.note)
+        _tell(further, folder / PARAPHRASES, _chatting(options, places.here, apart), apart.note)
         return Audit(folder=folder, asked=())
     with open_run(folder, seed=options.seed) as run:
-        work = _Work(run=run, place=place, options=options, listener=listener)
-        with place:
-            asked = _ask_all(work, pairs) + _ask_paraphrases(work, further)
+        work = _Work(run=run, place=places.here, options=options, listener=listener)
+        with places:
+            asked = _ask_all(work, places, pairs) + _ask_paraphrases(work, places, further)
         said = _measured(work, words, measuring, people)
         page = keep_report(run, words, note=listener.note) if report else None
     return Audit(folder=folder, asked=tuple(asked), summary=said, report=page)
 
 
-def _ask_all(work: _Work, pairs: Sequence[Asking]) -> list[Asked]:
+def _ask_all(work: _Work, places: Places, pairs: Sequence[Asking]) -> list[Asked]:
     """What there is of all answers; the run knows the instruments, or has refused them."""
-    models = [pair.model for pair in pairs]
     for question in (question for pair in pairs for question in pair.questions):
-        enter_instrument(work.run, question, models)
-    return [answers for pair in pairs for answers in _ask_model(work, pair)]
+        enter_instrument(work.run, question, [pair.model for pair in pairs])
+    found = places.each(
+        work.run, pairs, lambda place, pair: [*_ask_model(replace(work, place=place), pair)]
+    )
+    return [answers for of_model in found for answers in of_model]
 
 
-def _ask_paraphrases(work: _Work, pairs: Sequence[Asking]) -> list[Asked]:
+def _ask_paraphrases(work: _Work, places: Places, pairs: Sequence[Asking]) -> list[Asked]:
     """The same of wordings that are asked only on request, in a run within the run."""
     if not pairs:
         return []
@@ -146,7 +150,7 @@ def _ask_paraphrases(work: _Work, pairs: Sequence[Asking]) -> list[Asked]:
             run.manifest, models={**work.run.manifest.models, **run.manifest.models}
         )
         apart = replace(work, run=run, listener=of_paraphrases(work.listener, pairs))
-        found = _ask_all(apart, pairs)
+        found = _ask_all(apart, places, pairs)
     return [replace(one, instrument=called(one.instrument)) for one in found]
 
 
@@ -174,7 +178,7 @@ def words_for(pairs: Sequence[Asking], folder: Path, measuring: MeasureOptions) 
 
 @dataclass(frozen=True, kw_only=True)
 class _Work:
-    """What is the same for every model of an audit."""
+    """What is the same for every model of an audit, but for where it calculates."""
 
     run: Run
     place: Place
@@ -190,8 +194,9 @@ class _Work:
             prompts=asked_prompts(question, self.listener.note),
             limits=limits,
             watch=self.listener.progress,
-            crew=self.place.crew,
+            team=self.place.team,
             known=known_digest(self.run.manifest, question, model=model, **self.told),
+            first=question.balanced,
         )
 
     @property
@@ -205,13 +210,13 @@ def enter_instrument(run: Run, question: Question, models: Sequence[str]) -> Non
     instrument, prompts = question.instrument, question.prompts
     replied = answers_to(instrument.kind) == "replies" or question.trials > 1
     trials = {"trials": question.trials} if replied else {}
-    entry = {
-        **instrument_entry(instrument, prompts, question.settings),
-        **trials,
-        "measured": measure_entry(question.measure),
-    }
+    beside = {**trials, "measured": measure_entry(question.measure), "in_all": question.in_all}
+    entry, part = (
+        {**instrument_entry(instrument, some, question.settings), **beside}
+        for some in (prompts, question.part)
+    )
     run.manifest = with_instrument(
-        run.manifest, run.folder, name=instrument.id, entry=entry, models=models
+        run.manifest, run.folder, name=instrument.id, entry=entry, part=part, models=models
     )
 
 
@@ -353,6 +358,7 @@ def _chatting(options: AskOptions, place: Place, listener: Listener) -> Chatting
         watch=listener.progress,
         note=listener.note,
         load_model=place.load,
+        team=place.team,
     )
 
 

@@ -109,6 +109,7 @@ def _given(options: AskOptions, loading: LoadOptions) -> dict[str, dict[str, boo
             "--system": options.system is not None and options.persona is None,
             "--persona": options.persona is not None,
             "--thorough": options.thorough,
+            "--balanced": options.balanced,
         },
         "model on a server": {
             "--concurrency": calling.concurrency != usual.concurrency,

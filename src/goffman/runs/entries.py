@@ -234,6 +234,8 @@ class AskedInstrument(Record):
     prompts: int
     """Without those of controls."""
     prompts_sha256: str
+    in_all: int | None = None
+    """How many there are, where these are a balanced part of them."""
     called: Called | None = None
     settings: Asking | None = None
     """None: it has no masks."""

@@ -35,6 +35,10 @@ PART = re.compile(r"(\d+)-(\d{5})-([0-9a-f]{16})-([0-9a-f]{64})\.parquet")
 """A part's name: step, number, digest of who was asked what, sha256 of its bytes."""
 
 
+MAX_PARTS = 100_000
+"""Numbers of a step's parts are below it: they have five digits."""
+
+
 class Part(NamedTuple):
     """A file of answers."""
 
@@ -162,12 +166,15 @@ def _rows_of(model: str, content: bytes) -> int | None:
     return len(models) if models.unique().to_list() in ([model], []) else None
 
 
-def forget_others(shelf: Shelf, *, step: int, asked: Mapping[int, str]) -> int:
-    """How many parts of a step answer something else than these digests, by number, say.
+def forget_others(
+    shelf: Shelf, *, step: int, asked: Mapping[int, str], numbers: range = range(MAX_PARTS)
+) -> int:
+    """How many of these parts of a step answer something else than the digests, by number, say.
 
     They are gone, from the shelf and from the disk.
     """
-    of_step = [key for key in shelf.parts if key[0] == step]
+    # A copy: another thread may be putting a part there.
+    of_step = [key for key in [*shelf.parts] if key[0] == step and key[1] in numbers]
     others = [key for key in of_step if shelf.parts[key].asked != asked.get(key[1])]
     for key in others:
         shelf.folder.remove(shelf.parts.pop(key).name)
