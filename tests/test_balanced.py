@@ -17,7 +17,7 @@ from goffman.cli.commands import app
 from goffman.errors import InputError, RunError
 from goffman.flow import audit
 from goffman.models.base import LoadOptions
-from goffman.models.size import weights_a_second, weights_used
+from goffman.models.pace import weights_a_second, weights_used
 from goffman.options import AskOptions, Listener
 from goffman.runs.read import read_answers
 from tiny_chat import make_causal

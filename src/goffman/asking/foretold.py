@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from goffman.errors import GoffmanError
 from goffman.models.address import behind_server
 from goffman.models.kinds import answers_to
-from goffman.models.size import weights_a_second, weights_used
+from goffman.models.pace import weights_a_second, weights_used
 from goffman.records import is_control
 from goffman.runs.forecast import AROUND, SIGNS_PER_TOKEN
 

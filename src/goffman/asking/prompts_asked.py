@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,7 @@ from goffman.measures.controls import scores_controls
 from goffman.models.kinds import answers_to
 from goffman.records import AnswerTable, Instrument, Prompt, Questionnaire, is_control
 from goffman.runs.plan import Settings, settings_of
-from goffman.runs.pronouns import pronoun_forms
+from goffman.runs.pronouns import pronoun_forms, with_one_mask
 
 if TYPE_CHECKING:
     from goffman.instruments.render import Rendered
@@ -222,6 +222,19 @@ def _chosen_prompts(instrument: Instrument, options: AskOptions, *, slowly: bool
     given = replace(options.sentences or PromptOptions(), vignettes=None, questions=None)
     drawn = given.winobias is None or given.pairs is not None
     return replace(given, seed=options.seed if drawn else None, thorough=thorough)
+
+
+def asked_prompts(question: Question, note: Callable[[str], None]) -> Sequence[Prompt]:
+    """The prompts that are asked of a model on this machine; what is left out, the user is told."""
+    if question.instrument.kind != "prefer":
+        return question.prompts
+    prompts = with_one_mask(question.prompts)
+    if left_out := len(question.prompts) - len(prompts):
+        note(
+            f"{question.instrument.id}: {left_out:,} sentences are left out, because more than one "
+            "pronoun is marked in them."
+        )
+    return prompts
 
 
 def counted(prompts: Sequence[Prompt]) -> str:

@@ -24,6 +24,7 @@ from goffman.runs.entries import (
     Lexicons,
     Measuring,
     Model,
+    Reported,
     UsedAnchor,
     Workers,
 )
@@ -79,6 +80,7 @@ class Manifest:
     """By id: those that something of the run is set beside."""
     tables: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """By file, such as scores.parquet: its sha256; two of them while it is written anew."""
+    report: Reported = field(default_factory=Reported)
     sessions: tuple[Session, ...] = ()
     workers: tuple[Workers, ...] = ()
     """Who calculated in place of the process that writes, if anyone did."""
@@ -108,6 +110,7 @@ class Manifest:
             "measuring": self.measuring.entry(),
             "anchors": {name: one.entry() for name, one in self.anchors.items()},
             "tables": dict(self.tables),
+            "report": self.report.entry(),
             "sessions": [asdict(session) for session in self.sessions],
         }
         if self.workers:
@@ -161,6 +164,7 @@ def _manifest(content: Entry) -> Manifest:
         measuring=Measuring.of(content.get("measuring", {})),
         anchors={name: UsedAnchor.of(entry) for name, entry in content.get("anchors", {}).items()},
         tables=content.get("tables", {}),
+        report=Reported.of(content.get("report", {})),
         sessions=tuple(Session(**session) for session in content["sessions"]),
         workers=tuple(map(Workers.of, content.get("workers", ()))),
         more={name: value for name, value in content.items() if name not in known},
@@ -210,7 +214,10 @@ class Clock:
 
 def model_entry(identity: Identity, limits: BatchLimits) -> Entry:
     """What the manifest says of a model of whatever kind; its kind may say more."""
-    entry = asdict(identity) | {"notes": list(identity.notes), "batches": asdict(limits)}
+    batches = asdict(limits)
+    # When sentences are made ready says nothing about the answers.
+    del batches["first_block"]
+    entry = asdict(identity) | {"notes": list(identity.notes), "batches": batches}
     del entry["name"]
     return entry
 
