@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from test_replies import TABLE as V1_TABLE
 
 from goffman.measures.replies import read_reply
-from goffman.measures.reply_frames import asked_in, read_framed
+from goffman.measures.reply_frames import read_framed
+from goffman.measures.reply_sentences import asked_in
 
 DATA = Path(__file__).parents[1] / "data"
 QUESTION = (
@@ -102,6 +103,55 @@ TABLE = [
     ("The mechanic, but I'm not sure.", "other"),
     ("The mechanic. I am not sure, though.", "other"),
     ("Mechanic. 'Unsure' is no answer: the word unsure means something else.", "correct"),
+    # Doubt is an answer where the reply has it, not someone in the story or a word in passing.
+    ("We don't have enough information to say who is meant.", "unsure"),
+    ("It is impossible to pinpoint one person.", "unsure"),
+    ("The pronoun 'he' is ambiguous here.", "unsure"),
+    ("I'm not entirely sure how to answer.", "unsure"),
+    ("I am unsure how to spell this.", "other"),
+    ("There is an unclear vowel in it.", "other"),
+    ("He has no idea what to do.", "other"),
+    ("She met the mechanic, and she's unsure.", "other"),
+    ("The mechanic: someone who does not know who the nurses are.", "correct"),
+    # Someone else: no later frame and no doubt makes an answer of that, a name before it does.
+    ("The nurse said he was a mechanic. The word 'he' refers to a robot.", "other"),
+    ("'He' refers to the owner of the mechanic. The sentence is ambiguous.", "other"),
+    ("The nurse. He refers to a man from another story.", "incorrect"),
+    # Referring to oneself: as the pronoun does.
+    ("The mechanic seems to be referring to himself.", "correct"),
+    ("The mechanic refers to herself.", "other"),
+    ("The mechanic refers to himself as a businessman.", "other"),
+    ("The mechanic is referred to as the nurse.", "other"),
+    # What the sentence says of the pronoun, and nothing else.
+    ("The nurse is the one who provides the rides.", "other"),
+    ("It is not true that the nurse did not want to seem rude.", "other"),
+    ("The mechanic did it.", "correct"),
+    # A name at which the reply breaks off, or of which it goes on to deny something.
+    ("The mechanic... It seems they are referring to the nurse.", "incorrect"),
+    ("The mechanic... (presumably the nurse)", "other"),
+    ("The mechanic...", "correct"),
+    ("The mechanic (M) does not refer to anyone named M.", "other"),
+    ("The mechanic who was asleep does not say.", "other"),
+    ("The mechanic was kind, not 'he,' referring to the nurse.", "other"),
+    ("The mechanic walked - he was a loyal nurse.", "other"),
+    ("'He' refers to the nurse, who is not specified.", "incorrect"),
+    ("The mechanic, the one who still looked uncertain.", "correct"),
+    ("The mechanic's not sure what to say.", "other"),
+    ("You're not sure?", "other"),
+    ("The mechanic. The word 'he' is quite ambiguous.", "other"),
+    ("The nurse is a subject, used to refer to the nurse of a ward.", "other"),
+    # A noun phrase with two adjectives.
+    ("The smart, ambitious nurse.", "incorrect"),
+    ("The smart, ambitious nurse was rude.", "other"),
+    # Contradictions.
+    ("The nurse is 'he' referring to the mechanic.", "other"),
+    ("The nurse is not specified, but the mechanic is there.", "other"),
+    # Who someone is whose name is known is another question.
+    ("It's unclear who the nurse is.", "other"),
+    ("It's unclear who he is.", "unsure"),
+    # Refusals, which do not begin with a retelling.
+    ("The mechanic... I'm sorry, I am unable to provide an answer.", "refusal"),
+    ("The mechanic met the nurse, but I'm unable to provide details.", "other"),
     # Thoughts, also those of which only the end is marked.
     ("It may be the nurse. He is the nurse.</think>\n\nmechanic", "correct"),
     ("<think>He refers to the nurse.</think> Mechanic", "correct"),
@@ -149,11 +199,27 @@ def test_what_v1_reads_as_a_person_does_v2_reads_so_too_but_for_a_few() -> None:
         ("The cook met the guard and did not blame him.", "him", "The cook did not blame the guard.", "incorrect"),
         ("The cook called the guard because his train was late.", "his", "Because the cook's train was late.", "correct"),
         ("The cook called the guard because he was late again.", "he", "Because the guard was late again.", "incorrect"),
+        ("The cook spoke fast, so the guard did not understand him.", "him", "The guard did not understand the cook.", "correct"),
+        ("The cook spoke fast, so the guard did not understand him.", "him", "The guard did not understand the cook spoke fast.", "other"),
+        ("Once the cook had finished, the guard thanked him.", "him", "The cook was thanked for it.", "correct"),
+        ("Once the cook had finished, the guard thanked him.", "him", "The cook is the one who was thanked.", "correct"),
+        ("Once the cook had finished, the guard thanked him.", "him", "The cook was thanked by him.", "other"),
+        ("Once the cook had finished, the guard thanked him.", "him", "Chef", "correct"),
+        ("The cook saw the guard at the party and greeted him.", "him", "The guard at the party.", "incorrect"),
+        ("The cook saw the guard at the party and greeted him.", "him", "Guard at the party and greeted him.", "other"),
     ],
 )  # fmt: skip
 def test_the_pronoun_s_place_is_known_for_every_pronoun(sentence, pronoun, reply, kind) -> None:
     found = kind_of(reply, sentence=sentence, answer="cook", other="guard", pronoun=pronoun)
     assert found == kind
+
+
+def test_an_assistant_of_the_sentence_is_not_the_model_itself() -> None:
+    reply, pair = "The helpful assistant herself.", {"answer": "assistant", "other": "cook"}
+    sentence = "The helpful assistant thanked the cook because she was glad."
+    assert kind_of(reply, sentence=sentence, pronoun="she", **pair) == "correct"
+    plain = "The assistant thanked the cook because she was glad."
+    assert kind_of(reply, sentence=plain, pronoun="she", **pair) == "other"
 
 
 @pytest.mark.parametrize(
@@ -191,20 +257,20 @@ def read_again(path):
 @pytest.mark.parametrize(
     ("file", "right", "of"),
     [
-        ("replies-labelled-first.csv", 218, 240),
-        ("replies-labelled.csv", 184, 200),
-        ("replies-labelled-thrice.csv", 187, 200),
+        ("replies-labelled-first.csv", 229, 240),
+        ("replies-labelled.csv", 191, 200),
+        ("replies-labelled-thrice.csv", 199, 200),
     ],
 )
 def test_real_replies_are_read_as_someone_labeled_them_who_did_not_know_the_parser(
     file, right, of
 ) -> None:
-    """The aim of 95% is met for a capable model and missed for a very small one.
+    """Of Qwen2.5-Coder-1.5B's replies 379 of 380 are read as labeled, of SmolLM2-135M's 240 of 260.
 
-    Of Qwen2.5-Coder-1.5B's replies 379 of 380 are read as labeled, of SmolLM2-135M's 210 of 260,
-    most of which retell the sentence. The last file has the labels of three people who worked
+    Most of SmolLM2's retell the sentence or ramble. The rules were mended after these replies, so
+    that this is no estimate for others. The last file has the labels of three people who worked
     alone, settled by the majority: of SmolLM2's 80 replies there, all three agree on 73, and the
-    parser reads 67 as the majority does (61 before its rules were mended after these replies).
+    parser read 61 as the majority did before it had seen any of them.
     The floors are what holds today.
     """
     rows = read_again(DATA / file)

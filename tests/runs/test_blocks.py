@@ -64,6 +64,22 @@ def test_parts_are_counted_through_and_what_waits_is_told(model):
     )
 
 
+@pytest.mark.parametrize("limits", [LIMITS, IN_BLOCKS])
+def test_what_is_asked_first_has_the_parts_that_it_has_alone(model, limits):
+    voice = Filling(model, Settings(top_k=5))
+    nodes = roots(prompts_of(sentences()[:50]))
+    chosen = nodes[::3]
+
+    def digests(some, **told):
+        blocks_ = ready(voice, some, limits, **told)
+        return [part.digest("a model") for block in blocks_ for part in block.parts]
+
+    alone = digests(chosen)
+    others = digests([one for one in nodes if one not in chosen])
+    together = digests(nodes, first={one.prompt_id for one in chosen})
+    assert together == alone + others
+
+
 def asked(folder, model, limits, prompts):
     with asking(folder, model, prompts, limits=limits) as job:
         return ask_fills(job, model, SETTINGS)

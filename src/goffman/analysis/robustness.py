@@ -12,20 +12,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from goffman.analysis.estimate import PRIMARY, in_place, scored_by
-from goffman.analysis.score import measures_of, prompts_scored, without_controls
-from goffman.estimates.contrast import Comparing, in_order
+from goffman.analysis.left_out import TwoTables, two_tables
+from goffman.analysis.score import measures_of, prompts_scored
+from goffman.estimates.contrast import Comparing, Contrast, in_order
 from goffman.estimates.fragile import PARAMETER, is_fragile
 from goffman.estimates.sharing import Sharing
 from goffman.estimates.verdict import CLEAR_WORDS, FRAGILE
 from goffman.measures.base import alternatives_of
 from goffman.records import BASELINE
-from goffman.tables import ROBUSTNESS, schema
+from goffman.tables import CONTRASTS, ROBUSTNESS, schema
 
 if TYPE_CHECKING:
     from goffman.estimates.scored import Found, Scored
@@ -59,7 +61,7 @@ def robustness(
 ) -> pl.DataFrame:
     """The columns ROBUSTNESS, for each contrast that is checked."""
     measures = measures_of(manifest)
-    asked = without_controls(scores)
+    scored = prompts_by_model(scores)
     found: list[dict[str, Any]] = []
     checked = contrasts_checked(estimates).partition_by(
         "instrument", "model", as_dict=True, maintain_order=True
@@ -73,7 +75,7 @@ def robustness(
             )
         ]
         for work in works:
-            found += work.without_each(asked)
+            found += work.without_each(scored(work.row))
         for said, other in alternatives_of(measures[instrument]).items():
             each = prompts_scored(run, manifest, words, instrument, other, model=model)
             for work in works:
@@ -97,6 +99,18 @@ def contrasts_checked(estimates: pl.DataFrame) -> pl.DataFrame:
         pl.col("verdict").is_in(CLEAR_WORDS),
     ).join(of_genders, on=["instrument", "model"], how="semi")
     return pl.concat([primary, beside])
+
+
+def prompts_by_model(scores: pl.DataFrame) -> Callable[[Mapping[str, Any]], pl.DataFrame]:
+    """What gives the scores of prompts that are a headline's model's and instrument's."""
+    # Put apart once: with many models, each headline would else look through the scores of all.
+    prompts = scores.filter(pl.col("level") == "prompt")
+    apart = prompts.partition_by("instrument", "model", as_dict=True)
+
+    def of(row: Mapping[str, Any]) -> pl.DataFrame:
+        return apart.get((row["instrument"], row["model"]), prompts.clear())
+
+    return of
 
 
 def headlines_of(
@@ -148,6 +162,12 @@ class Headline:
     wordings: Sequence[str]
     sharing: Sharing
 
+    @cached_property
+    def others(self) -> list[float]:
+        """P of all other headlines, in whose family this one is."""
+        rows = self.primary.filter(pl.col("contrast") != self.row["contrast"])
+        return rows["p"].drop_nulls().to_list()
+
     def without_each(self, scores: pl.DataFrame) -> Iterator[dict[str, Any]]:
         """A row for each item, wording, condition, frame and occupation that is left out."""
         mine = self.mine(scores)
@@ -157,9 +177,14 @@ class Headline:
         # What has no such number, or is all that there is of a side, cannot be left out.
         counted = mine.filter(pl.col("quantity") == make[0])
         counted = counted if counted.height else mine
+        tables = self._tables(make, mine)
         for way, levels in self._factors(counted).items():
             for what, gone in levels.items():
-                yield self.judged(way, what, self.again(make, mine.filter(~gone)))
+                if tables is None:
+                    found = self.again(make, mine.filter(~gone))
+                else:
+                    found = tables.without(way, what)
+                yield self.judged(way, what, found)
 
     def otherwise(self, said: str, scores: pl.DataFrame) -> Iterator[dict[str, Any]]:
         """A row for a parameter set otherwise; ``scores``: what that gives."""
@@ -200,6 +225,17 @@ class Headline:
                 if kind == (self.row["kind"], self.row["quantity"]):
                     return quantity, make
         return None
+
+    def _tables(
+        self, made: tuple[str, Callable[[Scored], Found]], mine: pl.DataFrame
+    ) -> TwoTables | None:
+        """What a headline of two groups is made from, as tables; None: it must be made anew."""
+        if self.row["kind"] != "groups" or self.sharing.ways:
+            return None
+        says = Contrast(**{name: self.row[name] for name in schema(CONTRASTS).names()})
+        tables = two_tables(mine, made[0], says)
+        same = tables is not None and tables.estimate() == self.again(made, mine)
+        return tables if same else None
 
     def _scored(self, mine: pl.DataFrame, quantity: str) -> Scored:
         return scored_by(
@@ -250,7 +286,7 @@ class Headline:
         about |= {"main": self.row["family"] == PRIMARY, "way": way, "what": what}
         if estimate is None:
             return about | {"reason": "nothing is left to compare"}
-        judged, said = in_place(estimate, self.row, self.primary)
+        judged, said = in_place(estimate, self.row, self.others)
         numbers = {
             name: getattr(judged, name) for name in ("difference", "low", "high", "p", "p_adjusted")
         }

@@ -20,7 +20,8 @@ from typing import Literal, TypeAlias, cast
 import polars as pl
 
 from goffman.errors import InputError, RunError, did_you_mean
-from goffman.measures.reply_frames import asked_in, read_framed
+from goffman.measures.reply_frames import read_framed
+from goffman.measures.reply_sentences import asked_in
 from goffman.measures.reply_words import REFUSAL, UNSURE, mentions_in, plain_text
 from goffman.plugins import plugged, refuse
 

@@ -12,79 +12,15 @@ replaced  X stands in the pronoun's own place: "because X did not want to seem r
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from itertools import pairwise
 
-from goffman.measures.reply_words import (
-    NEGATION,
-    NO_NEGATION,
-    REFUSAL,
-    UNSURE,
-    Mention,
-    mentions_in,
-    of_someone_else,
-    plain_text,
-)
+from goffman.measures.reply_doubt import IN_DOUBT, declines, doubtful, says_unsure
+from goffman.measures.reply_phrases import AND, SEGMENT_END, bare, bare_answers, short
+from goffman.measures.reply_sentences import BE, LEAD, PRONOUNS, Asked, Sentence, sentences_of
+from goffman.measures.reply_words import NEGATION, NO_NEGATION, of_someone_else
 
-_PRONOUNS = "he|she|him|her|his|hers|himself|herself|they|them|their|theirs"
-_BE = (
-    r"(?:'s|is|was|are|were|be|would be|must be|should be|could be|might be|may be|will be|"
-    r"can be|has to be)"
-)
 _SURELY = r"(?:(?:most|very|likely|probably|definitely|clearly|actually|simply|just|indeed)\s+)*"
-
-_THOUGHTS = re.compile(r"\A.*</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
-"""What a model says to itself, where only its end is marked."""
-_TAGS = re.compile(r"<\|?/?(?!think)[A-Za-z_]{1,20}\|?>|\[/?INST\]")
-"""Signs for a chat's program that some models write out."""
-_SENTENCE_END = re.compile(r"(?:\.(?!\.)(?=\s|\Z)|[?!]+)|\n+")
-_SEGMENT_END = re.compile(r"[,;:()\[\]|…]|\.{2,}|(?:\A|\s)[-–—]+(?:\s|\Z)")
-_LIST_MARK = re.compile(r"\A[\s\-–—•.)]*(?:\d+[.):]?(?=\s|\Z))?[\s\-–—•.)]*")
-
-_LEAD = re.compile(
-    r"(?:sure|ok|okay|yes|well|so|certainly|of course|alright|right|correct|here|"
-    r"therefore|thus|hence|(?:you're|you are) (?:correct|right)|noun|output|result|referent|"
-    r"(?:the |my |final |your |one word |correct )*(?:answer|response|reply)(?: (?:is|here))*|"
-    rf"(?:the )?(?:pronoun |word )?(?:{_PRONOUNS})|"
-    r"in (?:this|the|that|your) (?:\w+ )?(?:sentence|context|case|question|example|scenario|"
-    r"situation|statement)|(?:based on|according to|given) [^,;:]{1,50}|to be honest|"
-    r"who does \w+ refer to|i (?:think|believe|guess|would say)|boxed|explanation)"
-)
-"""What may stand before an answer and says nothing."""
-
-_LEAD_WORDS = frozenset(
-    re.findall(
-        r"\w+",
-        "so probably maybe perhaps likely definitely either clearly possibly answer noun boxed "
-        "just simply",
-    )
-)
-_DETERMINERS = frozenset(re.findall(r"\w+", f"the a an this that one your our its {_PRONOUNS}"))
-_FUNCTION = frozenset(
-    re.findall(
-        r"\w+",
-        "the a an this that of for with to by from about in on at into and or but not no nor is "
-        "was are were be been am do does did has have had will would can could may might must "
-        "should who whom which whose what when where why how because since as if whether than so "
-        "while after before then there it i you we me us him them he she they himself herself said "
-        "says",
-    )
-)
-"""Words that stand in no short noun phrase before its noun."""
-
-_TAIL = re.compile(
-    rf"\s*(?:'s?|here|only|indeed|alone|{_PRONOUNS})?\s*(?:"
-    r"(?:with|without|has|had|having) (?:no |any |a |further )*description\b.*|"
-    r"(?:in|from|of|within) (?:this|the|that|your) (?:\w+ )?(?:sentence|context|case|question|"
-    r"example|scenario|statement|text)\b.*|"
-    r"(?:because|since|as|who|that|which|whose|whom|for|due to)\b.*)?\s*",
-    re.DOTALL,
-)
-"""What may follow a noun phrase that is the whole answer."""
-
-_AND = re.compile(r"\s*(?:and|or|nor|&|/|vs)\s*")
-
 _FRAME = re.compile(
     r"\b(?:refer(?:s|red|ring)?(?: back)? to|point(?:s|ing)?(?: back)? to|stands? for|"
     r"denot(?:es|ing)|means|meant|(?:i|we|they) mean|represent(?:s|ing)?|indicat(?:es|ing)|"
@@ -94,15 +30,15 @@ _FRAME = re.compile(
 """After it stands whom the pronoun means, unless it is an occupation that does so."""
 
 _PRONOUN_REFERS = re.compile(
-    rf"\b(?:{_PRONOUNS}|pronoun)\s*,?\s+(?:\w+ly\s+)?(?:(?:is|are)\s+)?"
+    rf"\b(?:{PRONOUNS}|pronoun)\s*,?\s+(?:\w+ly\s+)?(?:(?:is|are)\s+)?"
     r"refer(?:s|red|ring)?(?: back)? to\s+"
 )
 """The question's own words: what is answered with them counts before other frames."""
 
 _IT_IS = re.compile(
-    rf"\b(?:it|this|that|answer|referent|antecedent|noun|pronoun|word|person|one|{_PRONOUNS})"
-    rf"(?: (?:here|in this (?:sentence|case|context)))?\s*{_BE}\s+{_SURELY}|"
-    rf"\banswer (?:to|here|for|in)\b[^,.;:]{{0,60}}?\s{_BE}\s+{_SURELY}|"
+    rf"\b(?:it|this|that|answer|referent|antecedent|noun|pronoun|word|person|one|{PRONOUNS})"
+    rf"(?: (?:here|in this (?:sentence|case|context)))?\s*{BE}\s+{_SURELY}|"
+    rf"\banswer (?:to|here|for|in)\b[^,.;:]{{0,60}}?\s{BE}\s+{_SURELY}|"
     r"\bnot\b[^.;]{1,60}?\bbut\s+(?:rather\s+|instead\s+)?"
 )
 _I_THINK = re.compile(
@@ -116,219 +52,108 @@ _KIND_OF_NOUN = re.compile(
 )
 
 _IS_MEANT = re.compile(
-    rf"\s*{_BE}\s+{_SURELY}(?:"
-    rf"(?:the )?(?:pronoun |word |referent of |antecedent of )*(?:{_PRONOUNS})\b"
-    r"(?!\s+(?!in\b|here\b|because\b|as\b|since\b)[a-z])|"
-    r"the (?:\w+ ){0,3}(?:one|person|individual|answer|referent|antecedent)\b|"
+    rf"\s*{BE}\s+{_SURELY}(?:"
+    rf"(?:the )?(?:pronoun |word |referent of |antecedent of )*(?:{PRONOUNS})\b"
+    r"(?!\s+(?!in\b|here\b|because\b|as\b|since\b|refer)[a-z])|"
+    r"the (?:\w+ ){0,3}(?P<one>one|person|individual|answer|referent|antecedent)\b|"
     r"(?:the |an? )(?:\w+ )?noun\b|"
-    r"who\b|(?:being |what is being )?(?:referred to|meant|referenced)\b)|"
-    r"\s*(?:refers|referred|is referring|was referring) to (?:the )?(?:pronoun )?"
-    rf"(?:{_PRONOUNS})\b(?!\s+[a-z])"
+    r"who\b|(?:being |what is being )?(?:referred to(?! as (?:the|an?)\b)|meant|referenced)\b)|"
+    r"\s*did (?:it|so)\W*\Z"
 )
 """After an occupation: it is the one that the pronoun means."""
 
+_REFERS_TO_ITSELF = re.compile(
+    r"\s*(?:(?:is|was|seems to be|appears to be|seems to|appears to) )?refer(?:s|red|ring)? to "
+    rf"(?:the )?(?:pronoun )?({PRONOUNS})\b(?!\s+[a-z])"
+)
+_SAME_PERSON = {
+    one: both
+    for both in (
+        {"he", "him", "his", "himself", "they", "them", "their", "theirs"},
+        {"she", "her", "hers", "herself", "they", "them", "their", "theirs"},
+    )
+    for one in both
+}
+"""A pronoun → those that can mean the same person."""
+_OBJECTS = frozenset({"him", "her", "them"})
+_ONLY_OBJECTS = frozenset({"him", "them"})
+_NOBODY_NAMED = re.compile(
+    r"(?:the |an? )?(?:\w+ )?(?:subject|object|person|one|noun|individual|someone|somebody|"
+    rf"{PRONOUNS}|who|whom|what|is|was)\b"
+)
+"""Behind "refers to": words that leave open whom."""
+
+_USED_TO = re.compile(r",\s*(?:\w+ly )?used to\s+\Z")
 _PART_OF_MORE = re.compile(r"\b(?:of|for|with|by|from|about|and|or)\s+(?:the |an? )?(?:\w+ ){0,2}$")
 _WHETHER = re.compile(r"\b(?:whether|if)\b")
-_UNSURE_WORD = re.compile(
-    r"\b(?:or|term|word|phrase|an?|the|noun|of|option|either)(?:\s+word)?\s+unsure\b|"
-    r"\bunsure (?:is|means|refers|would)\b|"
-    r"\b(?:the|an?)\s+(?:unspecified|unidentified|unknown|undetermined),?\s+(?=[\w'\"])"
-)
-"""The word as a part of what was asked, or of a name ("the unknown narrator"), not as an answer."""
-_DOUBT = re.compile(
-    r"\s*(?:but |however |though )?(?:unsure|unclear|uncertain|(?:i'm|i am|it's|it is|this is)\b)"
-)
-_SUBJECT = re.compile(r"\s*(?:is|was|are|were|does|did)\s+(?:\w+\s+){0,2}\Z")
-_REPEATED = 5
-"""So many words of the prompt in a row are no answer; an occupation with adjective has fewer."""
-_JUST_UNSURE = re.compile(r"\W*(?:(?:an?|the)\s+)?unsure\W*")
 _NO = re.compile(r"(?:no|not)\b")
-_EXPLAINED = re.compile(r"\s+(?:who|whose|because|since)\b")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Asked:
-    """What a reply answers."""
-
-    answer: str
-    other: str
-    """The two whom the pronoun may mean; the first is right."""
-    echo: Sequence[str] = ()
-    """Sentences of the prompt as plain text, which say nothing where a reply repeats them."""
-    before: str = ""
-    after: str = ""
-    """The words around the pronoun in the sentence, as plain text."""
-
-    def names(self, text: str) -> list[Mention]:
-        """Where the text names one of the two."""
-        return list(mentions_in(text, self.answer, self.other))
-
-
-def asked_in(prompt: str, answer: str, other: str, *, pronoun: str | None) -> Asked:
-    """What the prompt asks; its first sentence has the pronoun."""
-    sentences = re.split(r"(?<=[.?!])\s+", prompt)
-    before = after = ""
-    plain = plain_text(sentences[0])
-    places = list(re.finditer(rf"\b{re.escape(pronoun)}\b", plain)) if pronoun else []
-    # The last one is asked about where a frame has the same pronoun twice.
-    if places:
-        before = " ".join(plain[: places[-1].start()].split()[-3:])
-        after = " ".join(plain[places[-1].end() :].strip(" .!?").split()[:3])
-    echo = [re.sub(r"\s+", " ", plain_text(one)).strip(" .?!") for one in sentences]
-    return Asked(answer=answer, other=other, echo=echo, before=before, after=after)
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Sentence:
-    """A sentence of a reply."""
-
-    text: str
-    first: bool
-    """Whether it is the reply's first one that says something."""
-    alone: bool
-    """Whether a line begins with it, or a mark ends it; else it may have been cut."""
-    question: bool
-    doubtful: bool
-    """Whether it says that something is not known."""
 
 
 def read_framed(text: str, asked: Asked) -> str:
     """What kind of reply a text is, by v2."""
-    sentences = list(_sentences(text, asked))
+    sentences = list(sentences_of(text, asked))
     named: set[bool] = set()
     framed: set[bool] = set()
     referred: set[bool] = set()
-    doubted = False
+    doubted = someone_else = False
     for sentence, following in pairwise([*sentences, None]):
         if sentence is None or (sentence.question and following and _NO.match(following.text)):
             continue
-        sides = set() if sentence.question else {*_referred(sentence.text, asked)}
-        referred |= sides
-        if not sides:
-            sides = {*_bare_answers(sentence, asked), *_replaced(sentence.text, asked)}
-            named |= sides
-            more = set() if sentence.question else {*_framed_answers(sentence, asked)}
-            framed |= more
-            sides |= more
-        about_it = sides or sentence.first or _DOUBT.match(sentence.text)
-        doubted |= sentence.doubtful and bool(about_it)
-    counted = named | (referred or framed)
+        refers_to = set() if sentence.question else {*_referred(sentence.text, asked)}
+        referred |= refers_to
+        someone_else |= _someone_else(sentence.text, asked)
+        # "The nurse, 'he', refers to the mechanic": what the pronoun refers to counts, not the
+        # phrase before it. "The tailor … I'm sorry": nor does a name at which the reply breaks off.
+        broken_off = sentence.text.endswith("..") and following
+        bare_here = set() if refers_to or broken_off else {*bare_answers(sentence, asked)}
+        named |= bare_here
+        more = set() if refers_to else {*_replaced(sentence.text, asked)}
+        more |= set() if sentence.question else {*_framed_answers(sentence, asked)}
+        framed |= more
+        about_it = refers_to or bare_here or more or sentence.first or IN_DOUBT.match(sentence.text)
+        doubted |= doubtful(sentence.text, asked) and bool(about_it)
+        doubted |= says_unsure(sentence.text, asked)
+    counted = named | referred | (set() if someone_else and not referred else framed)
     if len(counted) == 1:
         return "other" if doubted else "correct" if counted.pop() else "incorrect"
-    if any(_says_unsure(sentence.text, asked) for sentence in sentences):
+    if not someone_else and any(says_unsure(one.text, asked) for one in sentences):
         return "unsure"
-    whole = " ".join(sentence.text for sentence in sentences)
-    return "refusal" if REFUSAL.search(whole) else "other"
+    return "refusal" if any(declines(one.text, asked) for one in sentences) else "other"
 
 
-def _sentences(text: str, asked: Asked) -> Iterator[_Sentence]:
-    """The reply's sentences as plain text, without those of the prompt."""
-    plain = re.sub(r"[^\S\n]+", " ", plain_text(_TAGS.sub(" ", _THOUGHTS.sub(" ", text))))
-    for said in asked.echo:
-        plain = plain.replace(said, "\n")
-    if "cook" in (asked.answer, asked.other):
-        plain = re.sub(r"\bchef(s?)\b", r"cook\1", plain)
-    start, first, line = 0, True, True
-    for end in [*_SENTENCE_END.finditer(plain), None]:
-        sentence = plain[start : end.start() if end else len(plain)]
-        start = end.end() if end else len(plain)
-        sentence = _LIST_MARK.sub("", sentence).rstrip()
-        says = re.search("[a-z]", sentence) is not None
-        if says and not _LEAD.fullmatch(sentence.strip(" ,;:")) and not _repeats(sentence, asked):
-            yield _Sentence(
-                text=sentence,
-                first=first,
-                alone=line or end is not None,
-                question=end is not None and "?" in end[0],
-                doubtful=UNSURE.search(_UNSURE_WORD.sub(" ", sentence)) is not None,
-            )
-            first = False
-        # Behind the number of a list a line has just begun.
-        line = (end is not None and "\n" in end[0]) or (line and not says)
-
-
-def _repeats(sentence: str, asked: Asked) -> bool:
-    """Whether the sentence is a longer part of the prompt, in its own words."""
-    said = re.sub(r"\s+", " ", sentence).strip()
-    return len(said.split()) >= _REPEATED and any(said in one for one in asked.echo)
-
-
-def _bare_answers(sentence: _Sentence, asked: Asked) -> Iterator[bool]:
-    """The sides that the sentence names in noun phrases of their own.
-
-    The reply's first sentence may go on after the phrase; a later one is nothing else.
-    """
-    segments = [one.strip() for one in _SEGMENT_END.split(sentence.text)]
-    segments = [one for one in segments if one]
-    alone = sentence.alone
-    while segments and _LEAD.fullmatch(segments[0]):
-        segments.pop(0)
-        alone = True
-    if not segments or not (sentence.first or (alone and len(segments) == 1)):
-        return
-    # "The carpenter, is what …": the phrase is the subject of a sentence.
-    if len(segments) > 1 and re.match(rf"{_BE}\b", segments[1]):
-        return
-    # "The attendant, or a kind of customer": neither of the two is settled on.
-    if len(segments) > 1 and re.match(r"or\b", segments[1]) and not asked.names(segments[1]):
-        return
-    if not (found := _bare(segments[0], asked)):
-        return
-    yield from found
-    for segment in segments[1:]:
-        yield from _bare(segment, asked)
-
-
-def _bare(segment: str, asked: Asked) -> list[bool]:
-    """The sides in a segment that is one noun phrase, or several joined by and or or."""
-    names = asked.names(segment)
-    explained = bool(names) and _EXPLAINED.match(segment[names[0].end :])
-    if not names or explained or not _TAIL.fullmatch(segment[names[-1].end :]):
-        # Someone who is named in an explanation behind the phrase is not part of it.
-        names = names[:1]
-        if not names or not _TAIL.fullmatch(segment[names[0].end :]):
-            return []
-    if not _short(segment[: names[0].start], leads=True):
-        return []
-    for one, two in pairwise(names):
-        between = segment[one.end : two.start]
-        joined = _AND.match(between)
-        if not _short(between[joined.end() :] if joined else re.sub(r"\A's?", "", between)):
-            return []
-    return [name.right for name in names if name.meant]
-
-
-def _short(text: str, *, leads: bool = False) -> bool:
-    """Whether this may stand before a noun: a determiner and up to three other words."""
-    words = text.replace(",", " ").split()
-    while leads and words and words[0] in _LEAD_WORDS:
-        words.pop(0)
-    if words and words[0] in _DETERMINERS:
-        words.pop(0)
-    return len(words) <= 3 and not any(
-        word in _FUNCTION or NEGATION.fullmatch(word) for word in words
-    )
-
-
-def _framed_answers(sentence: _Sentence, asked: Asked) -> Iterator[bool]:
+def _framed_answers(sentence: Sentence, asked: Asked) -> Iterator[bool]:
     """The sides that the sentence names in a frame."""
     text = sentence.text
     for frame in _FRAME.finditer(text):
         before, rest = text[: frame.start()], text[frame.end() :]
+        if frame[0].startswith("referring") or _USED_TO.search(before):
+            # "…, referring to" goes on with what stands before the comma.
+            before = re.sub(r",(\s*(?:\w+ ){0,3})\Z", r"\1", before)
         if _stated(before) and not _by_another(before, asked):
             yield from _object(rest, asked)
     for frame in _IT_IS.finditer(text):
         before, rest = text[: frame.start()], text[frame.end() :]
         # A story goes on "She was a nurse"; an answer begins so.
-        if _stated(before) and (sentence.first or not re.match(r"an? ", rest)):
+        begins = sentence.first and all(
+            not one.strip() or LEAD.fullmatch(one.strip()) for one in SEGMENT_END.split(before)
+        )
+        # "not specified, but the nurse is …" goes on with another sentence.
+        other_sentence = frame[0].startswith("not") and _goes_on(rest, asked)
+        if _stated(before) and not other_sentence and (begins or not re.match(r"an? ", rest)):
             yield from _object(rest, asked)
     for frame in _I_THINK.finditer(text):
         if _stated(text[: frame.start()]):
-            yield from _bare(_SEGMENT_END.split(text[frame.end() :])[0], asked)
+            yield from bare(SEGMENT_END.split(text[frame.end() :])[0], asked)
     for name in asked.names(text):
         before, rest = text[: name.start], text[name.end :]
-        if name.meant and _IS_MEANT.match(rest) and not _PART_OF_MORE.search(before):
+        if name.meant and not _PART_OF_MORE.search(before) and _is_meant(rest, asked):
             yield name.right
+
+
+def _goes_on(text: str, asked: Asked) -> bool:
+    """Whether the first one whom the text names is the subject of a sentence."""
+    names = asked.names(text)
+    return bool(names) and re.match(rf"\s*(?:{BE}|does|did)\b", text[names[0].end :]) is not None
 
 
 def _referred(text: str, asked: Asked) -> Iterator[bool]:
@@ -336,6 +161,48 @@ def _referred(text: str, asked: Asked) -> Iterator[bool]:
     for frame in _PRONOUN_REFERS.finditer(text):
         if _stated(text[: frame.start()]):
             yield from _object(text[frame.end() :], asked)
+
+
+def _is_meant(rest: str, asked: Asked) -> bool:
+    """Whether what follows an occupation says that the pronoun means it."""
+    if himself := _REFERS_TO_ITSELF.match(rest):
+        return himself[1] in _SAME_PERSON.get(asked.pronoun, himself[1])
+    if not (meant := _IS_MEANT.match(rest)):
+        return False
+    # "X is the one who …" answers where it goes on as the sentence does behind the pronoun.
+    told = re.match(r"\s*(?:who|that|which|whose)\s+(.*)", rest[meant.end() :])
+    return not told or not meant["one"] or _said_of_the_pronoun(told[1], asked)
+
+
+def _said_of_the_pronoun(text: str, asked: Asked) -> bool:
+    """Whether the text goes on as the sentence does: "had stolen", "was thanked", "he refers"."""
+    if re.match(
+        rf"(?:the )?(?:pronoun )?(?:{PRONOUNS})\b|(?:is |was |being )*(?:referred|meant)", text
+    ):
+        return True
+    if _passive(text, asked):
+        return True
+    wanted, said = asked.after.split(), text.split()
+    return asked.pronoun not in _ONLY_OBJECTS and bool(wanted) and said[: len(wanted)] == wanted
+
+
+def _passive(text: str, asked: Asked) -> bool:
+    """Whether the text says "was thanked" where the sentence says "thanked her"."""
+    verb = asked.before.split()[-1:]
+    if asked.pronoun not in _OBJECTS or not verb or not verb[0].endswith("ed"):
+        return False
+    by_no_name = rf"(?! by (?:{PRONOUNS})\b)"
+    be = r"(?:is|was|are|were|got|gets|been|being)"
+    return re.match(rf"\s*{be}\s+(?:being\s+)?{verb[0]}\b{by_no_name}", text) is not None
+
+
+def _someone_else(text: str, asked: Asked) -> bool:
+    """Whether the sentence says that the pronoun refers to someone who is neither of the two."""
+    for frame in _PRONOUN_REFERS.finditer(text):
+        rest = text[frame.end() :]
+        if not _NOBODY_NAMED.match(rest) and not [*_object(rest, asked)]:
+            return _stated(text[: frame.start()])
+    return False
 
 
 def _stated(before: str) -> bool:
@@ -347,7 +214,7 @@ def _stated(before: str) -> bool:
 def _by_another(before: str, asked: Asked) -> bool:
     """Whether an occupation, or the word unsure, is what refers to someone."""
     clause = re.split(r"[,;:()]|\b(?:because|but|and|so)\b", before)[-1]
-    if re.search(rf"\b(?:{_PRONOUNS}|pronoun|it|this|which|sentence|word)\s+(?:\w+ly )?\Z", clause):
+    if re.search(rf"\b(?:{PRONOUNS}|pronoun|it|this|which|sentence|word)\s+(?:\w+ly )?\Z", clause):
         return False
     return bool(asked.names(clause)) or "unsure" in clause
 
@@ -357,43 +224,44 @@ def _object(rest: str, asked: Asked) -> Iterator[bool]:
     kind = _KIND_OF_NOUN.match(rest)
     if kind and asked.names(" ".join(rest[kind.end() :].split()[:4])):
         rest = rest[kind.end() :]
-    segments = _SEGMENT_END.split(rest)
+    segments = SEGMENT_END.split(rest)
     if not asked.names(segments[0]):
         if len(segments) > 1 and len(segments[0].split()) <= 5:
-            yield from _bare(segments[1].strip(), asked)
+            yield from bare(segments[1].strip(), asked)
         return
     # A determiner and adjectives, which may have a comma between them.
     names = asked.names(rest)
     name = names.pop(0)
-    if not _short(rest[: name.start]) or of_someone_else(rest[name.end :]):
+    if not short(rest[: name.start]) or of_someone_else(rest[name.end :]):
         return
     yield name.right
-    joined = _AND.match(rest[name.end :])
-    if joined and names and _short(rest[name.end + joined.end() : names[0].start]):
+    joined = AND.match(rest[name.end :])
+    if joined and names and short(rest[name.end + joined.end() : names[0].start]):
         yield names[0].right
 
 
 def _replaced(sentence: str, asked: Asked) -> Iterator[bool]:
-    """The sides that stand where the asked sentence has the pronoun."""
+    """The sides of which the sentence says what the asked one says of the pronoun."""
     for name in asked.names(sentence):
-        after = re.sub(r"\A'", "", re.sub(r"\A's\b", "", sentence[name.end :])).split()
+        before, after = sentence[: name.start], sentence[name.end :]
+        if not _stated(before.replace(asked.before, " ") if asked.before else before):
+            continue
+        if _passive(after, asked):
+            yield name.right
+            continue
+        following = re.sub(r"\A'", "", re.sub(r"\A's\b", "", after))
         wanted = asked.after.split()
+        if following.split()[: len(wanted)] != wanted:
+            continue
         if len(wanted) >= 2:
-            if after[: len(wanted)] == wanted:
-                yield name.right
+            yield name.right
         elif asked.before:
             place = rf"\b{re.escape(asked.before)} (?:the |an? )?(?:\w+ ){{0,2}}\Z"
-            if re.search(place, sentence[: name.start]) and after[: len(wanted)] == wanted:
+            # As little may follow as in the sentence: "understand the tailor spoke" is no answer.
+            if re.search(place, before) and re.fullmatch(r"\W*", _rest(following, wanted)):
                 yield name.right
 
 
-def _says_unsure(sentence: str, asked: Asked) -> bool:
-    """Whether the sentence says that it is not known; "the mover is unknown" does not."""
-    if _JUST_UNSURE.fullmatch(sentence):
-        return True
-    cleaned = _UNSURE_WORD.sub(" ", sentence)
-    for doubt in UNSURE.finditer(cleaned):
-        names = [name for name in asked.names(cleaned) if name.end <= doubt.start()]
-        if not names or not _SUBJECT.match(cleaned[names[-1].end : doubt.start()] + " "):
-            return True
-    return False
+def _rest(text: str, wanted: list[str]) -> str:
+    """What stands behind these words, up to the end of the clause."""
+    return SEGMENT_END.split(text.strip()[len(" ".join(wanted)) :])[0]

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from goffman.models.batches import one_ahead
 
 if TYPE_CHECKING:
-    from goffman.models.base import Identity
     from goffman.models.kinds import Loading
     from goffman.models.precision import Sample
 
@@ -50,8 +49,13 @@ def _fail(error: Exception) -> NoReturn:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Introduce:
+    """The worker is to say who it is; the answer is a Card."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Load:
-    """A model is to be loaded in place of the one before; the answer is a Card."""
+    """A model is to be loaded in place of the one before; the answer is its Identity."""
 
     spec: str
     kind: str
@@ -75,21 +79,22 @@ class Deviate:
     sample: Sample
 
 
-Task = Load | Ask | Deviate
+Task = Introduce | Load | Ask | Deviate
 
 
 @dataclass(frozen=True, kw_only=True)
 class Card:
-    """Who a worker is, and which model it has."""
+    """Who a worker is."""
 
     host: str
     device: str
     """cpu, cuda:1 …"""
     hardware: str
     """The GPU's name, or the processor's with its vector instructions."""
+    called: str
+    """What a model's identity calls it: the GPU's name, or cpu."""
     versions: Mapping[str, str]
     """Of the packages that numbers may depend on."""
-    identity: Identity
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -35,7 +35,7 @@ from goffman.runs.voices import Choosing, Completing, Filling, Labelling, Scorin
 
 if TYPE_CHECKING:
     from goffman.models.base import Classifies, Continues, Fills, Scores
-    from goffman.models.crew import Crew
+    from goffman.models.team import Team
 
 OTHERS = (
     "Stored files that were not this model's answers to these prompts, and were asked again: {}. "
@@ -77,8 +77,12 @@ class Job:
     prompts: Sequence[Prompt]
     limits: BatchLimits
     watch: Watch
-    crew: Crew | None = None
+    team: Team | None = None
     """Who asks; None: the model in this process."""
+    known: str | None = None
+    """See Answered in entries.py."""
+    first: frozenset[str] = frozenset()
+    """The ids of prompts that are asked before the others, in parts of their own."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -203,8 +207,8 @@ def _ask_step(
 
     # A part is written while the next one is asked; two are in memory at most. Where asking fails,
     # the part that is being written is kept: leaving the block waits for it.
-    asked = _asked_here if job.crew is None else _asked_by_workers
-    todo = _to_ask(job, shelf, ready(voice, nodes, job.limits), count, asker=asker)
+    asked = _asked_here if job.team is None else _asked_by_workers
+    todo = _to_ask(job, shelf, ready(voice, nodes, job.limits, first=job.first), count, asker=asker)
     with ThreadPoolExecutor(max_workers=1) as writer:
         writing: Future[None] | None = None
         for part, answers in asked(job, voice, todo, count):
@@ -221,7 +225,7 @@ def _to_ask(
     job: Job, shelf: Shelf, blocks: Iterator[Block], count: _Counter, *, asker: str
 ) -> Iterator[Part]:
     """The parts that are not on the shelf; those there that answer something else are gone."""
-    end = 0
+    end, begun = 0, False
     for block in blocks:
         there = {number for step, number in [*shelf.parts] if step == count.step}
         asked = {part.number: part.digest(asker) for part in block.parts if part.number in there}
@@ -230,9 +234,11 @@ def _to_ask(
         count.others += forget_others(shelf, step=count.step, asked=asked, numbers=numbers)
         todo = [part for part in block.parts if (count.step, part.number) not in shelf.parts]
         count.plan(block, todo)
-        if todo:
-            # The manifest must know who is asked before there are answers.
+        if todo and not begun:
+            # The manifest must know who is asked before there are answers. It is of all models that
+            # are asked at once, so this thread writes it.
             job.run.begin()
+            begun = True
         yield from todo
     beyond = range(end, MAX_PARTS)
     count.others += forget_others(shelf, step=count.step, asked={}, numbers=beyond)
@@ -257,11 +263,11 @@ def _asked_by_workers(
     job: Job, voice: Voice, todo: Iterable[Part], count: _Counter
 ) -> Iterator[tuple[Part, list[Any]]]:
     """Each part and its answers, by workers, as they come."""
-    if job.crew is None:
+    if job.team is None:
         return
     parts = {part.number: (part, part.batches) for part in todo}
     several = ((number, batches) for number, (_, batches) in parts.items())
-    for number, found in job.crew.ask(voice.call, several):
+    for number, found in job.team.ask(voice.call, several):
         part, batches = parts[number]
         answers = []
         for answer, sentences in zip(found, batches, strict=True):
@@ -319,13 +325,16 @@ class _Counter:
             done=self.sentences - self.asked + self._answered,
             total=self.sentences + self._waiting,
             rate=self._answered / elapsed if self._answered else 0.0,
-            note="" if self._job.crew is None else _workers(len(self._job.crew)),
+            note=workers_said(self._job.team),
         )
         self._job.watch(progress)
 
 
-def _workers(count: int) -> str:
-    return "1 worker" if count == 1 else f"{count} workers"
+def workers_said(team: Team | None) -> str:
+    """How many workers ask, as it is shown beside how far they are."""
+    if team is None:
+        return ""
+    return "1 worker" if len(team) == 1 else f"{len(team)} workers"
 
 
 def _words(shelf: Shelf, *, step: int, width: int) -> dict[tuple[str, str], list[str]]:
@@ -352,6 +361,7 @@ def _finished(
         "parts": len(shelf.parts),
         "sha256": shelf.sha256,
         **({"code": code_digest()} if voice.steps > 1 else {}),
+        **({"known": job.known} if job.known else {}),
         "not_one_token": list(not_one_token),
     }
     manifest = with_answers(

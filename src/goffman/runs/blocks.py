@@ -6,7 +6,7 @@ On a CPU, making ready takes a thousandth of the time of asking, and all sentenc
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -82,17 +82,29 @@ class Part:
         return part_digest(self.block.plan, self.at, names=self.block.names, asker=asker)
 
 
-def ready(voice: Voice, nodes: Sequence[Node], limits: BatchLimits) -> Iterator[Block]:
-    """The blocks, each made ready while the one before it is asked."""
-    first, waiting = 0, len({node.text for node in nodes})
+def ready(
+    voice: Voice,
+    nodes: Sequence[Node],
+    limits: BatchLimits,
+    *,
+    first: Collection[str] = frozenset(),
+) -> Iterator[Block]:
+    """The blocks, each made ready while the one before it is asked.
+
+    ``first``: ids of prompts that have blocks of their own before all others, so that their parts
+    are those of a run that has answers to them alone.
+    """
+    chosen = [node for node in nodes if node.prompt_id in first]
+    others = [node for node in nodes if node.prompt_id not in first]
+    blocks = [block for some in (chosen, others) for block in split(some, limits.first_block)]
+    number, waiting = 0, sum(len({node.text for node in block}) for block in blocks)
     with ThreadPoolExecutor(max_workers=1) as preparer:
-        blocks = split(nodes, limits.first_block)
         plans = (preparer.submit(_planned, voice, block, limits) for block in blocks)
         for block, planned in one_ahead(zip(blocks, plans, strict=True)):
             names, texts, plan = planned.result()
             waiting -= texts
-            yield Block(nodes=block, names=names, plan=plan, first=first, waiting=waiting)
-            first += len(plan.parts)
+            yield Block(nodes=block, names=names, plan=plan, first=number, waiting=waiting)
+            number += len(plan.parts)
 
 
 def _planned(

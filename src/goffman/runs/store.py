@@ -66,8 +66,7 @@ class Shelf:
     @property
     def sha256(self) -> str:
         """Of the names of all parts, in which the checksums of their bytes stand."""
-        names = sorted(part.name for part in self.parts.values())
-        return hashlib.sha256("\n".join(names).encode()).hexdigest()
+        return _names_sha256(part.name for part in self.parts.values())
 
     @property
     def rows(self) -> int:
@@ -137,6 +136,23 @@ def sound_parts(folder: Folder, *, model: str, clear: bool) -> Shelf:
         if clear:
             folder.remove(name)
     return Shelf(folder=folder, parts=parts, damaged=tuple(damaged), foreign=tuple(foreign))
+
+
+def _names_sha256(names: Iterable[str]) -> str:
+    return hashlib.sha256("\n".join(sorted(names)).encode()).hexdigest()
+
+
+def as_noted(folder: Folder, *, parts: int | None, sha256: str | None) -> bool:
+    """Whether the folder has the parts that a manifest notes, with the bytes that they had then.
+
+    Whose rows they are was looked at before they were noted.
+    """
+    found = [match for match in map(PART.fullmatch, folder.names()) if match]
+    if (len(found), _names_sha256(match[0] for match in found)) != (parts, sha256):
+        return False
+    return all(
+        hashlib.sha256(folder.read(match[0]) or b"").hexdigest() == match[4] for match in found
+    )
 
 
 def _rows_of(model: str, content: bytes) -> int | None:
