@@ -55,7 +55,7 @@ def _short(one: Finding) -> str:
     """What the verdict means, for a line beside it."""
     if one.fragile or not one.shown or not one.smallest:
         return one.fragile
-    return in_short(one.shown, one.smallest)
+    return in_short(one.shown, one.smallest, low=one.low, high=one.high)
 
 
 def _task(section: Section, model: str) -> dict[str, str]:
