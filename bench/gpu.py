@@ -29,6 +29,7 @@ TOP_K = 50
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sizes", nargs="+", default=["base", "large"])
+    parser.add_argument("--precisions", nargs="+", default=["float32", "bf16"])
     parser.add_argument("--sample", type=int, default=256, help="prompts for the pipeline; 0: none")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--device", default="cuda")
@@ -45,7 +46,7 @@ def main() -> None:
 
 
 def measure(folder: Path, size: str, arguments: argparse.Namespace) -> None:
-    for precision in ("float32", "bf16"):
+    for precision in arguments.precisions:
         model = load_model(folder, device=arguments.device, precision=precision)
         if arguments.sample:
             pipeline = pipeline_rate(folder, precision, arguments.sample)

@@ -1,7 +1,10 @@
 """CPU time of two Ray workers against that of two plain processes, on the social-distance prompts.
 
 One thread each, the bundled model, from when all have loaded it until all is answered. CPU time,
-as other work on the machine then counts little. Needs Ray and Linux: python bench/workers.py
+as other work on the machine then counts little. The two take turns, and who is first, too. What
+stands behind the workers is the process that writes and all of Ray's own: these calculate all the
+time, so their share grows where others keep the machine busy. Needs Ray and Linux:
+python bench/workers.py
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ import tempfile
 import time
 from contextlib import suppress
 from pathlib import Path
+from statistics import median
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
@@ -38,26 +42,28 @@ def seconds(pids) -> float:
 
 
 class Measured:
-    """CPU time between the first question and the last answer."""
+    """Seconds between the first question and the last answer."""
 
     def __init__(self, workers, others) -> None:
         self._workers, self._others = workers, others
-        self.begun: tuple[float, float] | None = None
-        self.ended = (0.0, 0.0)
+        self.begun: tuple[float, ...] | None = None
+        self.ended: tuple[float, ...] = ()
 
     def __call__(self, _: object) -> None:
-        now = seconds(self._workers()), time.process_time() + seconds(self._others())
+        others = time.process_time() + seconds(self._others())
+        now = seconds(self._workers()), others, time.monotonic()
         self.begun = self.begun or now
         self.ended = now
 
     @property
-    def taken(self) -> tuple[float, float]:
+    def taken(self) -> tuple[float, float, float]:
+        """CPU time of the workers, that with all behind them, and by the clock."""
         assert self.begun
-        workers, others = (b - a for a, b in zip(self.begun, self.ended, strict=True))
-        return workers, workers + others
+        workers, others, clock = (b - a for a, b in zip(self.begun, self.ended, strict=True))
+        return workers, workers + others, clock
 
 
-def measure(loading: LoadOptions, measured: Measured, limit: int) -> tuple[float, float]:
+def measure(loading: LoadOptions, measured: Measured, limit: int) -> tuple[float, float, float]:
     with tempfile.TemporaryDirectory() as folder:
         audit(
             ["bundled:mini"],
@@ -78,21 +84,30 @@ def main() -> None:
     cluster = Cluster(cores=2)
     os.environ["RAY_AUTH_TOKEN"] = cluster.token
     before = children(os.getpid())
+
+    def processes() -> tuple[float, float, float]:
+        own = Measured(lambda: set(children(os.getpid())) - set(before), set)
+        return measure(LoadOptions(device="cpu,cpu"), own, given.limit)
+
+    def actors() -> tuple[float, float, float]:
+        rays = Measured(cluster.workers, lambda: tree(cluster.pid) - set(cluster.workers()))
+        return measure(LoadOptions(workers=cluster.address), rays, given.limit)
+
+    ratios: dict[str, list[float]] = {"workers alone": [], "with all behind them": []}
     try:
-        for _ in range(given.rounds):
-            own = Measured(lambda: set(children(os.getpid())) - set(before), set)
-            plain = measure(LoadOptions(device="cpu,cpu"), own, given.limit)
-            everything = lambda: tree(cluster.pid) - set(cluster.workers())  # noqa: E731
-            rays = Measured(cluster.workers, everything)
-            ray = measure(LoadOptions(workers=cluster.address), rays, given.limit)
-            print(
-                f"workers alone: processes {plain[0]:.2f} s, Ray {ray[0]:.2f} s, "
-                f"{ray[0] / plain[0]:.3f} times; with all that stands behind them: "
-                f"{plain[1]:.2f} s, {ray[1]:.2f} s, {ray[1] / plain[1]:.3f} times",
-                flush=True,
-            )
+        for number in range(given.rounds):
+            order = (actors, processes) if number % 2 else (processes, actors)
+            taken = {ask: ask() for ask in order}
+            plain, ray = taken[processes], taken[actors]
+            for at, (name, found) in enumerate(ratios.items()):
+                found.append(ray[at] / plain[at])
+                said = f"processes {plain[at]:.2f} s, Ray {ray[at]:.2f} s"
+                print(f"{name}: {said}, {found[-1]:.3f} times", flush=True)
+            print(f"by the clock: processes {plain[2]:.0f} s, Ray {ray[2]:.0f} s", flush=True)
     finally:
         cluster.stop()
+    for name, found in ratios.items():
+        print(f"{name}: {median(found):.3f} times ({min(found):.3f} to {max(found):.3f})")
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ from goffman.models.crew import Crew
 from goffman.models.kinds import Loading
 from goffman.models.processes import Processes
 from goffman.models.spec import load
+from goffman.models.spread import Work, at_once
 from goffman.models.tasks import Call, Load
 
 
@@ -44,18 +45,25 @@ def main() -> None:
         start = time.perf_counter()
         alone = {n: [call.of(model, batch) for batch in part] for n, part in parts.items()}
         print(f"one process: {len(encoded) / (time.perf_counter() - start):,.0f} sentences/s")
-        crew = Crew(Processes(devices), note=print)
-        start = time.perf_counter()
         task = Load(spec=str(folder), kind="masked", loading=Loading(options=options), threads=1)
-        identity = crew.load(task, mixed=False)
-        print(f"{len(devices)} workers started and loaded in {time.perf_counter() - start:.1f} s")
-        assert identity.weights_sha256 == model.identity.weights_sha256
-        list(crew.ask(call, ((n, parts[0]) for n in range(2 * len(devices)))))
-        for _ in range(3):
-            start = time.perf_counter()
-            found = dict(crew.ask(call, parts.items()))
-            rate = len(encoded) / (time.perf_counter() - start)
-            print(f"{len(devices)} workers: {rate:,.0f} sentences/s")
+        start = time.perf_counter()
+
+        def ask(team):
+            identity = team.load(task)
+            taken = time.perf_counter() - start
+            print(f"{len(devices)} workers started and loaded in {taken:.1f} s")
+            assert identity.weights_sha256 == model.identity.weights_sha256
+            list(team.ask(call, ((n, parts[0]) for n in range(2 * len(devices)))))
+            for _ in range(3):
+                begun = time.perf_counter()
+                found = dict(team.ask(call, parts.items()))
+                rate = len(encoded) / (time.perf_counter() - begun)
+                print(f"{len(devices)} workers: {rate:,.0f} sentences/s")
+            return found, identity
+
+        crew = Crew(Processes(devices), note=print, mixed=False)
+        work = Work(spec=task.spec, size=1, sentences=len(encoded), ask=ask)
+        ((found, identity),) = at_once(crew, [work])
         crew.close()
     same = all(
         (getattr(one, field.name) == getattr(other, field.name)).all()

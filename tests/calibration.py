@@ -147,9 +147,10 @@ ABOUT = (
     "others is drawn.",
     "",
     "*audits*: how many the cell *as found* is of. In bold rows the two others are of at least a "
-    "fifth as many, elsewhere of as many. A share of .05 has a standard error of .007 in 1,000 "
-    "audits, of .015 in 200 and of .024 in 80; where an audit has several tests, that of single "
-    "ones is smaller. Power: share of audits, a tenth as many, in which anything is called clear "
+    "fifth as many, elsewhere of as many. By chance of the simulation, a share of .05 has this 95% "
+    "interval (Wilson): .038 to .065 in 1,000 audits, .027 to .090 in 200, .014 to .165 in 40. So "
+    "rows of 40 audits show only gross faults: there a share of .00 can be as much as .088. Where "
+    "an audit has several tests, the interval of single ones is narrower. Power: share of audits, a tenth as many, in which anything is called clear "
     "where there is a true difference. For coreference and options it is in logits, for settings "
     "the share of replies moved, for correlations r.",
     "",
@@ -170,9 +171,9 @@ ABOUT = (
     "- Before questions that go in turn were clustered by item, decisions had 9 (as found) to 17 "
     "(doubled) of 100 false, and two orders, each question in one, 17 to 36.",
     "- Cells of 400 audits or fewer at .070 to .080 (care-seeking, preference and attribution as a "
-    "choice doubled, two wordings, six shares) are within two standard errors of .05. Run 1,000 "
+    "choice doubled, two wordings) are within two standard errors of .05. Run 1,000 "
     "times, the doubled ones gave .059, .058 and .052, with coverage .941, .942 and .948; two "
-    "wordings gave .058 or .059 in an earlier run. The shares were not run so often.",
+    "wordings gave .058 or .059 in an earlier run.",
     "- Correlations within groups: .067 of single tests and .928 of intervals in 600, near the "
     "edge; the interval of the 29 is a bootstrap's, which is somewhat narrow.",
 )

@@ -34,6 +34,14 @@ TOKEN = secrets.token_hex(32)
 """Of all clusters: Ray reads it once in a process."""
 
 
+NOTICED_SOON = {
+    "RAY_health_check_initial_delay_ms": "1000",
+    "RAY_health_check_period_ms": "500",
+}
+"""A dead node is noticed after 5 looks, 3 s apart by default. How long a node may take to answer
+stays as it is: here many are busy."""
+
+
 class Cluster:
     """Started by ``ray start``, as a user would; every node can be killed as if it lost power."""
 
@@ -43,7 +51,7 @@ class Cluster:
         self.token = TOKEN
         mode = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": self.token}
         mode = mode if token else {"RAY_AUTH_MODE": "disabled"}
-        self._environment = {**os.environ, **mode, "RAY_USAGE_STATS_ENABLED": "0"}
+        self._environment = {**os.environ, **mode, **NOTICED_SOON, "RAY_USAGE_STATS_ENABLED": "0"}
         self._port, client = free_port(), free_port()
         self.address = f"ray://127.0.0.1:{client}"
         self._nodes = []

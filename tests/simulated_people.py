@@ -7,6 +7,7 @@ from functools import cache
 
 import numpy as np
 import polars as pl
+from statsmodels.stats.proportion import proportion_confint
 
 from goffman.analysis.estimate import estimates
 from goffman.anchors.load import load_anchor
@@ -16,7 +17,7 @@ from goffman.estimates.profiles import Answers
 from goffman.measures.negative_attitude import NegativeAttitude
 from goffman.measures.negative_sentiment import PROBABILITY, NegativeSentiment
 from goffman.stats.correct import adjust
-from goffman.stats.two_sources import People, minus_people
+from goffman.stats.two_sources import People, Share, minus_people
 from simulated import Draw, Scenario, frame, table
 from simulated_conditions import DISTANCE
 
@@ -91,12 +92,15 @@ def with_people(rng: np.random.Generator, size: float, real: float) -> pl.DataFr
 
 
 def shares(rng: np.random.Generator, size: float, real: float) -> pl.DataFrame:
-    """Six questions in four wordings each, and 1,000 people: the same share, or more."""
+    """Six questions with twelve replies each, and 160 people: the same share, or more."""
+    del size
     found = []
     for item in range(6):
-        error = (0.3 * 0.7 / 1000) ** 0.5
-        said = People(value=0.3 + error * rng.normal(), error=error, n=1000)
-        model = 0.3 + real + 0.06 * max(size, 0.1) * rng.normal(size=4)
+        share = rng.uniform(0.15, 0.6)
+        value = rng.binomial(160, share) / 160
+        low, high = proportion_confint(round(value * 160), 160, method="wilson")
+        said = People(value=value, low=low, high=high, n=160)
+        model = Share(value=rng.binomial(12, share + real) / 12, replies=12)
         says = Contrast(
             kind="anchor-difference",
             instrument="x",
@@ -107,7 +111,7 @@ def shares(rng: np.random.Generator, size: float, real: float) -> pl.DataFrame:
             first="x",
             second="people",
         )
-        found.append((says, minus_people(model.tolist(), said, contrast=says.text)))
+        found.append((says, minus_people([(1, model)], said, contrast=says.text)))
     kept = adjust([one for _, one in found], family="shares", method="holm")
     return anchor_table([(says, one) for (says, _), one in zip(found, kept, strict=True)])
 
@@ -126,10 +130,11 @@ SCENARIOS = (
     _correlation("people: ρ with six ratings", with_people, "anchor-rank", tests=6),
     _correlation("people: r within categories", with_people, "anchor-partial", tests=6),
     Scenario(
-        name="people: six shares in four wordings",
+        name="people: six shares of twelve replies",
         draw=shares,
         kind="anchor-difference",
-        real=0.1,
+        real=0.4,
         tests=6,
+        given=True,
     ),
 )

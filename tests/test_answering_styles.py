@@ -171,7 +171,7 @@ def test_a_model_on_this_machine_that_always_says_a_is_called_so(instrument, tmp
         [str(model)],
         instruments=[str(instrument)],
         output=tmp_path / "run",
-        options=AskOptions(forms=("choice",), thorough=thorough),
+        options=AskOptions(forms=("choice",), balanced=not thorough),
         report=True,
     )
     said = "\n".join(done.summary)

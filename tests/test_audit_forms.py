@@ -51,7 +51,7 @@ def chat(tmp_path_factory):
 @pytest.fixture(scope="module")
 def of_causal(causal, few, tmp_path_factory):
     output = tmp_path_factory.mktemp("run")
-    return audit([causal], instruments=[few], output=output)
+    return audit([causal], instruments=[few], output=output, options=AskOptions(balanced=True))
 
 
 def forms(done):
@@ -70,9 +70,10 @@ def test_a_causal_model_completes_and_chooses(of_causal):
 
 
 def test_a_chat_model_completes_chooses_and_says(chat, few, tmp_path):
-    done = audit([chat], instruments=[few], output=tmp_path)
+    quick = AskOptions(balanced=True)
+    done = audit([chat], instruments=[few], output=tmp_path, options=quick)
     assert forms(done) == ["completion", "choice", "said"]
-    again = audit([chat], instruments=[few], output=tmp_path)
+    again = audit([chat], instruments=[few], output=tmp_path, options=quick)
     assert [asked.asked_now for asked in again.asked] == [0, 0, 0]
     scores = pl.read_parquet(tmp_path / "scores.parquet")
     assert {"negative-attitude", "mean-code", "said-code"} <= set(scores["measure"])
@@ -139,31 +140,6 @@ def test_a_system_prompt_makes_other_prompts(chat, few, tmp_path):
         asked[system] = read_prompts(folder)
     assert set(asked[None]["prompt_id"]).isdisjoint(asked["You are a landlord."]["prompt_id"])
     assert set(asked["You are a landlord."]["system"]) == {"You are a landlord."}
-
-
-def test_thorough_asks_every_presentation(causal, few, tmp_path):
-    told, parts = {}, {}
-    for thorough in (False, True):
-        notes = []
-        audit(
-            [causal],
-            instruments=[few],
-            output=tmp_path,
-            options=AskOptions(thorough=thorough, dry_run=True, controls=False),
-            listener=Listener(note=notes.append),
-        )
-        (line,) = [note for note in notes if "-choice" in note]
-        told[thorough] = int(line.split(": ")[1].split()[0].replace(",", ""))
-        parts[thorough] = [note for note in notes if "balanced sample" in note]
-    # Four stems in both orders; of these one stem in both orders.
-    assert told[True] == 4 * told[False]
-    assert parts[True] == []
-    # Completions are half as many: their sentence is its own order.
-    asked, every = (told[thorough] + told[thorough] // 2 for thorough in (False, True))
-    assert parts[False] == [
-        f"{causal} is asked a balanced sample of {asked:,} prompts. To ask all {every:,}, add "
-        "--thorough."
-    ]
 
 
 def test_a_part_is_said_before_anybody_is_asked_with_trials_and_limit(few, tmp_path):

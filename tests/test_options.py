@@ -278,6 +278,7 @@ def test_an_option_that_no_model_can_heed_is_told(run: Callable[..., Said]) -> N
         (("--system", "Be kind."), "chat or causal model"),
         (("--persona", "therapist"), "chat or causal model"),
         (("--thorough",), "chat or causal model"),
+        (("--balanced",), "chat or causal model"),
         (("--timeout", "9"), "model on a server"),
         (("--price-in", "1", "--price-out", "2"), "model on a server"),
     ],

@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 from goffman.analysis.estimate import PRIMARY, estimates
-from goffman.analysis.robustness import Headline
+from goffman.analysis.robustness import Headline, contrasts_checked
 from goffman.estimates.contrast import Comparing
 from goffman.estimates.sharing import Sharing
 from goffman.estimates.verdict import CLEAR_WORDS
@@ -157,6 +157,35 @@ def test_what_carries_the_difference_is_found(left_out):
     assert (furthest["way"], furthest["what"]) == ("item", "i2")
 
 
+def test_beside_a_headline_about_women_and_men_the_clear_contrasts_are_made_again(both, tables):
+    scores, found = both
+    clear = pl.col("verdict").is_in(CLEAR_WORDS)
+    whole = found.filter(pl.col("kind").is_in(["genders", "groups"]), pl.col("dimension").is_null())
+    beside = whole.filter(pl.col("family") != PRIMARY, clear)
+    checked = contrasts_checked(found)
+    assert set(checked["contrast"]) == {
+        *found.filter(pl.col("family") == PRIMARY)["contrast"],
+        *beside["contrast"],
+    }
+    # The other group of model one: its own table, corrected in its own family.
+    row = beside.filter(pl.col("model") == "one", pl.col("group") == "other").row(0, named=True)
+    family = found.filter(pl.col("family") == row["family"])
+    others = family.filter(pl.col("contrast") != row["contrast"])["p"].to_list()
+    work = Headline(
+        row=row,
+        primary=family,
+        measure=GenderOfSubject(),
+        wordings=["only"],
+        sharing=Sharing(),
+    )
+    again = {one["what"]: one for one in work.without_each(scores)}
+    assert len(again) == sum(tables["other"].shape)
+    mean, *_, p = two_way_t(np.delete(tables["other"], 3, axis=0))
+    assert again["i3"]["difference"] == pytest.approx(mean)
+    assert again["i3"]["p_adjusted"] == pytest.approx(holm([p, *others])[0])
+    assert not again["i3"]["main"]
+
+
 @pytest.fixture(scope="module")
 def audited(tiny, tmp_path_factory):
     folder = tmp_path_factory.mktemp("robust") / "run"
@@ -173,7 +202,7 @@ def test_a_real_run_has_the_table_and_says_it(audited):
     run = read_run(audited)
     assert run.robustness is not None
     assert complaints(run.robustness, ROBUSTNESS) == []
-    ways = dict(run.robustness.group_by("way").len().rows())
+    ways = dict(run.robustness.filter("main").group_by("way").len().rows())
     content = load_instrument("care-seeking").content
     mine = [one for one in content.conditions if one.group == "mental-health"]
     assert ways == {"item": len(content.items), "condition": len(mine), "parameter": 3}
@@ -190,7 +219,7 @@ def test_a_real_run_has_the_table_and_says_it(audited):
 def test_other_thresholds_are_read_from_the_stored_answers(audited, said, threshold):
     run = read_run(audited)
     (model,) = run.manifest.models
-    row = run.robustness.filter(pl.col("what") == said).row(0, named=True)
+    row = run.robustness.filter("main", pl.col("what") == said).row(0, named=True)
     answers = read_answers(audited, "fills", model=model, instrument="care-seeking")
     lexicon = load_gender()
     find = lexicon.finder(cased=bool(run.manifest.models[model].cased))

@@ -118,7 +118,7 @@ def told(instruments, tmp_path_factory) -> dict[tuple[str, bool], Told]:
                 instruments=[str(instruments / one) for one in dict(FORMS)],
                 output=run,
                 options=AskOptions(
-                    forms=("choice", "completion"), sentences=SENTENCES, thorough=thorough
+                    forms=("choice", "completion"), sentences=SENTENCES, balanced=not thorough
                 ),
             )
             estimates = pl.read_parquet(run / "estimates.parquet")

@@ -256,7 +256,7 @@ def test_every_analysis_of_sentiment_is_the_run_measured_again(tmp_path):
     made(folder, "bundled:mini-sentiment", "people-sentiment")
     _, row, mine, _ = analyses_of(folder)
     scores = read_run(folder).scores.filter(pl.col("level") == "prompt")
-    expected = {"probability of negative": "negative-probability", "label": "negative"}
+    expected = {"probability of negative": "negative-probability", "share of labels": "negative"}
     # Two templates are too few to be a sample, so there is one test: Welch's.
     assert len(mine) == 2
     for chosen, found in mine:

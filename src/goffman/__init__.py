@@ -74,7 +74,9 @@ people are shown it.
       in_training.py    what a model in this process's memory is asked
       languages.py      whether answers are read in the language that they were asked in
       fit.py            whether what an audit is told fits the models that it asks
-      place.py          where models calculate: here, or in workers
+      places.py  place.py   where models calculate: here, or several at once in workers; one
+      answered.py       whether a model has answered all, without loading it
+      foretold.py       how much a model is about to be asked, and roughly how long it takes
       chats.py          how an audit asks chat models, and what that will take
     analysis/         A RUN'S ANSWERS MEASURED
       measured.py       answers → scores, estimates and sentences
@@ -84,6 +86,7 @@ people are shown it.
       unchanged.py      whether a run's tables would come out as they are
       by_ratings.py     scores by the shipped ratings alone, and what a user's ratings change
       robustness.py     whether a headline holds with one thing left out, or a parameter otherwise
+      left_out.py       … of two groups of conditions, from tables that are made once
       wordings.py       each headline by wording, and with the paraphrases
       multiverse.py     which other analyses of a headline there are; pure
       stress.py  stress_summary.py   … each of them run, and what they come to
@@ -146,14 +149,16 @@ people are shown it.
       chat_answers.py   a server's answer → the reply in it
       chat_failures.py  what can go wrong with a server, and what to tell
       rates.py          how fast a server may be asked, and how long to wait
-      tasks.py          what a worker is told, and what it says
-      worker.py         … what it does: one model, token ids in, arrays out
-      crew.py           several workers: who gets which part, and what a lost one had
+      tasks.py  worker.py   what a worker is told and says; what it does, with one model
+      crew.py  team.py   all workers, and what a lost one had; those that have one model
+      spread.py  turns.py  size.py   models at once: who has which; taking turns; how large
       processes.py  ray_cluster.py   workers on this machine; on a cluster
+      pace.py           how much a causal model calculates, and how fast that goes here
       precision.py      how far a lower precision is from float32
       bundled/          two small models that ship with the package, and their card
     runs/             WHAT WAS ANSWERED
       plan.py           which sentences, in which batches and parts; pure
+      blocks.py         the next sentences are made ready while a GPU answers the last
       recursion.py      the tree of recursive masking; pure
       ask.py            the loop that asks models on this machine, batch by batch
       voices.py         these models as the loop needs them: sentences in, rows out
@@ -175,6 +180,7 @@ people are shown it.
       folder.py  lock.py   the run in the hands of one process
       manifest.py  entries.py   what ran, as records
       workers.py        who calculated in place of the process that writes
+      asked_more.py     an instrument enters the run: new, the same again, or more of it
       mixing.py         the refusal to mix two models or instruments under one name
       read.py           the answers of a run as one table
     lexicons/         WHAT THE WORDS MEAN
@@ -319,7 +325,7 @@ people are shown it.
       figures_anchors.py  figures_shares.py  tables_anchors.py  anchored.py   models, people
       labels.py         which points of a scatter are named
       set_beside.py     a measured run set beside anchors anew
-      settled.py        a run measured, unless all would come out as it is
+      settled.py  kept.py   a run measured, its report written, unless they are as they would be
       images.py         figures as SVG, PNG, PDF, with no browser
       tables.py         every table of a run as CSV, Markdown and LaTeX
       names.py          a name for every estimate: social-distance.gap[roberta-base]

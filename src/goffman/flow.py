@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from goffman.analysis.score import load_words, parser_of
 from goffman.anchors.load import anchors_with
+from goffman.asking.answered import all_answered, is_known, known_digest
 from goffman.asking.chats import ChatQuestion, Chatting
-from goffman.asking.fit import check_fit, check_names, without_effect
+from goffman.asking.fit import check_fit, check_names, check_top_k, without_effect
+from goffman.asking.foretold import parts_said
 from goffman.asking.languages import check_languages, readings
 from goffman.asking.named import default_folder
 from goffman.asking.paraphrases import (
@@ -20,9 +22,9 @@ from goffman.asking.paraphrases import (
     who_is_asked_again,
 )
 from goffman.asking.place import Place
-from goffman.asking.prompts_asked import Question, counted
-from goffman.asking.questions import Asking, parts_said, who_is_asked
-from goffman.errors import InputError
+from goffman.asking.places import Places
+from goffman.asking.prompts_asked import Question, asked_prompts, counted
+from goffman.asking.questions import Asking, who_is_asked
 from goffman.measures.catalogue import measure_entry
 from goffman.models.address import behind_server
 from goffman.models.base import LoadOptions
@@ -31,6 +33,7 @@ from goffman.models.precision import draw_sample
 from goffman.models.spec import check
 from goffman.options import AskOptions, Listener, MeasureOptions
 from goffman.records import MASK
+from goffman.reports.kept import keep_report
 from goffman.reports.settled import settled
 from goffman.runs.ask import (
     Asked,
@@ -41,12 +44,13 @@ from goffman.runs.ask import (
     ask_likelihoods,
     ask_next_words,
 )
+from goffman.runs.asked_more import with_instrument
 from goffman.runs.folder import PARAPHRASES, Run, check_place, keep_prompts, open_run
 from goffman.runs.manifest import (
+    Manifest,
     instrument_entry,
     model_entry,
     read_manifest,
-    with_instrument,
     with_model,
 )
 from goffman.runs.plan import BatchLimits, limits_for
@@ -56,7 +60,7 @@ from goffman.runs.said_options import keep_options, options_of_replies
 if TYPE_CHECKING:
     from goffman.anchors.anchor import Anchor
     from goffman.lexicons.words import Words
-    from goffman.models.base import Fills, Identity
+    from goffman.models.base import Identity
     from goffman.runs.entries import Entry
 
 
@@ -94,7 +98,7 @@ def audit(
     loading, options = loading or LoadOptions(), options or AskOptions()
     listener, measuring = listener or Listener(), measuring or MeasureOptions()
     check_names(models)
-    loading = (place := Place(loading, note=listener.note)).options
+    loading = (places := Places(loading, note=listener.note)).options
     # Said only when all is known to fit: before a fault, notes would hide it.
     notes: list[str] = []
     noting = replace(listener, note=notes.append)
@@ -105,34 +109,38 @@ def audit(
     folder = output or default_folder(models)
     check_place(folder)
     words, people = words_for(pairs, folder, measuring), anchors_with(measuring.anchors)
+    there, batch_size = read_manifest(folder) or Manifest(), options.batch_size
     for pair in pairs:
-        check(pair.model, kind=pair.kind, options=loading)
-    notes += [*without_effect(pairs, options, loading), *parts_said(pairs)]
+        if not is_known(there, pair, options=loading, batch_size=batch_size):
+            check(pair.model, kind=pair.kind, options=loading)
+    notes += [*without_effect(pairs, options, loading), *parts_said(pairs, loading, options)]
     for note in (*notes, *paraphrases_said(further)):
         listener.note(note)
     if options.dry_run:
-        _tell(pairs, folder, _chatting(options, place, listener), listener.note)
+        _tell(pairs, folder, _chatting(options, places.here, listener), listener.note)
         apart = of_paraphrases(listener, further)
-        _tell(further, folder / PARAPHRASES, _chatting(options, place, apart), apart.note)
+        _tell(further, folder / PARAPHRASES, _chatting(options, places.here, apart), apart.note)
         return Audit(folder=folder, asked=())
     with open_run(folder, seed=options.seed) as run:
-        work = _Work(run=run, place=place, options=options, listener=listener)
-        with place:
-            asked = _ask_all(work, pairs) + _ask_paraphrases(work, further)
+        work = _Work(run=run, place=places.here, options=options, listener=listener)
+        with places:
+            asked = _ask_all(work, places, pairs) + _ask_paraphrases(work, places, further)
         said = _measured(work, words, measuring, people)
-        page = _report(work, words) if report else None
+        page = keep_report(run, words, note=listener.note) if report else None
     return Audit(folder=folder, asked=tuple(asked), summary=said, report=page)
 
 
-def _ask_all(work: _Work, pairs: Sequence[Asking]) -> list[Asked]:
+def _ask_all(work: _Work, places: Places, pairs: Sequence[Asking]) -> list[Asked]:
     """What there is of all answers; the run knows the instruments, or has refused them."""
-    models = [pair.model for pair in pairs]
     for question in (question for pair in pairs for question in pair.questions):
-        enter_instrument(work.run, question, models)
-    return [answers for pair in pairs for answers in _ask_model(work, pair)]
+        enter_instrument(work.run, question, [pair.model for pair in pairs])
+    found = places.each(
+        work.run, pairs, lambda place, pair: [*_ask_model(replace(work, place=place), pair)]
+    )
+    return [answers for of_model in found for answers in of_model]
 
 
-def _ask_paraphrases(work: _Work, pairs: Sequence[Asking]) -> list[Asked]:
+def _ask_paraphrases(work: _Work, places: Places, pairs: Sequence[Asking]) -> list[Asked]:
     """The same of wordings that are asked only on request, in a run within the run."""
     if not pairs:
         return []
@@ -142,7 +150,7 @@ def _ask_paraphrases(work: _Work, pairs: Sequence[Asking]) -> list[Asked]:
             run.manifest, models={**work.run.manifest.models, **run.manifest.models}
         )
         apart = replace(work, run=run, listener=of_paraphrases(work.listener, pairs))
-        found = _ask_all(apart, pairs)
+        found = _ask_all(apart, places, pairs)
     return [replace(one, instrument=called(one.instrument)) for one in found]
 
 
@@ -170,32 +178,31 @@ def words_for(pairs: Sequence[Asking], folder: Path, measuring: MeasureOptions) 
 
 @dataclass(frozen=True, kw_only=True)
 class _Work:
-    """What is the same for every model of an audit."""
+    """What is the same for every model of an audit, but for where it calculates."""
 
     run: Run
     place: Place
     options: AskOptions
     listener: Listener
 
-    def job(self, question: Question, limits: BatchLimits) -> Job:
+    def job(self, question: Question, model: str, limits: BatchLimits) -> Job:
         """What a model that the run has not refused is asked; its prompts are on disk."""
         keep_prompts(self.run, question.instrument.id, question.prompts)
-        prompts = question.prompts
-        if question.instrument.kind == "prefer":
-            prompts = with_one_mask(prompts)
-            if left_out := len(question.prompts) - len(prompts):
-                self.listener.note(
-                    f"{question.instrument.id}: {left_out:,} sentences are left out, because more "
-                    "than one pronoun is marked in them."
-                )
         return Job(
             run=self.run,
             instrument=question.instrument.id,
-            prompts=prompts,
+            prompts=asked_prompts(question, self.listener.note),
             limits=limits,
             watch=self.listener.progress,
-            crew=self.place.crew,
+            team=self.place.team,
+            known=known_digest(self.run.manifest, question, model=model, **self.told),
+            first=question.balanced,
         )
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """How models are loaded and asked, as far as the sentences to ask depend on it."""
+        return {"options": self.place.options, "batch_size": self.options.batch_size}
 
 
 def enter_instrument(run: Run, question: Question, models: Sequence[str]) -> None:
@@ -203,13 +210,13 @@ def enter_instrument(run: Run, question: Question, models: Sequence[str]) -> Non
     instrument, prompts = question.instrument, question.prompts
     replied = answers_to(instrument.kind) == "replies" or question.trials > 1
     trials = {"trials": question.trials} if replied else {}
-    entry = {
-        **instrument_entry(instrument, prompts, question.settings),
-        **trials,
-        "measured": measure_entry(question.measure),
-    }
+    beside = {**trials, "measured": measure_entry(question.measure), "in_all": question.in_all}
+    entry, part = (
+        {**instrument_entry(instrument, some, question.settings), **beside}
+        for some in (prompts, question.part)
+    )
     run.manifest = with_instrument(
-        run.manifest, run.folder, name=instrument.id, entry=entry, models=models
+        run.manifest, run.folder, name=instrument.id, entry=entry, part=part, models=models
     )
 
 
@@ -225,17 +232,6 @@ def _measured(
         note=work.listener.note,
         anchors=people,
     )
-
-
-def _report(work: _Work, words: Words) -> Path:
-    """The page; it is on disk, and the figures and tables beside it."""
-    # Only here: what draws figures takes its time to load.
-    from goffman.reports.write import write_report
-
-    written = write_report(work.run.folder, words=words)
-    for note in written.notes:
-        work.listener.note(note)
-    return written.page
 
 
 def _ask_model(work: _Work, pair: Asking) -> Iterator[Asked]:
@@ -265,11 +261,19 @@ def _ask_model(work: _Work, pair: Asking) -> Iterator[Asked]:
 
 def _ask_local(work: _Work, pair: Asking) -> Iterator[Asked]:
     """What there is of the answers of a model that calculates here, or in workers."""
-    row = kinds()[pair.kind]
+    row, run = kinds()[pair.kind], work.run
+    known = all_answered(run.folder, run.manifest, pair, **work.told)
+    if known is not None:
+        for note in run.manifest.models[pair.model].notes:
+            work.listener.note(f"{pair.model}: {note}")
+        for question, asked in zip(pair.questions, known, strict=True):
+            asked_prompts(question, work.listener.note)
+            yield asked
+        return
     model = work.place.load(pair.model, kind=row.name)
     limits = limits_for(model.identity.device, batch_size=work.options.batch_size)
     if row.answers == "fills":
-        _check_top_k(model, pair)
+        check_top_k(model, pair)
     entry = {**model_entry(model.identity, limits), **row.says(model)}
     _enter_model(work, model.identity, entry, lambda: _deviation(work, pair, model))
     work.place.enter(work.run)
@@ -279,7 +283,8 @@ def _ask_local(work: _Work, pair: Asking) -> Iterator[Asked]:
 
 def _ask_question(work: _Work, question: Question, model: Any, limits: BatchLimits) -> Asked:
     """What there is of the answers to one instrument, by batches on this machine."""
-    job, kind = work.job(question, limits), question.instrument.kind
+    job = work.job(question, model.identity.name, limits)
+    kind = question.instrument.kind
     if kind == "complete" and question.settings:
         return ask_next_words(job, model, question.settings)
     if kind == "choose":
@@ -290,17 +295,6 @@ def _ask_question(work: _Work, question: Question, model: Any, limits: BatchLimi
     if table == "likelihoods":
         return ask_likelihoods(job, model, pronoun_forms(question.prompts))
     return ask_labels(job, model)
-
-
-def _check_top_k(model: Fills, pair: Asking) -> None:
-    """Nothing, or InputError, before the run knows of it: a slip must not bind the folder."""
-    for question in pair.questions:
-        if question.settings and question.settings.top_k > len(model.tokens):
-            raise InputError(
-                f"--top-k is {question.settings.top_k} for {question.instrument.id}, but "
-                f"'{pair.model}' knows only {len(model.tokens)} words. Allowed: 1 to "
-                f"{len(model.tokens)}."
-            )
 
 
 def _deviation(work: _Work, pair: Asking, low: object) -> Entry | None:
@@ -364,6 +358,7 @@ def _chatting(options: AskOptions, place: Place, listener: Listener) -> Chatting
         watch=listener.progress,
         note=listener.note,
         load_model=place.load,
+        team=place.team,
     )
 
 

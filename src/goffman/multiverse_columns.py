@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from goffman.tables import Column
 
+NUMBER = "choice between probability and label"
+"""The choice of another number than the headline's. Numbers of two kinds have no common range."""
+
 MULTIVERSE = (
     Column("instrument", "text", "the instrument's id"),
     Column("measure", "text", "the measure's name"),
@@ -42,9 +45,9 @@ STRESS = (
     Column("holds", "int", "in how many of them the headline's verdict holds"),
     Column("holds_in", "float64", "the share of these; null: there is one analysis", nullable=True),
     Column("clear", "int", "in how many the difference is clear"),
-    Column("median", "float64", "of the differences", nullable=True),
-    Column("lowest", "float64", "the lowest difference", nullable=True),
-    Column("highest", "float64", "the highest difference", nullable=True),
+    Column("median", "float64", "of the differences in the headline's number", nullable=True),
+    Column("lowest", "float64", "the lowest of these", nullable=True),
+    Column("highest", "float64", "the highest of these", nullable=True),
     Column("permutation_p", "float64", "of the median, labels shuffled", nullable=True),
     Column("shuffled", "text", "what was shuffled", nullable=True),
     Column("draws", "int", "shuffles", nullable=True),

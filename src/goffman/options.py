@@ -57,6 +57,8 @@ class AskOptions:
     thorough: bool = False
     """Every presentation and trial of what is answered in text, not the part that fits a person's
     patience."""
+    balanced: bool = False
+    """A balanced part of what models on this machine answer without writing, too."""
     system: str | None = None
     """The system prompt of chat and causal models; None: none."""
     persona: str | None = None

@@ -307,17 +307,19 @@ ROBUSTNESS = (
     Column("instrument", "text", "the instrument's id"),
     Column("measure", "text", "the measure's name"),
     Column("model", "text", "the model's name, as the user gave it"),
+    Column("contrast", "text", "the contrast that was made again, as in estimates"),
+    Column("main", "bool", "whether it is the headline of its instrument and model"),
     Column("way", "text", "what was left out (item, wording, condition, frame …), or: parameter"),
     Column("what", "text", "the id of that which was left out, or the parameter in words"),
-    Column("difference", "float64", "of the headline's contrast then", nullable=True),
+    Column("difference", "float64", "of the contrast then", nullable=True),
     Column("low", "float64", "lower end of its 95% interval", nullable=True),
     Column("high", "float64", "upper end of its 95% interval", nullable=True),
     Column("p", "float64", "not corrected", nullable=True),
-    Column("p_adjusted", "float64", "corrected as the headline's, in its place", nullable=True),
-    Column("verdict", "text", "what the headline's verdict would then be", nullable=True),
+    Column("p_adjusted", "float64", "corrected as the contrast's, in its place", nullable=True),
+    Column("verdict", "text", "what the contrast's verdict would then be", nullable=True),
     Column("reason", "text", "why it could not be tested", nullable=True),
 )
-"""One row a headline and thing left out, or parameter set otherwise: does the verdict hold?"""
+"""One row a contrast and thing left out, or parameter set otherwise: does the verdict hold?"""
 
 
 def prompt_rows(prompts: Iterable[Prompt]) -> list[dict[str, Any]]:

@@ -26,6 +26,7 @@ from goffman.stats.two_sources import (
     mean_share,
     minus_people,
     pooled,
+    widened,
 )
 from goffman.tables import PROMPT_TABLE, SCORES, schema
 
@@ -205,6 +206,25 @@ def differing(item, wording, gender, order) -> float:
     return start + other + 0.04 * (gender == "male") + 0.02 * (order == "reversed")
 
 
+def by_places(people) -> tuple[float, float]:
+    """The interval with a variance half as large again, as where places were drawn first."""
+    return (
+        people.value - (people.value - people.low) * math.sqrt(1.5),
+        people.value + (people.high - people.value) * math.sqrt(1.5),
+    )
+
+
+def test_a_larger_variance_is_fewer_respondents() -> None:
+    """A design effect of 1.5 is about the interval of two thirds as many; ends stay shares."""
+    for share in (0.1, 0.4, 0.75):
+        found, fewer = widened(of(share, 300), 1.5), of(share, 200)
+        assert (found.low, found.high) == pytest.approx((fewer.low, fewer.high), abs=0.005)
+    same = widened(of(0.4, 300), 1.0)
+    assert (same.low, same.high) == pytest.approx((of(0.4, 300).low, of(0.4, 300).high))
+    assert widened(of(0.01, 100), 9.0).low == 0.0
+    assert widened(of(0.99, 100), 9.0).high == 1.0
+
+
 def test_each_question_is_set_against_people_s_as_they_were_asked() -> None:
     found, points = against_people(*asked(differing), {"vignettes-choice": Toy()}, [ANCHOR])
     by = {(says.kind, says.dimension): estimate for says, estimate in found}
@@ -219,9 +239,14 @@ def test_each_question_is_set_against_people_s_as_they_were_asked() -> None:
     people = SAID["work", "depression", "all"]
     work = by["anchor-difference", "work"]
     assert work.mean_first == pytest.approx(0.53)
-    assert (work.low, work.high) == pytest.approx((0.53 - people.high, 0.53 - people.low))
-    # One question counts, so that the mean over those that count is it.
-    assert by["anchor-overall", None].difference == pytest.approx(work.difference)
+    low, high = by_places(people)
+    assert (work.low, work.high) == pytest.approx((0.53 - high, 0.53 - low))
+    # One question counts, so that the mean over those that count is it; its error is as published,
+    # since that of several would be too large already.
+    overall = by["anchor-overall", None]
+    assert overall.difference == pytest.approx(work.difference)
+    assert (overall.low, overall.high) == pytest.approx((0.53 - people.high, 0.53 - people.low))
+    assert [(one["low"], one["high"]) for one in points if one["item"] == "work"] == [(low, high)]
     assert work.family_size == 2
     assert {(one["item"], one["value"], one["people"], one["unanswered"]) for one in points} == {
         ("work", work.mean_first, people.value, 0.0),
@@ -324,7 +349,7 @@ def test_prompts_count_alike_and_so_do_not_their_replies() -> None:
     (point,) = [one for one in points if one["item"] == "work"]
     assert (point["value_low"], point["value_high"]) == pytest.approx((low, high))
     people = SAID["work", "depression", "all"]
-    expected = math.hypot(0.75 - low, people.high - people.value)
+    expected = math.hypot(0.75 - low, by_places(people)[1] - people.value)
     assert work.low == pytest.approx(work.difference - expected)
 
 

@@ -87,7 +87,10 @@ def test_what_every_check_shows_is_said_plainly(noise) -> None:
         "The correlation with course is the strongest of 6, and the strongest tends to be" in more
     )
     assert "Widened to allow for all 6 correlations, its interval is 0." in more
-    assert "The intervals cover other conditions and items of the same kind." in more
+    assert (
+        "The intervals (jackknife, on Fisher’s z) cover other conditions and items of the same "
+        in more
+    )
     assert "The intervals say nothing about other wordings." in more
 
 
@@ -133,8 +136,9 @@ def test_what_categories_make_by_themselves_is_said_with_a_doubt(noise) -> None:
 def test_two_items_are_said_to_be_two(noise) -> None:
     said = said_of({name: 0.2 * value + noise[name] for name, value in COURSE.items()}, items=2)
     assert (
-        "The intervals cover other conditions of the same kind. Only 2 items were asked, so the "
-        "intervals say nothing about other sentences." in " ".join(said.more)
+        "The intervals (jackknife, on Fisher’s z) cover other conditions of the same kind. Only 2 "
+        "items were asked, so the intervals say nothing about other sentences."
+        in " ".join(said.more)
     )
 
 
@@ -142,6 +146,10 @@ def test_where_nothing_is_clear_the_strongest_is_called_the_strongest(noise) -> 
     said = said_of(noise)
     assert said.head == "Its P(negative) has no clear relation with any of 6 dimensions"
     assert "the strongest correlation is with “" in said.text
+    # Another relation leads without what is over; it is named, clear or not.
+    assert (
+        "Without the 13 conditions in the past (such as “remitted”), the strongest is" in said.text
+    )
     assert "tends to be overestimated" in " ".join(said.more)
 
 

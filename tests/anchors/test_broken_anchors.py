@@ -83,9 +83,11 @@ def test_an_anchor_of_ones_own_is_read(folder: Path) -> None:
 FAULTS = {
     ("anchor.toml", 'id = "tea"\nversion', 'id = "Tea!"\nversion'): "anchor.toml, line 1: id is 'Tea!'. Allowed: up to 64 lower-case letters, digits and single hyphens, such as 'social-distance'.",
     ("anchor.toml", 'country = "Nowhere"\n', ""): "anchor.toml: the key 'country' is missing.",
-    ("anchor.toml", "country", "contry"): "anchor.toml, line 6: unknown key 'contry'. Allowed: id, version, title, citation, terms, country, year, population, unit, compare, of, whose, set_apart, lowest, highest, instruments, limits, items, wordings, own_texts. Did you mean 'country'?",
+    ("anchor.toml", "country", "contry"): "anchor.toml, line 6: unknown key 'contry'. Allowed: id, version, title, citation, terms, country, year, population, unit, compare, of, whose, set_apart, lowest, highest, design_effect, instruments, limits, items, wordings, own_texts. Did you mean 'country'?",
     ("anchor.toml", '"profile"', '"profiles"'): "anchor.toml, line 12: compare is 'profiles'. Allowed: profile, difference. Did you mean 'profile'?",
     ("anchor.toml", 'lowest = 0.0', "lowest = true"): "anchor.toml, line 10: lowest must be a number, such as 0.0.",
+    ("anchor.toml", 'highest = 1.0', "highest = 1.0\ndesign_effect = 0.5"): "anchor.toml, line 12: design_effect must be a number from 1 to 10, such as 1.5.",
+    ("anchor.toml", 'highest = 1.0', 'highest = 1.0\ndesign_effect = 1.5'): 'anchor.toml, line 12: design_effect goes with compare = "difference" only.',
     ("anchor.toml", 'highest = 1.0', "highest = -1"): "anchor.toml, line 11: highest must be above lowest.",
     ("anchor.toml", 'highest = 1.0\ncompare = "profile"', 'compare = "difference"'): 'anchor.toml, line 11: compare is "difference", so the values are shares: lowest = 0.0, highest = 1.0.',
     ("anchor.toml", '["social-distance"]', "[]"): 'anchor.toml, line 14: instruments must be a list of 1 to 100 ids, such as ["vignettes"].',

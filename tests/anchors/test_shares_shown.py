@@ -97,7 +97,7 @@ def test_it_is_said_about_whom_the_model_is_harder_than_people(run) -> None:
     assert "A man described instead of a woman changes the share by so many points" in more
     ends = r"\([+−]?\d+ to [+−]?\d+\)"
     assert re.search(rf"depression: model [+−]?\d+, people [+−]?\d+ {ends}, model minus", more)
-    assert "None of these differs clearly from people's; with intervals this wide" in more
+    assert "With p corrected for 5 tests, none of these differs clearly from people's; " in more
     assert "The intervals cover other respondents. The model’s probabilities are exact." in more
     assert "They say nothing about other questions, wordings, names or descriptions." in more
     assert "In other wordings, which people were not asked, its share is: " in more
@@ -106,7 +106,14 @@ def test_it_is_said_about_whom_the_model_is_harder_than_people(run) -> None:
 
 def test_page_figure_tables_and_gates_have_the_differences(run) -> None:
     (shown,) = anchors_shown(run)
-    assert len(shown["differences"]) == 5 + 75
+    assert len(shown["differences"]) == 5 + 5 + 75
+    (gap,) = [
+        row
+        for row in shown["differences"]
+        if row["condition"] == "Depression" and row["item"].endswith(": a man minus a woman")
+    ]
+    assert re.fullmatch(r"[+−]\d+", gap["people"])
+    assert gap["is_clear"] == "no"
     assert shown["rows"] == []
     (figure,) = beside_people(run.anchored)
     points = figure.spec["data"]["values"]
@@ -139,3 +146,27 @@ def test_a_question_without_an_answer_is_told_of(run) -> None:
     none = run.anchors.filter(pl.col("kind") != "anchor-overall")
     (one,) = replace(run, anchors=none).anchored
     assert anchor_said(one).head.startswith("There are too few answers to compare it with people")
+
+
+def test_a_gap_between_a_man_and_a_woman_unlike_people_s_is_in_the_heading(run) -> None:
+    """Turned round for all five, and for one alone."""
+
+    def turned(conditions: set[str]) -> MeasuredRun:
+        mine = (pl.col("kind") == "anchor-gender") & pl.col("group").is_in(list(conditions))
+        clear = {"difference": -0.4, "low": -0.5, "high": -0.3, "p": 1e-5, "p_adjusted": 5e-5}
+        return replace(
+            run,
+            anchors=run.anchors.with_columns(
+                pl.when(mine).then(pl.lit(value)).otherwise(name).alias(name)
+                for name, value in clear.items()
+            ),
+        )
+
+    (one,) = turned({"depression"}).anchored
+    said = anchor_said(one)
+    gap = "; its gap between a man and a woman is clearly not people's about "
+    assert said.head.endswith(f" than people's about depression{gap}depression")
+    more = " ".join(said.more)
+    assert "the difference is clearly not the same as people's for depression." in more
+    (one,) = turned({*run.anchors["group"].drop_nulls()}).anchored
+    assert anchor_said(one).head.endswith(f"{gap}all 5 descriptions")

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 from goffman.analysis.correlations import correlations, correlations_said
+from goffman.analysis.summary import summary
 from goffman.measures.catalogue import measures
 from goffman.presentation.findings import findings_of
 from goffman.presentation.section import Section
@@ -292,7 +293,8 @@ def test_a_correlation_names_models_as_they_are_shown_and_says_which_way():
     )  # fmt: skip
     one = "negative attitude (mini-one)"
     other = "probability of negative sentiment (mini-two)"
-    covers = "The intervals allow for other conditions, but not for other sentences or wordings."
+    error = "Error of measurement pulls r toward 0; by how much is unknown here."
+    covers = f"{error} The interval allows for other conditions, but not for other sentences or wordings."
     assert correlations_said(found) == [
         f"The {one} and the {other} rise together across 122 conditions: r = 0.60, 95% interval 0.49 to "
         f"0.69, p < .001 corrected for 2 tests. {covers}",
@@ -303,7 +305,7 @@ def test_a_correlation_names_models_as_they_are_shown_and_says_which_way():
         f"The {one} and the {other} show no clear relation across 122 conditions: r = 0.20, 95% interval "
         f"0.10 to 0.30, no p-value. {covers}",
         f"The {one} and the {other} show no clear relation across 122 conditions: r = 0.10, p = .300 "
-        "corrected for 2 tests.",
+        f"corrected for 2 tests. {error}",
     ]
 
 
@@ -312,11 +314,30 @@ def test_a_correlation_is_said_within_groups_too():
     within = relation(*sides, 0.1, 0.5, 0.01, effect=0.3) | {"kind": "measures-within", "n": 93}
     found = related(relation(*sides, 0.49, 0.69, 0.0001), within | {"group": "stigmatized"})
     (said,) = correlations_said(found)
+    rare = within | {"group": "rare", "n": 12, "effect": 0.1}
+    several = related(relation(*sides, 0.49, 0.69, 0.0001), within | {"group": "stigmatized"}, rare)
+    (brief,) = correlations_said(several, briefly=True)
+    assert " Within groups, r is 0.10 to 0.30. The interval allows for" in brief
     assert said.endswith(
         " Within groups: r = 0.30 within the 93 stigmatized conditions (95% interval 0.10 to 0.50, "
         "p = .010 corrected for 2 tests). The intervals allow for other conditions, but not for "
         "other sentences or wordings."
     )
+
+
+def test_the_intervals_of_correlations_say_how_they_were_made():
+    sides = "negative-attitude of mini-one", "negative-sentiment of /x/mini-two"
+    by_bootstrap = {"method": "interval: bca bootstrap over conditions; p by t"}
+    by_z = {"method": "p by t; interval by Fisher's z, SE 1/√(n−3)", "n": 12}
+    whole = relation(*sides, 0.49, 0.69, 0.0001) | by_bootstrap
+    within = {"kind": "measures-within", "group": "rare"}
+    found = related(whole, relation(*sides, 0.1, 0.5, 0.01, effect=0.3) | within | by_z)
+    (said,), (brief,) = correlations_said(found), correlations_said(found, briefly=True)
+    assert " The intervals (BCa bootstrap; for 12 conditions, Fisher’s z) allow for other " in said
+    assert " The interval (BCa bootstrap) allows for other conditions, but not" in brief
+    assert "Within groups, r is" not in brief
+    (said,) = correlations_said(related(whole | by_z))
+    assert " The interval (Fisher’s z) allows for other conditions, but not" in said
 
 
 @pytest.mark.parametrize(
@@ -348,20 +369,27 @@ def test_a_preference_is_said_with_its_interval_and_as_how_many_times(value, ver
     (found,) = findings_of(section("pronoun-preference", estimates(row)))
     assert found.head == head
     assert (found.low, found.high) == pytest.approx((row["low"], row["high"]))
-    assert f"is typically {math.exp(value):.2f} times as probable as the other one" in found.text
+    low, high = (f"{math.exp(row[end]):.2f}" for end in ("low", "high"))
+    assert (
+        f"is typically {math.exp(value):.2f} times as probable as the other one (95% interval "
+        f"{low} to {high}). "
+    ) in found.text
     assert "On the log scale, over 395 sentences: " in found.text
 
 
 def test_a_difference_that_only_the_others_keep_clear_says_so():
     row = gap(0.01, 0.2, 0.04, tests=5) | {"p": 0.02}
     (one,) = findings_of(section("negative-attitude", estimates(row)))
-    assert (
-        "Holm's correction is stricter when fewer of the other main results are clear. If none of "
-        "the others in this run were clear, the corrected p would be .100, and this difference would "
-        "not be clear."
-    ) in one.why
+    said = (
+        "If none of the other main results in this run were clear, Holm's correction would give p "
+        "= .100, and this difference would not be clear."
+    )
+    assert one.why.endswith(f" {said}")
+    assert one.alone == said
+    lines = summary({"x": section("negative-attitude", estimates(row))}, ())
+    assert any(said in line for line in lines)
     (one,) = findings_of(section("negative-attitude", estimates(row | {"p": 0.009})))
-    assert "other main results" not in one.why
+    assert (one.alone, "other main results" in one.why) == ("", False)
 
 
 def rare(kind, first, second, low, high, verdict):
@@ -387,3 +415,17 @@ def test_a_difference_that_rare_conditions_have_too_is_not_called_stigma_alone()
     above = rare("against-rare", "stigmatized", "rare", 0.02, 0.38, "small")
     (one,) = findings_of(section("negative-attitude", estimates(gap(0.1, 0.3, 0.01), above, mere)))
     assert one.caveat == ""
+
+
+def test_equivalent_settings_are_said_to_rest_on_intervals_that_are_not_corrected():
+    level = gap(-0.3, 0.3, 0.9) | {"kind": "level", "first": "baseline", "second": "zero"}
+    settings = [
+        gap(-0.02, 0.02, 1.0, tests=2, verdict="equivalent")
+        | {"kind": "baseline", "first": name, "second": "baseline"}
+        for name in ("old|", "|mean")
+    ]
+    said = "“Equivalent” rests on 90% intervals, which are not corrected for 2 tests."
+    (found,) = findings_of(section("pronoun-preference", estimates(level, *settings)))
+    assert found.rest.endswith(f"The verdict is “equivalent” for all 2. {said}")
+    (found,) = findings_of(section("pronoun-preference", estimates(level, settings[0])))
+    assert "90% intervals" not in found.rest

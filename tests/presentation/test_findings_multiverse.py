@@ -8,9 +8,10 @@ from dataclasses import replace
 import polars as pl
 import pytest
 import vl_convert
-from test_findings_robustness import section
+from test_findings_robustness import HEADLINE, section
 
-from goffman.multiverse_columns import MULTIVERSE, STRESS
+from goffman.analysis.stress_summary import Outcome, summed_up
+from goffman.multiverse_columns import MULTIVERSE, NUMBER, STRESS
 from goffman.presentation.figures_multiverse import curve
 from goffman.presentation.findings_multiverse import holds_said
 from goffman.presentation.tables_multiverse import analyses
@@ -106,7 +107,10 @@ def test_a_difference_that_is_often_lost_holds_in_only_so_many():
         one.head
         == "The difference holds in only 3 of 4 analyses. Of the choices, the wording changes its size most"
     )
-    verdicts = "2 small, 1 “clear, size open” and 1 undecided."
+    verdicts = (
+        "2 small, 1 “clear, size open” and 1 undecided. There, the interval excludes 0 and only the "
+        "corrected p is above .05."
+    )
     assert one.said[0] == (
         "“Holds” means: the difference is clear and has the same sign as in the audit. The "
         f"verdicts of the analyses are: {verdicts}"
@@ -148,8 +152,65 @@ def test_what_was_left_out_is_named_and_so_is_a_change_of_sign():
         "condition “Fever, high”: from 0.050 to 0.020.",
         "Leaving out one item, condition or word never changes the sign of the difference.",
     )
-    turned = said([*gone, row(-0.01, "undecided", way="word", what="she")])
-    assert turned.said[-1] == "Leaving out the word “she” changes the sign of the difference."
+    she = [*gone, row(-0.01, "undecided", way="word", what="she")]
+    assert said(she).said[-2:] == (
+        "Leaving out the word “she” changes the sign of the difference.",
+        "With one of 2 words left out, the difference holds in 1 of 2 analyses (not without “she”).",
+    )
+    # The sign of a difference that may be 0 says nothing.
+    assert "sign" not in " ".join(said(she, verdict="undecided").said)
+
+
+def test_leaving_out_a_word_of_one_gender_is_said_to_move_the_difference_anyway():
+    by_gender = {**HEADLINE, "kind": "genders", "first": "female", "second": "male"}
+    words = [row(0.05, way="word", what="he")]
+    words += [row(0.01, "undecided", way="word", what=f"she{n}") for n in range(5)]
+    stress = stressed(words)
+    estimates = pl.DataFrame([by_gender], schema=stress.estimates.schema)
+    (one,) = holds_said(replace(stress, estimates=estimates))
+    assert one.said[-2:] == (
+        "Leaving out a word lowers its own side, female or male, by construction.",
+        "With one of 6 words left out, the difference holds in 1 of 6 analyses (not without “she0”, "
+        "“she1”, “she2” or 2 more).",
+    )
+
+
+def test_differences_in_two_numbers_have_no_common_range():
+    choices = [{NUMBER: "probability", "wording": name} for name in ("w1", "w2")]
+    choices.append({NUMBER: "share of labels", "wording": "w1"})
+    rows = [
+        row(value, what=str(place), choices=json.dumps(chosen))
+        for place, (value, chosen) in enumerate(zip((0.4, 0.5, 0.9), choices, strict=True))
+    ]
+    text = " ".join(said(rows).said)
+    apart = "The difference is 0.40 to 0.50 in the probability and 0.90 in the share of labels."
+    assert apart in text
+    assert "median of" not in text
+    alone = " ".join(said([rows[0], rows[2]]).said)
+    assert "A permutation test of the audit's own analysis, which shuffles" in alone
+    assert "Two analyses are hardly a check." in alone
+
+
+def test_the_range_of_a_headline_is_over_analyses_of_its_own_number():
+    chosen = ("probability", "probability", "share of labels")
+    outcomes = [
+        Outcome(row=row(value, what=str(place), choices=json.dumps({NUMBER: name, "wording": str(place)})))
+        for place, (value, name) in enumerate(zip((0.4, 0.5, 0.9), chosen, strict=True))
+    ]  # fmt: skip
+    summed = summed_up(HEADLINE | ABOUT, outcomes, seed=0)
+    assert summed["analyses"] == summed["holds"] == 3
+    assert (summed["lowest"], summed["median"], summed["highest"]) == pytest.approx(
+        (0.4, 0.45, 0.5)
+    )
+    assert json.loads(summed["explained"]) == {"wording": pytest.approx(1.0)}
+
+
+def test_what_choices_explain_only_together_is_said():
+    rows = four("small", "small", "small", "small")
+    text = " ".join(said(rows, explained=json.dumps({"wording": 0.5, "rater": 0.2})).said)
+    assert (
+        "the wording 50% and the rater 20%. Combinations of choices explain the other 30%." in text
+    )
 
 
 @pytest.mark.parametrize(

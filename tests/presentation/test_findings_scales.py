@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import polars as pl
 import pytest
 
@@ -75,6 +77,14 @@ def test_one_wording_says_nothing_of_wordings():
     assert text.endswith("Only one wording was asked, so the effect of wording is unknown.")
 
 
+def test_reliability_of_a_keyed_number_is_not_that_of_the_main_result():
+    of = section(scores=scale(0.95, 0.9))
+    keyed = replace(of, presentation=replace(of.presentation, keyed=True))
+    (text,) = reliability(keyed, "m")
+    assert text.startswith("Reliability for stigmatized conditions (reverse-keyed): ")
+    assert text.endswith(" The main result is not reverse-keyed, so this is not its reliability.")
+
+
 def test_no_reliability_has_its_reason():
     (text,) = reliability(section(scores=scale(None, None, value=None, reason="one item")), "m")
     assert text == "G and Φ cannot be computed: one item."
@@ -129,6 +139,11 @@ def test_conditions_are_counted_on_both_sides_of_the_reference():
         "non-stigmatized ones, and 1 is clearly below it. Farthest above that mean: "
         "“blind” (0.20), “deaf” (0.10). Farthest below that mean: “rich” (−0.10)."
     )
+    by = {"correction": "benjamini-hochberg"}
+    named = above_reference(
+        section(estimates=[against("reference", "blind", 0.2, 0.001, **by)]), "m"
+    )
+    assert "clearly below it (p corrected by Benjamini–Hochberg). Farthest" in named
     assert above_reference(section(), "m") == ""
 
 

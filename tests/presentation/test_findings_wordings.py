@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import polars as pl
 import pytest
 
 from goffman.estimates.spread import spread_of
 from goffman.multiverse_columns import WORDINGS
 from goffman.presentation.base import Finding
-from goffman.presentation.findings_wordings import IN_TURN, MOVED, with_wordings
+from goffman.presentation.findings_wordings import (
+    IN_TURN,
+    MOVED,
+    ONE_WORDING,
+    with_wordings,
+)
 from goffman.presentation.section import Section
 from goffman.presentation.shown import Names
-from goffman.tables import schema
+from goffman.reports.overview import _wording
+from goffman.tables import SCORES, schema
 
 ABOUT = {
     "instrument": "x",
@@ -28,13 +36,22 @@ def worded(wording, level, difference, *, paraphrase=False, **more):
     return {**ABOUT, **numbers, "paraphrase": paraphrase, **more}
 
 
-def found(rows, difference=0.05, *, wordings=("a", "b"), **finding):
+def prompts(cells):
+    """Scores of prompts: (item, wording), of one condition."""
+    numbers = {"model": "m", "level": "prompt", "quantity": "code", "value": 0.5, "n": 1}
+    rows = [
+        {"item": item, "wording": wording, "condition": "c"} | numbers for item, wording in cells
+    ]
+    return pl.DataFrame(rows, schema=schema(SCORES))
+
+
+def found(rows, difference=0.05, *, wordings=("a", "b"), asked=(), **finding):
     section = Section(
         instrument="x",
         measure="y",
         unit="condition",
-        presentation=None,  # type: ignore[arg-type]
-        scores=pl.DataFrame(),
+        presentation=SimpleNamespace(quantity="code"),  # type: ignore[arg-type]
+        scores=prompts(asked),
         estimates=pl.DataFrame(),
         names=Names(models={"m": "m"}, instruments={}, conditions={}, items={}),
         wordings=wordings,
@@ -124,3 +141,18 @@ def test_questions_asked_in_turn_say_nothing_of_wordings_but_something_with_para
     other = worded(None, None, None, paraphrase=True, reason=reason)
     one = found([other], wordings=("a",), wording="Only one.")
     assert one.wording == f"Only one. The paraphrases are not counted, because {reason}."
+
+
+def test_several_wordings_in_turn_are_not_one_wording():
+    """Without paraphrases there is no row by wording: what was asked says it."""
+    turning = found([], asked=[("i", "a"), ("j", "b"), ("k", "a")], wording=ONE_WORDING)
+    assert turning.wording == IN_TURN
+    assert _wording(turning) == ["each question in one wording"]
+    one = found([], asked=[("i", "a"), ("j", "a")], wordings=("a",), wording=ONE_WORDING)
+    assert one.wording == ONE_WORDING
+    assert _wording(one) == ["one wording"]
+    both = found([], asked=[("i", "a"), ("i", "b")], wording=ONE_WORDING)
+    assert both.wording == ONE_WORDING
+    # What a measure says itself stays.
+    own = found([], asked=[("i", "a"), ("j", "b")], wording="Few sentences.")
+    assert own.wording == "Few sentences."

@@ -40,10 +40,10 @@ def as_if_clear(run, ends, lost):
         *(pl.when(here).then(pl.lit(value)).otherwise(name).alias(name) for name, value in numbers.items()),
         verdict=pl.when(here).then(pl.lit(word)).otherwise("verdict"),
     )  # fmt: skip
-    headlines = found.filter(here).select("instrument", "measure", "model").rows()
+    headlines = found.filter(here).select("instrument", "measure", "model", "contrast").rows()
     held = pl.DataFrame(
         [
-            (*who, "item", f"i{n}", 0.01, -0.1, 0.2, 0.5, 0.5, "undecided" if n < lost else word, None)
+            (*who, True, "item", f"i{n}", 0.01, -0.1, 0.2, 0.5, 0.5, "undecided" if n < lost else word, None)
             for who in headlines
             for n in range(10)
         ],

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,7 +19,6 @@ from goffman.runs.plan import (
     part_digest,
     part_sentences,
     settings_of,
-    still_to_ask,
 )
 
 texts = st.lists(st.lists(st.integers(0, 3), min_size=1, max_size=5), min_size=1, max_size=40)
@@ -68,11 +70,9 @@ def test_batches_and_parts_keep_to_their_limits(encoded, limits):
         assert sum(map(len, part)) >= limits.part_size
 
 
-def test_only_parts_that_are_not_there_are_asked():
+def test_a_part_s_sentences_are_in_the_order_in_which_they_are_asked():
     plan = make_plan([[n] for n in range(10)], BatchLimits(max_tokens=9, max_size=2, part_size=3))
     assert [part_sentences(plan, n) for n in range(3)] == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9]]
-    assert still_to_ask(plan, {1}) == [0, 2]
-    assert still_to_ask(plan, {0, 1, 2}) == []
 
 
 def test_a_part_s_digest_changes_with_its_sentences_batches_askers_and_with_nothing_else():
@@ -96,6 +96,20 @@ def test_a_part_s_digest_changes_with_its_sentences_batches_askers_and_with_noth
     assert digests(encoded, [*names[:9], "q"])[2] != third
     assert digests(encoded, names, BatchLimits(max_tokens=9, max_size=1, part_size=4))[0] != first
     assert {first, second, third}.isdisjoint(digests(encoded, names, asker="another"))
+
+
+@given(texts, limits, st.text())
+def test_a_part_s_digest_is_that_of_its_json(encoded, limits, seed):
+    plan = make_plan(encoded, limits)
+    names = [f"{seed}/{number}" for number in range(len(encoded))]
+    for number, batches in enumerate(plan.parts):
+        part = [
+            [(plan.sentences[i], [names[at] for at in plan.askers[i]]) for i in batch]
+            for batch in batches
+        ]
+        written = json.dumps([seed, part]).encode()
+        expected = hashlib.sha256(written).hexdigest()[:16]
+        assert part_digest(plan, number, names=names, asker=seed) == expected
 
 
 def test_a_given_batch_size_decides_alone():

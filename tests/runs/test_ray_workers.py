@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from importlib.util import find_spec
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -26,14 +27,14 @@ def parts(folder):
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("answers/**/*.parquet"))
 
 
-def run(folder, model, *, workers=None, listener=None):
+def run(folder, *models, workers=None, listener=None, limit=60):
     """Three steps of recursive masking, in parts of 256 sentences."""
     return audit(
-        [str(model)],
+        list(map(str, models)),
         instruments=["attribution"],
         output=folder,
         loading=LoadOptions(workers=workers),
-        options=AskOptions(controls=False, limit=60, batch_size=4),
+        options=AskOptions(controls=False, limit=limit, batch_size=4),
         listener=listener,
     )
 
@@ -120,6 +121,21 @@ def test_a_node_killed_on_a_cluster_loses_and_doubles_nothing(tiny, alone, clust
     assert 0 < len(parts(tmp_path / "other")) < len(alone)
     run(tmp_path / "other", tiny("roberta"))
     assert parts(tmp_path / "other") == alone
+
+
+@needs_ray
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_two_models_at_once_on_a_cluster(tiny, cluster, tmp_path):
+    """Each is asked by a worker of its own; the files are those of one process."""
+    models, once = (tiny("bert"), tiny("roberta")), Once(None)
+    run(tmp_path / "alone", *models, limit=12)
+    here = cluster(cores=2)
+    run(tmp_path / "run", *models, workers=here.address, listener=once.listener, limit=12)
+    assert parts(tmp_path / "run") == parts(tmp_path / "alone")
+    assert once.seen[0].note == "1 worker"
+    turns = sum(one.model != other.model for one, other in pairwise(once.seen))
+    assert turns > 1, "one model was asked after the other"
 
 
 def wait_for_cores(cluster, cores):

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from goffman.asking.place import Place
+from goffman.asking.places import Places
 from goffman.errors import AskingError, InputError, ModelError
 from goffman.flow import audit
 from goffman.models.base import Calling, LoadOptions, Sampling
@@ -146,15 +146,19 @@ def test_without_workers_the_run_stops_and_goes_on_later_without(tiny, alone, tm
 def test_classifiers_likelihoods_choices_next_words_and_replies_go_the_same_way(
     tiny, place, tmp_path
 ):
-    """Several models, one after the other, by the same workers."""
+    """Several models at once, by the same workers."""
     models = [
         tiny("roberta", labels=("negative", "positive")),
         causal(place, chat=False),
         causal(place, chat=True),
     ]
     how = {"limit": 6, "chats": ChatOptions(trials=1, sampling=Sampling(max_tokens=8))}
+    seen = []
     for name, loading in (("one", None), ("two", TWO)):
-        run(tmp_path / name, models, instruments=(), loading=loading, **how)
+        listener = Listener(progress=seen.append if loading else lambda _: None)
+        run(tmp_path / name, models, instruments=(), loading=loading, listener=listener, **how)
+    assert {one.what for one in seen} == {"sentences", "requests"}
+    assert {one.note for one in seen} <= {"1 worker", "2 workers"}
     assert parts(tmp_path / "two") == parts(tmp_path / "one")
     tables = {path.split("/")[1] for path in parts(tmp_path / "two")}
     assert tables == {"labels", "likelihoods", "choices", "fills", "replies"}
@@ -231,8 +235,7 @@ def test_a_worker_answers_token_ids_with_arrays_and_says_what_fails(tiny):
     try:
         loading = Loading(calling=Calling(openai_key=None))
         hands.give(0, Load(spec=folder, kind="masked", loading=loading, threads=1))
-        card = hands.take().value
-        assert card.identity == model.identity
+        assert hands.take().value == model.identity
         hands.give(0, Ask(call=call, batches=[batch]))
         (found,) = hands.take().value
         expected = call.of(model, batch)
@@ -259,5 +262,5 @@ def test_a_worker_answers_token_ids_with_arrays_and_says_what_fails(tiny):
 )
 def test_devices_that_are_none_are_refused(device, said):
     with pytest.raises(InputError) as refused:
-        Place(LoadOptions(device=device), note=print)
+        Places(LoadOptions(device=device), note=print)
     assert str(refused.value).startswith(said)

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from goffman.estimates.clear import points
+from goffman.estimates.profiles import base_of
 from goffman.estimates.together import Side, advice_beside, forms_together, sides
 from goffman.presentation.numbers import corrected_said, ends, number
-from goffman.presentation.shown import plain
+from goffman.presentation.shown import in_list, plain
 
 if TYPE_CHECKING:
     from goffman.measures.base import Measure
@@ -143,13 +144,25 @@ def _said(one: Correlation, *, briefly: bool) -> str:
     return (
         f"{head} across {row['n']} {one.noun.many}: r = {number(row['effect'])}{interval}, "
         f"{corrected_said(row)}."
-    ) + (_covers(one) if briefly else f"{_true_scores(row)}{_within(one)}{_covers(one)}")
+    ) + (
+        f"{_within_briefly(one)}{_covers([row], one.noun.many)}"
+        if briefly
+        else f"{_true_scores(one)}{_within(one)}{_covers([row, *one.within], one.noun.many)}"
+    )
 
 
-def _true_scores(row: Mapping[str, Any]) -> str:
-    """What r would be if both measured without error, where that is known and another number."""
+def _true_scores(one: Correlation) -> str:
+    """What r would be if both measured without error; or that it is not known how much larger.
+
+    Two forms of one instrument share their sentences, and so their errors: of them nothing is said.
+    """
+    row = one.row
     value = row["second_effect"]
-    if value is None or number(value) == number(row["effect"]):
+    if value is None:
+        apart = base_of(one.first.instrument) != base_of(one.second.instrument)
+        unknown = " Error of measurement pulls r toward 0; by how much is unknown here."
+        return unknown if apart else ""
+    if number(value) == number(row["effect"]):
         return ""
     interval = ""
     if row["second_effect_low"] is not None:
@@ -157,13 +170,19 @@ def _true_scores(row: Mapping[str, Any]) -> str:
     return f" Without error of measurement on either side, r would be {number(value)}{interval}."
 
 
-def _covers(one: Correlation) -> str:
-    """What the intervals are over, where there is one."""
-    if all(row["effect_low"] is None for row in (one.row, *one.within)):
+def _covers(every: Sequence[Mapping[str, Any]], many: str) -> str:
+    """How the intervals were made and what they are over, where there is one."""
+    rows = [row for row in every if row["effect_low"] is not None]
+    if not rows:
         return ""
-    return (
-        f" The intervals allow for other {one.noun.many}, but not for other sentences or wordings."
-    )
+    by_z = [row["n"] for row in rows if "bca bootstrap" not in (row["method"] or "")]
+    by = "BCa bootstrap" if len(by_z) < len(rows) else "Fisher’s z"
+    if 0 < len(by_z) < len(rows):
+        by += f"; for {in_list([str(n) for n in by_z])} {many}, Fisher’s z"
+    by = f" ({by})" if all(row["method"] for row in rows) else ""
+    the = "The interval" if len(rows) == 1 else "The intervals"
+    allow = "allows" if len(rows) == 1 else "allow"
+    return f" {the}{by} {allow} for other {many}, but not for other sentences or wordings."
 
 
 def _interval(row: Mapping[str, Any]) -> str:
@@ -171,6 +190,12 @@ def _interval(row: Mapping[str, Any]) -> str:
     if row["effect_low"] is None:
         return f"no interval{f' ({why})' if (why := row['reason']) else ''}, "
     return f"{row['level']:.0%} interval {ends(row['effect_low'], row['effect_high'])}, "
+
+
+def _within_briefly(one: Correlation) -> str:
+    """The lowest and the highest correlation in a group, where there are several."""
+    values = [row["effect"] for row in one.within if row["effect"] is not None]
+    return f" Within groups, r is {ends(min(values), max(values))}." if len(values) > 1 else ""
 
 
 def _within(one: Correlation) -> str:

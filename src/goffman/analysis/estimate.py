@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -14,7 +14,7 @@ from goffman.estimates.contrast import Comparing, Contrast
 from goffman.estimates.reference import KIND, OWN_KIND
 from goffman.estimates.scored import Scored
 from goffman.estimates.sharing import Sharing
-from goffman.estimates.tabled import estimate_table
+from goffman.estimates.tabled import estimate_table, records_table
 from goffman.estimates.together import measures_together
 from goffman.estimates.verdict import NOT_MEASURABLE, Verdict, rests_on, verdict
 from goffman.stats.correct import adjust, adjusted
@@ -125,12 +125,12 @@ def corrected(
         for place, one in zip(places, members, strict=True):
             kept[place] = one
     columns = schema(CONTRASTS)
-    what = pl.DataFrame([asdict(contrast) for contrast in contrasts], schema=columns)
+    what = records_table(contrasts, columns)
     said = [
         _judged(verdict(one, smallest=_smallest(contrast, measures)), contrast, failing)
         for contrast, one in zip(contrasts, kept, strict=True)
     ]
-    judged = pl.DataFrame([asdict(one) for one in said], schema=schema(VERDICTS))
+    judged = records_table(said, schema(VERDICTS))
     rows = pl.concat([what, estimate_table(kept), judged], how="horizontal")
     return rows.select(*columns.names(), *schema(ESTIMATES).names(), *schema(VERDICTS).names())
 
@@ -138,7 +138,7 @@ def corrected(
 def _fails(contrast: Contrast, failing: Mapping[str, Collection[str]]) -> bool:
     """Whether a contrast rests on a model that cannot do the task."""
     models = failing.get(contrast.instrument or "", ())
-    return any(rests_on(asdict(contrast), model) for model in models)
+    return any(rests_on(vars(contrast), model) for model in models)
 
 
 def _judged(said: Verdict, contrast: Contrast, failing: Mapping[str, Collection[str]]) -> Verdict:
@@ -168,17 +168,12 @@ def headlines(estimates: pl.DataFrame, measures: Mapping[str, Measure]) -> pl.Da
 
 
 def in_place(
-    estimate: Estimate, row: Mapping[str, Any], primary: pl.DataFrame
+    estimate: Estimate, row: Mapping[str, Any], others: Sequence[float]
 ) -> tuple[Estimate, Verdict]:
     """An estimate made otherwise, with the p and the verdict that it would have as a headline.
 
-    ``row``: of the headline in whose place it is put; ``primary``: all headlines of the run.
+    ``row``: of the headline in whose place it is put; ``others``: p of all others of the run.
     """
-    others = [
-        one["p"]
-        for one in primary.iter_rows(named=True)
-        if one["contrast"] != row["contrast"] and one["p"] is not None
-    ]
     if estimate.p is not None:
         method = cast("Correction", row["correction"])
         first, *_ = adjusted(np.array([estimate.p, *others]), method=method).tolist()

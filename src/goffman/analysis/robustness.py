@@ -4,27 +4,30 @@ Every item, wording and condition of a headline is left out in turn (of sentence
 and occupation), and the same contrast is made again from what is left. So it is with every value
 of a parameter that the measure names beside its own: these need the stored answers. Each number is
 put in the headline's place: corrected with the other headlines of the run, and judged by the same
-smallest difference.
+smallest difference. Where a headline is about women and men, all other clear contrasts of the whole
+scale are made again too, each corrected in its own family.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from goffman.analysis.estimate import PRIMARY, in_place, scored_by
-from goffman.analysis.score import measures_of, prompts_scored, without_controls
-from goffman.estimates.contrast import Comparing, in_order
+from goffman.analysis.left_out import TwoTables, two_tables
+from goffman.analysis.score import measures_of, prompts_scored
+from goffman.estimates.contrast import Comparing, Contrast, in_order
 from goffman.estimates.fragile import PARAMETER, is_fragile
 from goffman.estimates.sharing import Sharing
 from goffman.estimates.verdict import CLEAR_WORDS, FRAGILE
 from goffman.measures.base import alternatives_of
 from goffman.records import BASELINE
-from goffman.tables import ROBUSTNESS, schema
+from goffman.tables import CONTRASTS, ROBUSTNESS, schema
 
 if TYPE_CHECKING:
     from goffman.estimates.scored import Found, Scored
@@ -38,6 +41,9 @@ ROBUSTNESS_FILE = "robustness.parquet"
 FEWEST = 3
 """So many levels a factor must have: of two, leaving one out would be another test, in which the
 other one is taken as given."""
+
+GENDERS, GROUPS = "genders", "groups"
+"""Kinds of contrasts."""
 
 _SAME = ("variant", "model", "group", "dimension", "first", "second")
 """What a contrast made again has in common with the headline; one function makes one kind."""
@@ -53,19 +59,58 @@ def robustness(
     wordings: Mapping[str, Sequence[str]],
     sharing: Mapping[str, Sharing],
 ) -> pl.DataFrame:
-    """The columns ROBUSTNESS, for each headline of the run that has a verdict."""
-    primary = estimates.filter(pl.col("family") == PRIMARY)
+    """The columns ROBUSTNESS, for each contrast that is checked."""
     measures = measures_of(manifest)
+    scored = prompts_by_model(scores)
     found: list[dict[str, Any]] = []
-    for work in headlines_of(primary, measures, wordings, sharing):
-        if work.row["verdict"] is None:
-            continue
-        found += work.without_each(without_controls(scores))
-        instrument, model = work.row["instrument"], work.row["model"]
-        for said, other in alternatives_of(work.measure).items():
+    checked = contrasts_checked(estimates).partition_by(
+        "instrument", "model", as_dict=True, maintain_order=True
+    )
+    for (instrument, model), rows in checked.items():
+        works = [
+            work
+            for (family,), of in rows.group_by("family", maintain_order=True)
+            for work in headlines_of(
+                of, measures, wordings, sharing, family=estimates.filter(pl.col("family") == family)
+            )
+        ]
+        for work in works:
+            found += work.without_each(scored(work.row))
+        for said, other in alternatives_of(measures[instrument]).items():
             each = prompts_scored(run, manifest, words, instrument, other, model=model)
-            found += work.otherwise(said, each)
+            for work in works:
+                found += work.otherwise(said, each)
     return pl.DataFrame(found, schema=schema(ROBUSTNESS))
+
+
+def contrasts_checked(estimates: pl.DataFrame) -> pl.DataFrame:
+    """The estimates that are made again: headlines, and the clear ones beside some of them.
+
+    Beside a headline about women and men stand the same contrast of other groups and variants, and
+    the groups compared. Whether these are fragile is of interest only where they are clear.
+    """
+    tested = estimates.filter(pl.col("verdict").is_not_null())
+    primary = tested.filter(pl.col("family") == PRIMARY)
+    of_genders = primary.filter(pl.col("kind") == GENDERS).select("instrument", "model")
+    beside = tested.filter(
+        pl.col("family") != PRIMARY,
+        pl.col("kind").is_in([GENDERS, GROUPS]),
+        pl.col("dimension").is_null(),
+        pl.col("verdict").is_in(CLEAR_WORDS),
+    ).join(of_genders, on=["instrument", "model"], how="semi")
+    return pl.concat([primary, beside])
+
+
+def prompts_by_model(scores: pl.DataFrame) -> Callable[[Mapping[str, Any]], pl.DataFrame]:
+    """What gives the scores of prompts that are a headline's model's and instrument's."""
+    # Put apart once: with many models, each headline would else look through the scores of all.
+    prompts = scores.filter(pl.col("level") == "prompt")
+    apart = prompts.partition_by("instrument", "model", as_dict=True)
+
+    def of(row: Mapping[str, Any]) -> pl.DataFrame:
+        return apart.get((row["instrument"], row["model"]), prompts.clear())
+
+    return of
 
 
 def headlines_of(
@@ -73,13 +118,18 @@ def headlines_of(
     measures: Mapping[str, Measure],
     wordings: Mapping[str, Sequence[str]],
     sharing: Mapping[str, Sharing],
+    *,
+    family: pl.DataFrame | None = None,
 ) -> Iterator[Headline]:
-    """The main contrasts of a run, each with what it can be made again from; by instrument."""
+    """The main contrasts of a run, each with what it can be made again from; by instrument.
+
+    ``family``: all that they are corrected with, where these are other contrasts of one family.
+    """
     for row in primary.iter_rows(named=True):
         instrument = row["instrument"]
         yield Headline(
             row=row,
-            primary=primary,
+            primary=primary if family is None else family,
             measure=measures[instrument],
             wordings=wordings[instrument],
             sharing=sharing.get(instrument, Sharing()),
@@ -87,33 +137,17 @@ def headlines_of(
 
 
 def with_fragile(estimates: pl.DataFrame, held: pl.DataFrame) -> pl.DataFrame:
-    """The estimates, in which the headlines that do not hold are called fragile.
+    """The estimates, in which those that do not hold are called fragile.
 
-    So is the same contrast in another variant, such as not counting first names: it is not made
-    again by itself, and cannot be called surer than the headline. ``held``: ROBUSTNESS of the same
-    run.
+    Each is judged by its own analyses; what was not made again has the verdict of its interval.
+    ``held``: ROBUSTNESS of the same run.
     """
-    by = dict(held.group_by("instrument", "model"))
-    rows = estimates.select("family", "verdict", "instrument", "kind", "quantity", *_SAME)
-    fragile = {
-        _but_for_variant(row)
-        for row in rows.filter(pl.col("family") == PRIMARY).iter_rows(named=True)
-        if (of := by.get((row["instrument"], row["model"]))) is not None
-        and is_fragile(row["verdict"], of)
-    }
+    by = {contrast: of for (contrast,), of in held.group_by("contrast")}
     words = [
-        FRAGILE
-        if row["verdict"] in CLEAR_WORDS and _but_for_variant(row) in fragile
-        else row["verdict"]
-        for row in rows.iter_rows(named=True)
+        FRAGILE if contrast in by and is_fragile(verdict, by[contrast]) else verdict
+        for contrast, verdict in estimates.select("contrast", "verdict").iter_rows()
     ]
     return estimates.with_columns(verdict=pl.Series(words, dtype=pl.String))
-
-
-def _but_for_variant(row: Mapping[str, Any]) -> tuple[Any, ...]:
-    """What a contrast is about, whichever words are counted."""
-    names = ("instrument", "kind", "quantity", *_SAME)
-    return tuple(row[name] for name in names if name != "variant")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,10 +157,16 @@ class Headline:
     row: Mapping[str, Any]
     """Of the estimates: the headline."""
     primary: pl.DataFrame
-    """All headlines of the run."""
+    """All headlines of the run; of another contrast its family."""
     measure: Measure
     wordings: Sequence[str]
     sharing: Sharing
+
+    @cached_property
+    def others(self) -> list[float]:
+        """P of all other headlines, in whose family this one is."""
+        rows = self.primary.filter(pl.col("contrast") != self.row["contrast"])
+        return rows["p"].drop_nulls().to_list()
 
     def without_each(self, scores: pl.DataFrame) -> Iterator[dict[str, Any]]:
         """A row for each item, wording, condition, frame and occupation that is left out."""
@@ -137,9 +177,14 @@ class Headline:
         # What has no such number, or is all that there is of a side, cannot be left out.
         counted = mine.filter(pl.col("quantity") == make[0])
         counted = counted if counted.height else mine
+        tables = self._tables(make, mine)
         for way, levels in self._factors(counted).items():
             for what, gone in levels.items():
-                yield self.judged(way, what, self.again(make, mine.filter(~gone)))
+                if tables is None:
+                    found = self.again(make, mine.filter(~gone))
+                else:
+                    found = tables.without(way, what)
+                yield self.judged(way, what, found)
 
     def otherwise(self, said: str, scores: pl.DataFrame) -> Iterator[dict[str, Any]]:
         """A row for a parameter set otherwise; ``scores``: what that gives."""
@@ -180,6 +225,17 @@ class Headline:
                 if kind == (self.row["kind"], self.row["quantity"]):
                     return quantity, make
         return None
+
+    def _tables(
+        self, made: tuple[str, Callable[[Scored], Found]], mine: pl.DataFrame
+    ) -> TwoTables | None:
+        """What a headline of two groups is made from, as tables; None: it must be made anew."""
+        if self.row["kind"] != "groups" or self.sharing.ways:
+            return None
+        says = Contrast(**{name: self.row[name] for name in schema(CONTRASTS).names()})
+        tables = two_tables(mine, made[0], says)
+        same = tables is not None and tables.estimate() == self.again(made, mine)
+        return tables if same else None
 
     def _scored(self, mine: pl.DataFrame, quantity: str) -> Scored:
         return scored_by(
@@ -226,11 +282,11 @@ class Headline:
 
     def judged(self, way: str, what: str, estimate: Estimate | None) -> dict[str, Any]:
         """A row of ROBUSTNESS: the estimate in the headline's place."""
-        about = {name: self.row[name] for name in ("instrument", "measure", "model")}
-        about |= {"way": way, "what": what}
+        about = {name: self.row[name] for name in ("instrument", "measure", "model", "contrast")}
+        about |= {"main": self.row["family"] == PRIMARY, "way": way, "what": what}
         if estimate is None:
             return about | {"reason": "nothing is left to compare"}
-        judged, said = in_place(estimate, self.row, self.primary)
+        judged, said = in_place(estimate, self.row, self.others)
         numbers = {
             name: getattr(judged, name) for name in ("difference", "low", "high", "p", "p_adjusted")
         }

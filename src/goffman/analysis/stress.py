@@ -321,6 +321,7 @@ def _left_out(row: Mapping[str, Any], robustness: pl.DataFrame | None) -> Iterat
     mine = robustness.filter(
         pl.col("instrument") == row["instrument"],
         pl.col("model") == row["model"],
+        "main",
         pl.col("way") != PARAMETER,
     )
     for one in mine.iter_rows(named=True):

@@ -13,6 +13,7 @@ import numpy as np
 from goffman.analysis.multiverse import ANALYSIS, LABELS, RATES
 from goffman.estimates.exchangeable import SAID
 from goffman.estimates.verdict import CLEAR_WORDS
+from goffman.multiverse_columns import NUMBER
 from goffman.stats.multiverse import different, explained, median_shuffled
 
 if TYPE_CHECKING:
@@ -55,10 +56,13 @@ def summed_up(
 ) -> dict[str, Any]:
     """The row of a headline with a multiverse."""
     mine = [one for one in outcomes if one.row["way"] == ANALYSIS]
-    every = [one.row for one in mine]
-    rows = different(every)
+    rows = different([one.row for one in mine])
     holding = sum(one["holds"] for one in rows)
-    differences = [one["difference"] for one in rows if one.get("difference") is not None]
+    alike = [one for one in mine if _number(one) == _number(mine[0])]
+    every = [one.row for one in alike]
+    differences = [
+        one["difference"] for one in different(every) if one.get("difference") is not None
+    ]
     found = _about(headline) | {
         "analyses": len(rows),
         "tested": sum(one.get("verdict") is not None for one in rows),
@@ -75,8 +79,14 @@ def summed_up(
             "lowest": min(differences),
             "highest": max(differences),
         }
-        found |= _choices(every) | _shuffled(mine, seed=seed)
+        found |= _choices(every) | _shuffled(alike, seed=seed)
     return found
+
+
+def _number(outcome: Outcome) -> str | None:
+    """Which number an analysis compares, where there is a choice; the audit's own comes first."""
+    chosen: dict[str, str] = json.loads(outcome.row["choices"] or "{}")
+    return chosen.get(NUMBER)
 
 
 def _about(headline: Mapping[str, Any]) -> dict[str, Any]:
@@ -89,7 +99,8 @@ def _choices(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     known = [one for one in rows if one.get("difference") is not None]
     values = [one["difference"] for one in known]
     chosen = [json.loads(one["choices"]) for one in known]
-    shares = {name: explained(values, [one[name] for one in chosen]) for name in chosen[0]}
+    names = [name for name in chosen[0] if name != NUMBER]
+    shares = {name: explained(values, [one[name] for one in chosen]) for name in names}
     there = {name: share for name, share in shares.items() if share is not None}
     return {
         "matters_most": max(there, key=lambda name: there[name]) if there else None,

@@ -46,8 +46,9 @@ def _of(section: Section, found: Sequence[Finding]) -> Iterator[str]:
         if control is None or control.passed:
             yield f"  {control.sentence if control else NO_CONTROLS}"
         yield f"  {one.heading}"
-        why = one.why if one.difference is not None and one.p_adjusted is None else ""
-        yield f"  {' '.join(part for part in (one.text, why, one.wording) if part)}"
+        untested = one.difference is not None and one.p_adjusted is None
+        parts = (one.text, one.why if untested else one.alone, one.wording)
+        yield f"  {' '.join(part for part in parts if part)}"
         if control is None or control.passed:
             for said in changes_said(section, one.model):
                 yield f"  {said}"

@@ -13,7 +13,7 @@ from goffman.runs.files import Folder
 from goffman.runs.folder import PARAPHRASES
 from goffman.runs.manifest import read_manifest, with_measuring
 from goffman.runs.source import code_digest
-from goffman.runs.store import answers_folder, sound_parts
+from goffman.runs.store import answers_folder, as_noted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -98,7 +98,6 @@ def _answers_are_there(run: Path, manifest: Manifest) -> bool:
         for instrument, entry in of_model.items():
             table = cast("AnswerTable", entry.table)
             folder = answers_folder(run, table, model=model, instrument=instrument)
-            shelf = sound_parts(folder, model=model, clear=False)
-            if (len(shelf.parts), shelf.sha256) != (entry.parts, entry.sha256):
+            if not as_noted(folder, parts=entry.parts, sha256=entry.sha256):
                 return False
     return True

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from goffman.analysis.estimate import PRIMARY
-from goffman.analysis.robustness import Headline, headlines_of
-from goffman.analysis.score import answers_of, to_prompts, without_controls
+from goffman.analysis.robustness import Headline, headlines_of, prompts_by_model
+from goffman.analysis.score import answers_of, to_prompts
 from goffman.estimates.scored import IN_TURN
 from goffman.estimates.sharing import Sharing
 from goffman.instruments.paraphrases import OWN_PAIRS
@@ -102,8 +102,9 @@ def by_wording(
     """The columns WORDINGS, for each headline; ``measures``, ``wordings``: by instrument."""
     primary = estimates.filter(pl.col("family") == PRIMARY)
     found: list[dict[str, Any]] = []
+    scored = prompts_by_model(scores)
     for headline in headlines_of(primary, measures, wordings, sharing):
-        mine = headline.mine(without_controls(scores))
+        mine = headline.mine(scored(headline.row))
         if (made := headline.maker(mine)) is not None:
             found += _rows(headline, made, mine, paraphrases)
     return pl.DataFrame(found, schema=schema(WORDINGS))

@@ -87,6 +87,9 @@ class Anchor:
     """The ids of the wordings that put people's question, where shares are compared; empty: all."""
     own_texts: tuple[str, ...] = ()
     """Conditions that models are told of in a text that is not people's in other words."""
+    design_effect: float = 1.0
+    """How much larger the variance of a share is than if people had been drawn one by one, by what
+    their intervals leave out, such as that places were drawn first."""
     whose: str = "people"
     """Whose numbers they are, in headings: people, labor statistics."""
     set_apart: str | None = None

@@ -25,7 +25,8 @@ _TEXTS = (
     *("id", "version", "title", "citation", "terms", "country", "year", "population", "unit"),
     *("compare", "of"),
 )
-_NUMBERS = ("lowest", "highest")
+_BOUNDS = ("lowest", "highest")
+_NUMBERS = (*_BOUNDS, "design_effect")
 _LISTS = ("instruments", "limits", "items", "wordings", "own_texts")
 _SHORT = ("whose", "set_apart")
 """Texts that may be left out; they stand in the middle of sentences."""
@@ -35,6 +36,7 @@ LONGEST_NAME = 60
 """Of an item: it stands in menus and in the middle of sentences."""
 MOST_ITEMS = 100
 MOST_INSTRUMENTS = 100
+MOST_DESIGN_EFFECT = 10
 
 
 def builtin_anchors() -> tuple[str, ...]:
@@ -151,7 +153,7 @@ def _read_header(toml: TomlFile, faults: Faults) -> dict[str, Any]:
             row = top.lines.get(key)
             faults.check_one_of(toml.name, row, what=key, given=given[key], allowed=allowed)
     header = {key: given[key] for key in (*_TEXTS, *_SHORT) if key in given}
-    header |= _bounds(top, given, faults)
+    header |= _bounds(top, given, faults) | _design_effect(top, given, faults)
     header["instruments"] = _ids(top, "instruments", "vignettes", faults)
     for key, example in (("wordings", "scale"), ("own_texts", "depression")):
         header[key] = _ids(top, key, example, faults)
@@ -165,20 +167,38 @@ def _read_header(toml: TomlFile, faults: Faults) -> dict[str, Any]:
 def _bounds(top: TomlTable, given: Mapping[str, Any], faults: Faults) -> dict[str, float]:
     """The lowest and the highest value that the unit allows, as far as they are given."""
     found: dict[str, float] = {}
-    for key in _NUMBERS:
+    for key in _BOUNDS:
         if key not in given:
             continue
-        value = given[key]
-        if isinstance(value, bool) or not isinstance(value, int | float) or not _finite(value):
-            faults.add(top.file, top.lines.get(key), f"{key} must be a number, such as 0.0.")
+        if _is_number(given[key]):
+            found[key] = float(given[key])
         else:
-            found[key] = float(value)
+            faults.add(top.file, top.lines.get(key), f"{key} must be a number, such as 0.0.")
     if len(found) == 2 and found["lowest"] >= found["highest"]:
         faults.add(top.file, top.lines.get("highest"), "highest must be above lowest.")
     if given.get("compare") == "difference" and found != {"lowest": 0.0, "highest": 1.0}:
         message = 'compare is "difference", so the values are shares: lowest = 0.0, highest = 1.0.'
         faults.add(top.file, top.lines.get("compare"), message)
     return found
+
+
+def _design_effect(top: TomlTable, given: Mapping[str, Any], faults: Faults) -> dict[str, float]:
+    """By how much the variance of a share is larger, where it is given."""
+    key = "design_effect"
+    if key not in given:
+        return {}
+    row, value = top.lines.get(key), given[key]
+    if not _is_number(value) or not 1 <= value <= MOST_DESIGN_EFFECT:
+        message = f"{key} must be a number from 1 to {MOST_DESIGN_EFFECT}, such as 1.5."
+        faults.add(top.file, row, message)
+        return {}
+    if given.get("compare") != "difference":
+        faults.add(top.file, row, f'{key} goes with compare = "difference" only.')
+    return {key: float(value)}
+
+
+def _is_number(value: object) -> bool:
+    return not isinstance(value, bool) and isinstance(value, int | float) and _finite(value)
 
 
 def _finite(value: float) -> bool:

@@ -21,6 +21,7 @@ from goffman.runs.manifest import Manifest, chat_entry, read_manifest, with_mode
 
 if TYPE_CHECKING:
     from goffman.models.base import Chats
+    from goffman.models.team import Team
     from goffman.runs.ask import Asked
     from goffman.runs.folder import Run
 
@@ -50,6 +51,8 @@ class Chatting:
     note: Callable[[str], None]
     load_model: Callable[..., Any] = load
     """``load`` of spec.py, or what loads models for workers."""
+    team: Team | None = None
+    """The workers that have the model."""
 
     def tell(self, run: Path, model: str, questions: Sequence[ChatQuestion]) -> bool:
         """Whether anything is left to ask; the user knows what that will take."""
@@ -100,5 +103,6 @@ class Chatting:
                 watch=self.watch,
                 words=question.words,
                 options=question.options,
+                team=self.team,
             )
             yield ask_replies(job, model)

@@ -15,6 +15,7 @@ from goffman.records import SentencePairs
 
 if TYPE_CHECKING:
     from goffman.asking.questions import Asking
+    from goffman.models.base import Fills
     from goffman.options import AskOptions
 
 LONGEST_PART = 255
@@ -108,6 +109,7 @@ def _given(options: AskOptions, loading: LoadOptions) -> dict[str, dict[str, boo
             "--system": options.system is not None and options.persona is None,
             "--persona": options.persona is not None,
             "--thorough": options.thorough,
+            "--balanced": options.balanced,
         },
         "model on a server": {
             "--concurrency": calling.concurrency != usual.concurrency,
@@ -127,3 +129,14 @@ def _given(options: AskOptions, loading: LoadOptions) -> dict[str, dict[str, boo
             for name, option in FOR_SENTENCE_PAIRS.items()
         },
     }
+
+
+def check_top_k(model: Fills, pair: Asking) -> None:
+    """Nothing, or InputError, before the run knows of it: a slip must not bind the folder."""
+    for question in pair.questions:
+        if question.settings and question.settings.top_k > len(model.tokens):
+            raise InputError(
+                f"--top-k is {question.settings.top_k} for {question.instrument.id}, but "
+                f"'{pair.model}' knows only {len(model.tokens)} words. Allowed: 1 to "
+                f"{len(model.tokens)}."
+            )

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from goffman.asking.prompts_asked import Question, questions_of
 from goffman.asking.questions import every_way
 from goffman.errors import ModelError
-from goffman.instruments.sized import SIZED_KINDS
 from goffman.models.kinds import ModelKind, kinds
 
 if TYPE_CHECKING:
@@ -24,12 +23,10 @@ def questions_in_training(
     *,
     options: AskOptions,
     listener: Listener,
-    slow: bool,
 ) -> list[Question]:
     """The prompts of each instrument, as an audit of the saved model would ask them.
 
-    ``slow``: the model is on a CPU, where an audit asks a balanced part of some forms. ModelError
-    where the model can be asked nothing of an instrument.
+    ModelError where the model can be asked nothing of an instrument.
     """
     if what.kind not in kinds():
         raise ModelError(f"{what} It cannot be asked while it is trained.")
@@ -42,8 +39,7 @@ def questions_in_training(
     for way in chosen:
         if table := table_in_training(row, way.instrument.kind):
             tables[way.instrument.id] = {table}
-    slowly = {way.instrument.id for way in chosen if slow and way.instrument.kind in SIZED_KINDS}
-    found = questions_of(chosen, options, listener, slowly=slowly, tables=tables)
+    found = questions_of(chosen, options, listener, slowly=(), tables=tables)
     return [found[way.instrument.id] for way in chosen]
 
 

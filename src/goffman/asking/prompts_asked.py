@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,7 @@ from goffman.measures.controls import scores_controls
 from goffman.models.kinds import answers_to
 from goffman.records import AnswerTable, Instrument, Prompt, Questionnaire, is_control
 from goffman.runs.plan import Settings, settings_of
-from goffman.runs.pronouns import pronoun_forms
+from goffman.runs.pronouns import pronoun_forms, with_one_mask
 
 if TYPE_CHECKING:
     from goffman.instruments.render import Rendered
@@ -50,6 +50,17 @@ class Question:
     """So often each prompt is asked, in a fresh chat each time."""
     every: int | None = None
     """How often a thorough audit would ask, all prompts and trials; None: this is all."""
+    in_all: int | None = None
+    """How many prompts the instrument has, without those of controls, where these are a balanced
+    part; None: these are all, or those that the user chose."""
+    balanced: frozenset[str] = frozenset()
+    """The ids of those prompts that a run with the balanced part has; they are asked first, so that
+    such a run can be continued with all."""
+
+    @property
+    def part(self) -> list[Prompt]:
+        """The balanced part, where this is more."""
+        return [prompt for prompt in self.prompts if prompt.id in self.balanced]
 
 
 def questions_of(
@@ -91,8 +102,20 @@ def questions_of(
             if "replies" in tables.get(instrument.id, set())
             else 1,
             every=_every(rendered, instrument, options, controls=bool(controls)),
+            in_all=rendered.every[0] if rendered.every and options.limit is None else None,
+            balanced=_balanced(asked, prompts, rendered.balanced)
+            if options.limit is None
+            else frozenset(),
         )
     return found
+
+
+def _balanced(
+    rendered: Sequence[Prompt], asked: Sequence[Prompt], ids: Collection[str]
+) -> frozenset[str]:
+    """The ids of the balanced part as they are asked; a system prompt changes them."""
+    pairs = zip(rendered, asked, strict=True)
+    return frozenset(after.id for before, after in pairs if before.id in ids)
 
 
 def paraphrased(asked: Question, options: AskOptions) -> Question | None:
@@ -110,15 +133,19 @@ def paraphrased(asked: Question, options: AskOptions) -> Question | None:
         chosen = replace(chosen, adjectives=["none"])
     rendered = render(instrument, replace(chosen, wordings=[ON_REQUEST]))
     cells = {_cell(prompt) for prompt in asked.prompts}
+    of_part = {_cell(prompt) for prompt in asked.part}
     prompts = [prompt for prompt in rendered.prompts if _cell(prompt) in cells]
+    few = {one.id for one in prompts if one.id in rendered.balanced and _cell(one) in of_part}
+    told = with_system(prompts, instrument, options.system)
     every = None
     if rendered.every is not None:
         every = rendered.every[0] * _trials(instrument, replace(options, thorough=True))
     return replace(
         asked,
         instrument=replace(instrument, digest=instrument.digest + instrument.paraphrases.digest),
-        prompts=with_system(prompts, instrument, options.system),
+        prompts=told,
         every=every,
+        balanced=_balanced(prompts, told, few),
     )
 
 
@@ -184,7 +211,7 @@ def _settings(
 def _chosen_prompts(instrument: Instrument, options: AskOptions, *, slowly: bool) -> PromptOptions:
     """What is asked of an instrument, of the choices that it leaves.
 
-    Of what some model would take too long for, a balanced part, unless the user wants all.
+    Of what some model would take too long for, or the user is in a hurry with, a balanced part.
     """
     thorough = options.thorough or not slowly
     if isinstance(instrument.content, Questionnaire):
@@ -195,6 +222,19 @@ def _chosen_prompts(instrument: Instrument, options: AskOptions, *, slowly: bool
     given = replace(options.sentences or PromptOptions(), vignettes=None, questions=None)
     drawn = given.winobias is None or given.pairs is not None
     return replace(given, seed=options.seed if drawn else None, thorough=thorough)
+
+
+def asked_prompts(question: Question, note: Callable[[str], None]) -> Sequence[Prompt]:
+    """The prompts that are asked of a model on this machine; what is left out, the user is told."""
+    if question.instrument.kind != "prefer":
+        return question.prompts
+    prompts = with_one_mask(question.prompts)
+    if left_out := len(question.prompts) - len(prompts):
+        note(
+            f"{question.instrument.id}: {left_out:,} sentences are left out, because more than one "
+            "pronoun is marked in them."
+        )
+    return prompts
 
 
 def counted(prompts: Sequence[Prompt]) -> str:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from goffman.asking.prompts_asked import Askable, Question, questions_of
-from goffman.control_items import CONTROL
 from goffman.errors import InputError, ModelError, did_you_mean
 from goffman.instruments.brought import OPTIONS as BROUGHT
 from goffman.instruments.forms import form_name, forms_named
@@ -70,7 +69,7 @@ def who_is_asked(
         for model in chosen
         for way in chosen[model]
         if answers_to(way.instrument.kind) == "replies"
-        or (way.instrument.kind in SIZED_KINDS and _is_slow(model, loading))
+        or (way.instrument.kind in SIZED_KINDS and (options.balanced or behind_server(model)))
     } | {way.instrument.id for of_model in beside.values() for way in of_model.values()}
     # What no one is asked is not rendered: coreference has 12,640 prompts.
     asked = {model: [*of_model, *beside[model].values()] for model, of_model in chosen.items()}
@@ -162,6 +161,10 @@ def every_way(instruments: Sequence[str], options: AskOptions) -> list[Askable]:
     for (option, most), value in zip(MOST.items(), numbers, strict=True):
         if value is not None and not 1 <= value <= most:
             raise InputError(f"{option} is {value}. Allowed: a whole number from 1 to {most:,}.")
+    if options.thorough and options.balanced:
+        raise InputError(
+            "--thorough asks every prompt, --balanced only a sample. Give one of them, not both."
+        )
     ways: list[Askable] = []
     for name in dict.fromkeys(instruments or builtin_names()):
         for one in _ways_of(name):
@@ -252,38 +255,6 @@ def _able(forms: Sequence[InstrumentKind]) -> list[str]:
 def _short(needed: str) -> str:
     """The same without examples: a note is for each model and instrument."""
     return re.split(r", such as | \(", needed)[0]
-
-
-def _is_slow(model: str, loading: LoadOptions) -> bool:
-    """Whether each answer takes a model that goes on with texts long: a request, or a CPU's time.
-
-    All choices of all instruments are 58,000: hours for the smallest models on a CPU.
-    """
-    if behind_server(model) or loading.device == "cpu":
-        return True
-    if loading.workers is not None:
-        # What a cluster has is known once it is asked; one that is told nothing is for its GPUs.
-        return False
-    from goffman.models.forward import choose_device
-
-    return choose_device(loading.device).type == "cpu"
-
-
-def parts_said(pairs: Sequence[Asking]) -> Iterator[str]:
-    """A sentence for each model that is asked a part only: how large it is, and how to ask all."""
-    for pair in pairs:
-        parts = [one for one in pair.questions if one.every is not None]
-        asked = sum(len(one.prompts) * one.trials for one in parts)
-        every = sum(one.every or 0 for one in parts)
-        if asked != every:
-            controls = sum(
-                one.trials for one in parts for prompt in one.prompts if prompt.group == CONTROL
-            )
-            yield (
-                f"{pair.model} is asked a balanced sample of {asked:,} prompts"
-                f"{f' ({controls:,} of them control items)' if controls else ''}. To ask all "
-                f"{every:,}, add --thorough."
-            )
 
 
 def _note_unused(

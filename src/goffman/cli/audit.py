@@ -11,6 +11,7 @@ import typer
 
 from goffman.cli.anchors import AnchorPaths
 from goffman.cli.audit_options import (
+    Balanced,
     BatchSize,
     Concurrency,
     Correlate,
@@ -90,6 +91,7 @@ def audit(
     trust_remote_code: TrustRemoteCode = False,
     form: Forms = None,
     thorough: Thorough = False,
+    balanced: Balanced = False,
     system: System = None,
     persona: PersonaName = None,
     trials: Trials = None,
@@ -143,6 +145,7 @@ def audit(
             trust_remote_code=trust_remote_code,
             forms=form or (),
             thorough=thorough,
+            balanced=balanced,
             system=system,
             persona=persona,
             trials=trials,

@@ -182,9 +182,18 @@ Thorough = Annotated[
     bool,
     typer.Option(
         "--thorough",
-        help="Ask chat models and text generators every prompt, with the answer options in every "
-        "order. Default: a balanced sample, at most 6,000 prompts in all. A model on your "
-        "own GPU always gets every prompt that needs no written reply.",
+        help="Ask every prompt, with the answer options in every order. Default: a model on your "
+        "machine gets every prompt that needs no written reply. Of all others, models get a "
+        "balanced sample (on a server, at most 6,000 prompts in all).",
+        rich_help_panel=_CHATS,
+    ),
+]
+Balanced = Annotated[
+    bool,
+    typer.Option(
+        "--balanced",
+        help="Ask models on your machine only the balanced sample that models on a server get. "
+        "Much faster on a CPU. Later, the same command without it asks the rest.",
         rich_help_panel=_CHATS,
     ),
 ]

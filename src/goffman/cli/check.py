@@ -97,7 +97,8 @@ def check(
 
     'clear' covers the first four, so 'gap is clear' is true for a fragile gap, too. 'gap is
     relevant' is false for a fragile gap, however large. To fail on both, give 'gap is relevant or
-    fragile'. Only main results can be fragile.
+    fragile'. Only main results and, where women and men are compared, results for the whole scale
+    can be fragile.
 
     'social-distance.controls is not measurable' is true if a model failed the control items.
 

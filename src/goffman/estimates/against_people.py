@@ -34,6 +34,7 @@ from goffman.stats.two_sources import (
     people_side,
     pooled,
     side,
+    widened,
 )
 
 if TYPE_CHECKING:
@@ -79,6 +80,16 @@ class Shares:
     people: Said
     """Of the latest year."""
     of_all_years: Said
+    design_effect: float
+
+    def of_question(self, item: str, condition: str) -> People | None:
+        """What people said to one question; None: they were not asked.
+
+        What their intervals leave out is added here alone: over several questions the error is too
+        large already, by about as much (see mean_of).
+        """
+        said = self.people.get((item, condition, EVERYONE))
+        return None if said is None else widened(said, self.design_effect)
 
     def contrast(
         self, kind: str, condition: str, item: str | None, *, wording: str | None = None
@@ -141,6 +152,7 @@ def _points(anchor: Anchor, of: Shares, rows: Found) -> Iterator[dict[str, Any]]
     said = {(one.item, one.condition): one for one in anchor.latest() if one.gender == EVERYONE}
     for says, estimate in rows:
         people = said[str(says.dimension), str(says.group)]
+        known = of.of_question(str(says.dimension), str(says.group))
         cell = of.cell(str(says.dimension), str(says.group))
         share = _share(cell)
         # A probability is known exactly, and has no ends.
@@ -155,8 +167,8 @@ def _points(anchor: Anchor, of: Shares, rows: Found) -> Iterator[dict[str, Any]]
             "condition": says.group,
             "value": estimate.mean_first,
             "people": people.value,
-            "low": people.low,
-            "high": people.high,
+            "low": known and known.low,
+            "high": known and known.high,
             "n": people.n,
             "unanswered": _unanswered(cell),
             "value_low": low,
@@ -208,6 +220,7 @@ def _fitting(
                 rows=of,
                 people=_people(anchor.latest(), anchor),
                 of_all_years=_people(anchor.values, anchor),
+                design_effect=anchor.design_effect,
             )
 
 
@@ -254,7 +267,7 @@ def by_question(one: Shares) -> Iterator[tuple[Contrast, Estimate]]:
     """Of each question and condition that people were asked about."""
     for condition in _conditions(one):
         for item in one.rows["item"].unique().sort():
-            said = one.people.get((item, condition, EVERYONE))
+            said = one.of_question(item, condition)
             cell = one.cell(item, condition)
             share = _share(cell)
             if said is None or share is None:

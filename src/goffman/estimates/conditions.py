@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import polars as pl
 
 from goffman.estimates import in_turn
-from goffman.estimates.contrast import Contrast, cube, in_order, table
+from goffman.estimates.contrast import Contrast, by_condition, cube, in_order, table
 from goffman.estimates.scored import IN_TURN, Found, Scored, of_group, values
 from goffman.records import BASELINE
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 def groups_of_conditions(scored: Scored) -> Found:
@@ -53,17 +58,41 @@ def models_over_conditions(scored: Scored) -> Found:
     rows = scored.rows("prompt")
     for group in (scored.contrast, scored.against):
         chosen = of_group(rows, group)
+        by_model = {
+            str(model): _Asked(of)
+            for (model,), of in chosen.partition_by("model", as_dict=True).items()
+        }
         for one, other in itertools.combinations(scored.models(), 2):
-            sides = [chosen.filter(pl.col("model") == model) for model in (one, other)]
-            if all(side.height for side in sides):
-                names = ("condition", "item", "wording")
-                ids = {name: in_order(pl.concat(sides), name) for name in names}
-                says = scored.says("models", group=group, first=one, second=other)
-                if ids["item"] == [IN_TURN]:
-                    yield says, in_turn.the_same(says, sides)
-                    continue
-                tables = [cube(side, ids) for side in sides]
+            if not {one, other} <= by_model.keys():
+                continue
+            sides = [by_model[one], by_model[other]]
+            says = scored.says("models", group=group, first=one, second=other)
+            ids = {name: sorted({*sides[0].ids[name], *sides[1].ids[name]}) for name in _NAMES}
+            if ids["item"] == [IN_TURN]:
+                yield says, in_turn.the_same(says, [side.rows for side in sides])
+            else:
+                tables = [side.by(ids) for side in sides]
                 yield says, scored.compare.sampled(says, tables, shared=True)
+
+
+_NAMES = ("condition", "item", "wording")
+
+
+class _Asked:
+    """The scores of one model, as a table that is made once for all whom it is compared with."""
+
+    def __init__(self, rows: pl.DataFrame) -> None:
+        self.rows = rows
+        self.ids = {name: in_order(rows, name) for name in _NAMES}
+        self._table: NDArray[np.float64] | None = None
+
+    def by(self, ids: dict[str, list[str]]) -> NDArray[np.float64]:
+        """The values by these ids."""
+        if ids != self.ids:
+            return cube(self.rows, ids)
+        if self._table is None:
+            self._table = cube(self.rows, ids)
+        return self._table
 
 
 def conditions_against_baseline(scored: Scored) -> Found:
@@ -74,10 +103,7 @@ def conditions_against_baseline(scored: Scored) -> Found:
         if items == [IN_TURN]:
             # Other items than those of the baseline: one condition alone cannot be compared.
             continue
-        tables = {
-            str(name): table(of, down=items, across=wordings, names=("item", "wording"))
-            for (name,), of in rows.partition_by("condition", as_dict=True).items()
-        }
+        tables = by_condition(rows, items, wordings)
         if BASELINE not in tables:
             continue
         for condition in sorted(set(tables) - {BASELINE}):

@@ -182,7 +182,8 @@ class Comparing:
         tested = sampled_t(about, [kept[0] - kept[1]] if shared else kept)
         if self.bare:
             return replace(tested, left_out=left_out)
-        compared = (paired_t if shared else independent_t)(*means, contrast=contrast.text)
+        compare = paired_t if shared else independent_t
+        compared = compare(*means, contrast=contrast.text, effect_intervals=False)
         over = _of_shape(kept[0].shape)
         tested = replace(
             _of_difference(tested, compared),
@@ -217,7 +218,7 @@ class Comparing:
         tested = clustered_t(about, samples.differences, ways, signs=sides, called=called)
         if self.bare:
             return tested
-        compared = paired_t(first, second, contrast=contrast.text)
+        compared = paired_t(first, second, contrast=contrast.text, effect_intervals=False)
         if not samples.second.any():
             # Against 0 there is one set, which has no SD to pool.
             compared = replace(
@@ -377,6 +378,15 @@ def table(
 ) -> NDArray[np.float64]:
     """The values of SCORES as a table of the ids ``names``; forms are averaged, gaps are NaN."""
     return cube(rows, {names[0]: [*down], names[1]: [*across]})
+
+
+def by_condition(
+    rows: pl.DataFrame, items: Sequence[str], wordings: Sequence[str]
+) -> dict[str, NDArray[np.float64]]:
+    """Of each condition the table of its values, items × wordings."""
+    conditions = in_order(rows, "condition")
+    tables = cube(rows, {"condition": conditions, "item": items, "wording": wordings})
+    return dict(zip(conditions, tables, strict=True))
 
 
 def cube(rows: pl.DataFrame, ids: Mapping[str, Sequence[str]]) -> NDArray[np.float64]:

@@ -15,12 +15,12 @@ value of a parameter does."""
 
 
 def lost(rows: pl.DataFrame) -> pl.DataFrame:
-    """Of the variations of one headline: those that were tested, and in which it is not clear."""
+    """Of the variations of one contrast: those that were tested, and in which it is not clear."""
     return rows.filter(pl.col("verdict").is_not_null(), ~pl.col("verdict").is_in(CLEAR_WORDS))
 
 
 def is_fragile(verdict: str | None, rows: pl.DataFrame) -> bool:
-    """Whether a headline of that verdict is fragile; ``rows``: ROBUSTNESS of it alone."""
+    """Whether a contrast of that verdict is fragile; ``rows``: ROBUSTNESS of it alone."""
     if verdict not in CLEAR_WORDS:
         return False
     is_parameter = pl.col("way") == PARAMETER

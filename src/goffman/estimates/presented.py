@@ -61,9 +61,15 @@ def where_in_turn(contrasts: Callable[[Scored], Found]) -> Callable[[Scored], Fo
 
     def made(scored: Scored) -> Found:
         level = pl.col("level")
-        prompts = wordings_in_turn(scored.scores.filter(level == "prompt"))
+        prompts = scored.scores.filter(level == "prompt")
+        if not _turning(prompts).len():
+            # Nearly always. The scores of many models are large: they are not copied for nothing.
+            del prompts
+            yield from contrasts(scored)
+            return
         others = scored.scores.filter(level != "prompt")
-        yield from contrasts(replace(scored, scores=pl.concat([others, prompts])))
+        together = pl.concat([others, wordings_in_turn(prompts)])
+        yield from contrasts(replace(scored, scores=together))
 
     return made
 
@@ -75,19 +81,23 @@ def wordings_in_turn(cells: pl.DataFrame) -> pl.DataFrame:
     about equally often: then the wording is a part of the item. Each model by itself, since another
     one of the run may have been asked everything.
     """
+    turning = pl.col("model").is_in(_turning(cells).implode())
+    wording = pl.when(turning).then(pl.lit(IN_TURN)).otherwise("wording")
+    return cells.filter(~turning | pl.col("value").is_not_null()).with_columns(wording=wording)
+
+
+def _turning(cells: pl.DataFrame) -> pl.Series:
+    """The models that were asked each question in one of several wordings."""
     question = ["model", "item", "condition", "form"]
     known = cells.filter(pl.col("value").is_not_null())
     asked = known.select(*question, "wording").unique()
     counts = asked.group_by(question).agg(of_question=pl.len())
-    models = (
+    return (
         counts.group_by("model")
         .agg(most=pl.col("of_question").max())
         .join(asked.group_by("model").agg(pl.col("wording").n_unique()), on="model")
         .filter(pl.col("most") == 1, pl.col("wording") > 1)["model"]
     )
-    turning = pl.col("model").is_in(models.implode())
-    wording = pl.when(turning).then(pl.lit(IN_TURN)).otherwise("wording")
-    return cells.filter(~turning | pl.col("value").is_not_null()).with_columns(wording=wording)
 
 
 def items_in_turn(cells: pl.DataFrame, *, places: bool = False) -> pl.DataFrame:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from goffman.estimates.contrast import Contrast, in_order, table
+from goffman.estimates.contrast import Contrast, by_condition, in_order
 from goffman.estimates.scored import IN_TURN, Found, Scored, of_group
 
 if TYPE_CHECKING:
@@ -61,12 +61,7 @@ def _tables(scored: Scored, model: str, group: str) -> list[tuple[str, NDArray[n
     """Of each condition of a group its table of items × wordings."""
     rows = scored.rows("prompt", model=model)
     items, wordings = in_order(rows, "item"), in_order(rows, "wording")
-    return [
-        (str(name), table(of, down=items, across=wordings, names=("item", "wording")))
-        for (name,), of in sorted(
-            of_group(rows, group).partition_by("condition", as_dict=True).items()
-        )
-    ]
+    return sorted(by_condition(of_group(rows, group), items, wordings).items())
 
 
 def over_sentences(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, TypeAlias
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import polars as pl
 
@@ -38,19 +39,50 @@ class Scored:
     sharing: Sharing = field(default_factory=Sharing)
     """What its sentence pairs have in common."""
 
+    @cached_property
+    def _found(self) -> dict[tuple[str, str], pl.DataFrame]:
+        return {}
+
+    @cached_property
+    def _by_model(self) -> dict[tuple[str, str], dict[tuple[Any, ...], pl.DataFrame]]:
+        return {}
+
     def rows(self, level: str, quantity: str | None = None, **ids: str | None) -> pl.DataFrame:
         """The scores of a level and quantity with these ids; None: only where it is null."""
-        return self.scores.filter(
-            pl.col("level") == level,
-            pl.col("quantity") == (quantity or self.quantity),
-            *(
-                pl.col(name).is_null() if value is None else pl.col(name) == value
-                for name, value in ids.items()
-            ),
-        )
+        of = level, quantity or self.quantity
+        model = ids.get("model")
+        if model is None:
+            rows = self._of(*of)
+        else:
+            rows = self._of_models(*of).get((model,), self.scores.clear())
+        wanted = [
+            pl.col(name).is_null() if value is None else pl.col(name) == value
+            for name, value in ids.items()
+            if name != "model" or model is None
+        ]
+        return rows.filter(*wanted) if wanted else rows
+
+    def _of(self, level: str, quantity: str) -> pl.DataFrame:
+        """The scores of a level and quantity; looked for once, since there may be millions."""
+        if (level, quantity) not in self._found:
+            self._found[level, quantity] = self.scores.filter(
+                pl.col("level") == level, pl.col("quantity") == quantity
+            )
+        return self._found[level, quantity]
+
+    def _of_models(self, level: str, quantity: str) -> dict[tuple[Any, ...], pl.DataFrame]:
+        """The same by model."""
+        if (level, quantity) not in self._by_model:
+            rows = self._of(level, quantity)
+            self._by_model[level, quantity] = rows.partition_by("model", as_dict=True)
+        return self._by_model[level, quantity]
 
     def models(self) -> list[str]:
         """Who answered."""
+        return list(self._models)
+
+    @cached_property
+    def _models(self) -> list[str]:
         return in_order(self.scores, "model")
 
     def variants(self) -> list[str | None]:

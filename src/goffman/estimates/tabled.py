@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -16,4 +15,12 @@ if TYPE_CHECKING:
 
 def estimate_table(estimates: Iterable[Estimate]) -> pl.DataFrame:
     """All estimates as a frame with the columns ESTIMATES, in the order given."""
-    return pl.DataFrame([asdict(estimate) for estimate in estimates], schema=schema(ESTIMATES))
+    return records_table(estimates, schema(ESTIMATES))
+
+
+def records_table(records: Iterable[object], columns: pl.Schema) -> pl.DataFrame:
+    """Flat records as a frame with these columns, in the order given."""
+    # A frame of dictionaries, and dataclasses.asdict, look at each value by itself: of 20,000
+    # estimates that takes ten times as long.
+    every = [vars(one) for one in records]
+    return pl.DataFrame({name: [one[name] for one in every] for name in columns}, schema=columns)

@@ -17,7 +17,7 @@ Beside it stands what could have been seen: the difference that 80 of 100 such a
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from scipy import special
@@ -45,6 +45,7 @@ Word = Literal[
 
 SIZE_OPEN: Word = "clear, size open"
 FRAGILE: Word = "fragile"
+UNDECIDED: Word = "undecided"
 NOT_MEASURABLE: Word = "not measurable"
 
 CLEAR_WORDS: tuple[Word, ...] = ("relevant", "small", SIZE_OPEN, FRAGILE)
@@ -87,7 +88,7 @@ def verdict(estimate: Estimate, *, smallest: float | None) -> Verdict:
 
 def _word(estimate: Estimate, smallest: float, ends: tuple[float, float] | None) -> Word:
     # A row of a table has a kind, which tells a correlation; an estimate with a Δ is none.
-    side = points(asdict(estimate) | {"kind": ""})
+    side = points({**vars(estimate), "kind": ""})
     if side:
         return _size(float(estimate.low or 0.0), float(estimate.high or 0.0), smallest)
     if ends and -smallest < ends[0] and ends[1] < smallest:

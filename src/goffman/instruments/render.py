@@ -102,6 +102,8 @@ class Rendered:
     """Faults of sentence pairs that were kept."""
     every: tuple[int, int] | None = None
     """How many prompts and prompts of controls there are, where this is a part of them."""
+    balanced: frozenset[str] = frozenset()
+    """The ids of the balanced part, where there is one and this is all; see sized.py."""
 
 
 def render(instrument: Instrument, options: PromptOptions | None = None) -> Rendered:
@@ -129,12 +131,18 @@ def render(instrument: Instrument, options: PromptOptions | None = None) -> Rend
         prompts, controls = (
             tuple(as_asked(instrument, prompt) for prompt in some) for some in (prompts, controls)
         )
-    every = None
-    if not options.thorough and instrument.kind in SIZED_KINDS:
-        every, part = (len(others or prompts), len(controls)), part_of(instrument)
-        prompts, controls = sized(prompts, part), sized(controls, part)
+    if instrument.kind not in SIZED_KINDS:
+        return Rendered(prompts=prompts if others is None else others, controls=controls)
+    part = part_of(instrument)
+    few, few_controls = sized(prompts, part), sized(controls, part)
     # Who brings questions wants these, and all of them.
-    return Rendered(prompts=prompts if others is None else others, controls=controls, every=every)
+    if others is not None:
+        prompts = few = others
+    if options.thorough:
+        balanced = frozenset(prompt.id for prompt in (*few, *few_controls))
+        return Rendered(prompts=prompts, controls=controls, balanced=balanced)
+    every = (len(prompts), len(controls))
+    return Rendered(prompts=few, controls=few_controls, every=every)
 
 
 def _choices(
@@ -172,16 +180,26 @@ def _of_pairs(instrument: Instrument, content: SentencePairs, options: PromptOpt
     """The prompts of sentence pairs; a part has fewer pairs, and as a choice no adjectives."""
     if not has_paraphrases(instrument):
         _refuse(instrument, options, {"wordings": "--wording"}, because="it has no wordings")
-    if not options.thorough and instrument.kind in SIZED_KINDS:
-        whole = _of_pairs(instrument, content, replace(options, thorough=True))
-        # Who brings sentences, or says how many, wants these.
-        if options.pairs is None and options.winobias is None:
-            pairs = min(SIZED_PAIRS, int(instrument.settings["pairs"]))
-            options = replace(options, pairs=pairs)
-        if instrument.kind in CHOICES and options.adjectives is None:
-            options = replace(options, adjectives=["none"])
-        part = _of_pairs(instrument, content, replace(options, thorough=True))
-        return replace(part, every=(len(whole.prompts), len(whole.controls)))
+    whole = _all_of_pairs(instrument, content, options)
+    if instrument.kind not in SIZED_KINDS:
+        return whole
+    few = options
+    # Who brings sentences, or says how many, wants these.
+    if options.pairs is None and options.winobias is None:
+        few = replace(few, pairs=min(SIZED_PAIRS, int(instrument.settings["pairs"])))
+    if instrument.kind in CHOICES and options.adjectives is None:
+        few = replace(few, adjectives=["none"])
+    part = whole if few == options else _all_of_pairs(instrument, content, few)
+    if options.thorough:
+        ids = frozenset(prompt.id for prompt in (*part.prompts, *part.controls))
+        return replace(whole, balanced=ids)
+    return replace(part, every=(len(whole.prompts), len(whole.controls)))
+
+
+def _all_of_pairs(
+    instrument: Instrument, content: SentencePairs, options: PromptOptions
+) -> Rendered:
+    """Every prompt of these sentence pairs."""
     settings = chosen_settings(content, options.adjectives)
     own = str(instrument.settings["placement"])
     placement = parse_adjective_placement(own if options.placement is None else options.placement)

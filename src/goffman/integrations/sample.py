@@ -63,7 +63,7 @@ class Sample:
         what = describe_in_memory(self._model, tokenizer, name=name)
         self.notes: list[str] = []
         """What the user should know of the prompts."""
-        self._questions = _questions(what, told, on=self._model.device.type, notes=self.notes)
+        self._questions = _questions(what, told, notes=self.notes)
         found = readings([one.question for one in self._questions], None)
         shipped = check_languages(found, told.measuring)
         measuring = told.measuring
@@ -208,14 +208,13 @@ def _to(prompts: pl.DataFrame, answers: pl.DataFrame) -> pl.DataFrame:
     return answers.filter(pl.col("prompt_id").is_in(prompts["prompt_id"].implode()))
 
 
-def _questions(what: Description, told: Told, *, on: str, notes: list[str]) -> list[_Question]:
+def _questions(what: Description, told: Told, *, notes: list[str]) -> list[_Question]:
     """What is asked; InputError where nothing of it has a number."""
     asked = questions_in_training(
         what,
         told.instruments,
         options=told.asking,
         listener=Listener(note=notes.append),
-        slow=on == "cpu",
     )
     found = [_Question(one, one.measure) for one in asked if one.measure is not None]
     if not found:

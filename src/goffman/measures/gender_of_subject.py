@@ -72,12 +72,12 @@ CLAIMS = Claims(
         ),
         (
             "A model can fill in only names that are a single token, and more of these are male. "
-            "Each result is therefore shown with and without first names."
+            "The main numbers are therefore shown with and without first names."
         ),
         (
             "Only words with a probability of at least 0.01 count, as in the study. Few first "
-            "names are that probable, so counting them changes little here. If rarer words were "
-            "counted too, the result could differ."
+            "names are that probable. With another minimum, the result can differ; it is given "
+            "beside the main result."
         ),
         "Only two genders are measured; words that name neither are shown separately.",
     ),

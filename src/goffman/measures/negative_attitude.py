@@ -79,10 +79,12 @@ _REASONS = {
 }
 
 
+_SHARE = "share of the probability on negative words"
+
 PRESENTATION = Presentation(
     quantity="negative",
     called="P(negative)",
-    axis="Share of negative words, P(negative)",
+    axis="Probability on negative words, P(negative)",
     claims=Claims(
         measured=(
             "A word about how someone feels is masked in sentences about people. The most probable "
@@ -91,8 +93,8 @@ PRESENTATION = Presentation(
             "divided by the probability of all positive, negative and neutral words."
         ),
         may=(
-            "that, in these wordings, a model fills in more negative words for one group of "
-            "conditions than for the other"
+            "that, in these wordings, a model puts more of its probability on negative words for "
+            "one group of conditions than for the other"
         ),
         may_not=(
             "about how the model treats people when it is deployed, about one model being fair "
@@ -112,8 +114,8 @@ PRESENTATION = Presentation(
     ),
     findings=if_measurable(
         groups_apart(
-            what="share of negative words",
-            more=in_turn(rarity("share of negative words"), set_apart_said, words_counted),
+            what=_SHARE,
+            more=in_turn(rarity(_SHARE), set_apart_said, words_counted),
         )
     ),
     figures=(

@@ -23,6 +23,7 @@ from goffman.measures.base import Contrasts, Meaning, Reads, as_they_are
 from goffman.measures.choices import TEST_OF_GROUPS, WORDINGS, Choice, Option, Stored
 from goffman.measures.rows import above_baseline, gaps, mean_over, only, prompt_scores
 from goffman.measures.scale import scale
+from goffman.multiverse_columns import NUMBER
 from goffman.presentation import (
     figures_conditions,
     figures_ranked,
@@ -79,7 +80,10 @@ PRESENTATION = Presentation(
 def _values(stored: Stored) -> list[Option]:
     """The probability of the class negative, or 1 where it is the most probable one."""
     del stored
-    return [Option(said="probability of negative"), Option(said="label", quantity="negative")]
+    return [
+        Option(said="probability of negative"),
+        Option(said="share of labels", quantity="negative"),
+    ]
 
 
 def _neutral(stored: Stored) -> list[Option]:
@@ -132,7 +136,7 @@ class NegativeSentiment:
     prepare = as_they_are
     choices: ClassVar[tuple[Choice, ...]] = (
         WORDINGS,
-        Choice(name="choice between probability and label", options=_values),
+        Choice(name=NUMBER, options=_values),
         Choice(name="counting of the class neutral", options=_neutral),
         TEST_OF_GROUPS,
     )

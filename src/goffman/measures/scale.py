@@ -207,15 +207,23 @@ def _drawn(groups: Sequence[_Group]) -> NDArray[np.float64]:
     rng = np.random.default_rng(SEED)
     drawn = means + error * rng.standard_normal((DRAWS, len(means)))
     # Equal means share every place that they take together.
-    higher = np.array([(one[:, None] < one).sum(axis=1) + 1 for one in drawn])
-    as_high = np.array([(one[:, None] <= one).sum(axis=1) for one in drawn])
+    higher, as_high = (np.array(each) for each in zip(*map(_places, drawn), strict=True))
     return np.column_stack(
         [
-            (means[:, None] < means).sum(axis=1) + 1,
+            _places(means)[0],
             np.quantile(higher, 0.025, axis=0, method="inverted_cdf"),
             np.quantile(as_high, 0.975, axis=0, method="inverted_cdf"),
         ]
     ).astype(np.float64)
+
+
+def _places(values: NDArray[np.float64]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Of each value how many are greater, and one more; and how many are no smaller."""
+    order, n = np.sort(values), len(values)
+    return (
+        n - np.searchsorted(order, values, side="right") + 1,
+        n - np.searchsorted(order, values, side="left"),
+    )
 
 
 def _condition(group: _Group, at: int) -> dict[str, Any]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
 T = TypeVar("T", bound=Hashable)
+Made = TypeVar("Made")
 
 
 def distinct(things: Sequence[T]) -> tuple[list[T], list[int]]:
@@ -13,6 +14,16 @@ def distinct(things: Sequence[T]) -> tuple[list[T], list[int]]:
     index: dict[T, int] = {}
     positions = [index.setdefault(thing, len(index)) for thing in things]
     return list(index), positions
+
+
+def one_ahead(things: Iterable[Made]) -> Iterator[Made]:
+    """The things; each is given only when the next one has been taken up."""
+    several = iter(things)
+    for before in several:
+        for thing in several:
+            yield before
+            before = thing  # noqa: PLW2901
+        yield before
 
 
 def plan_batches(lengths: Sequence[int], *, max_tokens: int, max_size: int) -> list[list[int]]:

@@ -1,29 +1,27 @@
-"""Several workers that answer together: who gets what, and what becomes of a lost one's parts."""
+"""The workers of an audit: what each has and does, and what becomes of what a lost one had."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from goffman.errors import AskingError, InputError, ModelError
-from goffman.models.tasks import Ask, Deviate, Load, Task
+from goffman.models.tasks import Introduce, Load
+from goffman.models.team import ASK_AGAIN
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from goffman.models.base import Identity
-    from goffman.models.precision import Sample
-    from goffman.models.tasks import Call, Card, Outcome
+    from goffman.models.tasks import Card, Outcome, Task
+    from goffman.models.team import Team
 
 AHEAD = 2
 """Parts that a worker has at a time: the next is there when one is done."""
 
-Part = tuple[int, Sequence[Sequence[Any]]]
-"""A part's number, and its batches."""
-
-MIXED = "Its answers come from unlike hardware ({}), so their last digits may differ."
-
-ASK_AGAIN = "All answers so far are kept. To resume, run the same command again."
+MIXED = "Its answers may come from unlike hardware ({}), so their last digits may differ."
 
 
 class Hands(Protocol):
@@ -51,48 +49,46 @@ class Hands(Protocol):
 
 
 class Crew:
-    """The workers of an audit."""
+    """All workers; they are told apart by their numbers."""
 
-    def __init__(self, hands: Hands, *, note: Callable[[str], None]) -> None:
+    def __init__(self, hands: Hands, *, note: Callable[[str], None], mixed: bool) -> None:
+        """``mixed``: whether the workers may be on unlike hardware."""
         self._hands, self._note = hands, note
-        self._living = list(range(len(hands.names)))
-        self.cards: dict[int, Card] = {}
-        """Of the living workers, once they have loaded a model."""
+        self.names = hands.names
+        self.living = list(range(len(hands.names)))
+        self.has: dict[int, tuple[Load, Identity]] = {}
+        """By worker: the model that it has."""
+        self._given: dict[int, deque[tuple[Team, int, Task]]] = {
+            worker: deque() for worker in self.living
+        }
+        self.cards = self._introduced()
+        """Of the workers that were there at first."""
+        self._check_alike(mixed=mixed)
 
-    def __len__(self) -> int:
-        return len(self._living)
-
-    def load(self, task: Load, *, mixed: bool) -> Identity:
-        """Which model every worker has now; ``mixed``: whether they may be on unlike hardware."""
-        found = list(self._done(dict.fromkeys(self._living, task)))
-        failed = [(worker, failure) for worker, _, failure in found if failure is not None]
+    def _introduced(self) -> dict[int, Card]:
+        """Who each worker is; a lost one is left out."""
+        for worker in self.living:
+            self._hands.give(worker, Introduce())
+        cards, failed, silent = {}, [], {*self.living}
+        while silent:
+            outcome = self._hands.take()
+            silent.discard(outcome.worker)
+            if outcome.lost is not None:
+                self._forget(outcome, parts=0)
+            elif outcome.failure is not None:
+                failed.append(f"{self.names[outcome.worker]}: {outcome.failure}")
+            else:
+                cards[outcome.worker] = outcome.value
         if failed:
-            said = [f"{self._hands.names[worker]}: {failure}" for worker, failure in failed]
-            raise ModelError(
-                f"{len(failed)} of {len(found)} workers cannot load '{task.spec}'. "
-                + " ".join(said)
-            )
-        self.cards = {worker: card for worker, card, _ in found}
-        self._check_alike(task.spec, mixed=mixed)
-        first = next(iter(self.cards.values())).identity
-        devices = {card.identity.device for card in self.cards.values()}
-        hardware = sorted({card.hardware for card in self.cards.values()})
-        note = (MIXED.format(", ".join(hardware)),) if len(hardware) > 1 else ()
-        device = " + ".join(sorted(devices))
-        return replace(first, device=device, notes=(*first.notes, *note))
+            said = " ".join(failed)
+            raise ModelError(f"{len(failed)} of {len(self.names)} workers cannot start. {said}")
+        return cards
 
-    def _check_alike(self, spec: str, *, mixed: bool) -> None:
+    def _check_alike(self, *, mixed: bool) -> None:
         """Nothing, or the error that not all workers would give the same answers."""
         (first, one), *others = self.cards.items()
         for worker, other in others:
-            names = self._hands.names[first], self._hands.names[worker]
-            for what in ("weights_sha256", "tokenizer_sha256", "revision"):
-                if getattr(one.identity, what) != getattr(other.identity, what):
-                    raise ModelError(
-                        f"The files of '{spec}' are not the same for {names[0]} and for "
-                        f"{names[1]}: they differ in their {what.replace('_', ' ')}. Copy the "
-                        "model anew to one of them."
-                    )
+            names = self.names[first], self.names[worker]
             if one.versions != other.versions:
                 raise InputError(
                     f"The workers have other versions of packages: {names[0]} has "
@@ -106,75 +102,77 @@ class Crew:
                     "digits. Choose workers that are alike, or allow it: --allow-mixed-hardware"
                 )
 
-    def deviation(self, sample: Sample) -> Mapping[str, Any] | None:
-        """How far the model is from itself in float32, as one worker finds."""
-        while True:
-            for _, value, failure in self._done({self._living[0]: Deviate(sample=sample)}):
-                if failure is not None:
-                    raise AskingError(f"{failure} {ASK_AGAIN}")
-                found: Mapping[str, Any] | None = value
-                return found
+    def identity(self, of_one: Identity) -> Identity:
+        """A model as the run knows it: whichever workers have it, any of them may get it."""
+        hardware = sorted({card.hardware for card in self.cards.values()})
+        if len(hardware) == 1:
+            return of_one
+        device = " + ".join(sorted({card.called for card in self.cards.values()}))
+        return replace(
+            of_one, device=device, notes=(*of_one.notes, MIXED.format(", ".join(hardware)))
+        )
 
-    def ask(self, call: Call, parts: Iterable[Part]) -> Iterator[tuple[int, list[Any]]]:
-        """Each part's number and answers, batch by batch, in the order in which they come.
+    def idle(self, worker: int) -> bool:
+        """Whether the worker has nothing to do."""
+        return not self._given[worker]
 
-        What a lost worker had is given to the others.
+    def step(self, teams: Collection[Team]) -> Team | None:
+        """The team one of whose workers has done something or is lost, once one has.
+
+        Before, all of them are given what there is.
         """
-        waiting = deque(parts)
-        given: dict[int, deque[Part]] = {worker: deque() for worker in self._living}
-        while waiting or any(given.values()):
-            # One each before anyone gets a second.
-            for worker in sorted(self._living * AHEAD, key=lambda one: len(given[one])):
-                if waiting and len(given[worker]) < AHEAD:
-                    part = waiting.popleft()
-                    given[worker].append(part)
-                    self._hands.give(worker, Ask(call=call, batches=part[1]))
-            outcome = self._hands.take()
-            if outcome.lost is not None:
-                lost = given.pop(outcome.worker)
-                waiting.extendleft(reversed(lost))
-                self._forget(outcome, parts=len(lost))
-                continue
-            number, _ = given[outcome.worker].popleft()
-            if outcome.failure is not None:
-                # A failure of a model's, not of a worker's: it would meet the others, too.
-                kept = "" if outcome.failure.endswith(ASK_AGAIN) else f" {ASK_AGAIN}"
-                name = self._hands.names[outcome.worker]
-                raise AskingError(f"{name} failed: {outcome.failure}{kept}")
-            yield number, outcome.value
+        for team in teams:
+            self._give_out(team)
+        outcome = self._hands.take()
+        given = self._given[outcome.worker]
+        if outcome.lost is None:
+            team, number, task = given.popleft()
+            if isinstance(task, Load) and outcome.failure is None:
+                self.has[outcome.worker] = (task, outcome.value)
+            team.hear(number, task, outcome)
+            return team
+        its = next((team for team in teams if outcome.worker in team.workers), None)
+        tasks = [(number, task) for team, number, task in given if team is its]
+        if its is not None:
+            its.lose(outcome.worker, tasks)
+        self._forget(outcome, parts=sum(not isinstance(task, Load) for _, task in tasks))
+        return its
 
-    def _done(self, tasks: dict[int, Task]) -> Iterator[tuple[int, Any, str | None]]:
-        """Each worker's number, and what became of its task; lost ones are left out."""
-        for worker, task in tasks.items():
-            self._hands.give(worker, task)
-        open_ = set(tasks)
-        while open_:
-            outcome = self._hands.take()
-            open_.discard(outcome.worker)
-            if outcome.lost is None:
-                yield outcome.worker, outcome.value, outcome.failure
-            else:
-                self._forget(outcome, parts=0)
+    def _give_out(self, team: Team) -> None:
+        """The team's workers have the model to load, and then parts: one each before a second."""
+        if team.task is None:
+            return
+        for worker in team.workers:
+            knows = worker in team.identities or worker in team.refused
+            if not knows and self.idle(worker):
+                self.has.pop(worker, None)
+                self._give(worker, team, 0, team.task)
+        for worker in sorted([*team.identities] * AHEAD, key=lambda one: len(self._given[one])):
+            if team.waiting and len(self._given[worker]) < AHEAD:
+                self._give(worker, team, *team.waiting.popleft())
+
+    def _give(self, worker: int, team: Team, number: int, task: Task) -> None:
+        self._given[worker].append((team, number, task))
+        self._hands.give(worker, task)
 
     def _forget(self, outcome: Outcome, *, parts: int) -> None:
         """A lost worker is not given anything again; AskingError where it was the last."""
-        who = self._hands.names[outcome.worker]
-        self._living.remove(outcome.worker)
-        self.cards.pop(outcome.worker, None)
+        who = self.names[outcome.worker]
+        self.living.remove(outcome.worker)
+        self._given[outcome.worker].clear()
         again = f" The others ask its {parts} unfinished parts again." if parts else ""
-        if not self._living:
+        if not self.living:
             raise AskingError(
                 f"No worker is left. The last one was {who}: {outcome.lost}. If it was not you who "
                 f"ended it, the machine may have too little memory. {ASK_AGAIN} You can resume "
                 "with other workers or without."
             )
-        left = len(self._living)
-        self._note(f"Lost {who}: {outcome.lost}.{again} Workers left: {left}.")
+        self._note(f"Lost {who}: {outcome.lost}.{again} Workers left: {len(self.living)}.")
 
     def close(self) -> None:
         """No worker is left."""
         self._hands.close()
 
 
-def _listed(versions: Any) -> str:
+def _listed(versions: Mapping[str, str]) -> str:
     return ", ".join(f"{name} {version}" for name, version in versions.items())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from goffman.errors import ModelError, did_you_mean
 from goffman.models.base import Identity, LoadOptions, check_precision
@@ -133,12 +133,29 @@ def _identity(
     )
     if not options.weights:
         return known
-    weights_kind, weights = weight_files(files)
+    weights, weights_sha256 = _weights_of(files)
     return replace(
         known,
-        weights=weights_kind,
-        # The configuration belongs to the weights: the same numbers under another one answer
-        # otherwise.
-        weights_sha256=digest([files.folder / "config.json", *weights]),
+        weights=weights,
+        weights_sha256=weights_sha256,
         device=device_name(choose_device(options.device)),
     )
+
+
+def _weights_of(files: Files) -> tuple[Literal["safetensors", "bin"], str]:
+    """The kind of file that the weights are in, and their checksum."""
+    kind, weights = weight_files(files)
+    # The configuration belongs to the weights: the same numbers under another one answer otherwise.
+    return kind, digest([files.folder / "config.json", *weights])
+
+
+def checksums(spec: str, options: LoadOptions) -> dict[str, str | None]:
+    """What an Identity says of a model's files, found without loading it."""
+    files = files_of(spec, weights=True, fetched=options.fetched)
+    weights, weights_sha256 = _weights_of(files)
+    return {
+        "revision": files.revision,
+        "weights": weights,
+        "weights_sha256": weights_sha256,
+        "tokenizer_sha256": digest(tokenizer_files(files)),
+    }

@@ -137,8 +137,7 @@ def scores(
     for indices in by_length.values():
         part = [encoded[index] for index in indices]
         ids, there = padded(part, pad_id=tokens.pad_id, device=model.device)
-        at = np.array([sentence.index(tokens.mask_id) for sentence in part])
-        positions = on_device(at, model.device)
+        positions = (ids == tokens.mask_id).int().argmax(dim=1)
         parts.append(scoring.scorer(model, positions, input_ids=ids, attention_mask=there))
         order += indices
     logits = torch.cat(parts)

@@ -10,7 +10,7 @@ import logging
 import os
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
@@ -22,8 +22,8 @@ from goffman.models.worker import Worker
 if TYPE_CHECKING:
     from goffman.models.tasks import Task
 
-WAIT = 300.0
-"""Seconds in which workers must have started."""
+WAIT, LOOK = 300.0, 5.0
+"""Seconds in which workers must have started, and after which it is looked who can still come."""
 
 TRIES, BETWEEN = 4, 5.0
 """How often a cluster is asked that could not yet answer, and the seconds between."""
@@ -60,8 +60,8 @@ class Actors:
             actor = self._ray.remote(Worker).options(max_restarts=0, max_task_retries=0, **needs)
             self._actors = [actor.remote(chosen) for _ in range(count)]
             hosts = {one.host.remote(): one for one in self._actors}
-            ready, late = self._ray.wait(list(hosts), num_returns=count, timeout=WAIT)
-            for one in late:
+            ready = self._ready(list(hosts), address=address, device=device, threads=threads)
+            for one in hosts.keys() - {*ready}:
                 self._ray.kill(hosts[one])
             self._actors = [hosts[one] for one in ready]
             found = [self._ray.get(one) for one in ready]
@@ -78,6 +78,18 @@ class Actors:
                 f"No worker could be started at {address} within {WAIT:.0f} seconds. See which "
                 "GPUs and cores are free: ray status"
             )
+
+    def _ready(self, hosts: Sequence[Any], **how: Any) -> list[Any]:
+        """Those that have started; a machine that died just now is not waited for.
+
+        Ray counts its cores and GPUs until it has noticed.
+        """
+        ends, expected = time.monotonic() + WAIT, len(hosts)
+        ready: list[Any] = []
+        while len(ready) < expected and time.monotonic() < ends:
+            ready, _ = self._ray.wait(list(hosts), num_returns=expected, timeout=LOOK)
+            expected = min(expected, shares(self._ray.cluster_resources(), **how)[1])
+        return ready
 
     def give(self, worker: int, task: Task) -> None:
         """The worker will do it after what it was given before."""

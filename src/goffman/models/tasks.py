@@ -8,8 +8,9 @@ from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from goffman.models.batches import one_ahead
+
 if TYPE_CHECKING:
-    from goffman.models.base import Identity
     from goffman.models.kinds import Loading
     from goffman.models.precision import Sample
 
@@ -28,14 +29,7 @@ class Call:
 
     def each(self, model: Any, batches: Iterable[Sequence[Any]]) -> Iterator[Callable[[], Any]]:
         """For each batch what gives its answers, or fails; a GPU has the next batch by then."""
-        before = None
-        for batch in batches:
-            begun = self._begun(model, batch)
-            if before is not None:
-                yield before
-            before = begun
-        if before is not None:
-            yield before
+        return one_ahead(self._begun(model, batch) for batch in batches)
 
     def _begun(self, model: Any, batch: Sequence[Any]) -> Callable[[], Any]:
         """What gives the model's answers to the batch; a GPU is at work on them."""
@@ -55,8 +49,13 @@ def _fail(error: Exception) -> NoReturn:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Introduce:
+    """The worker is to say who it is; the answer is a Card."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Load:
-    """A model is to be loaded in place of the one before; the answer is a Card."""
+    """A model is to be loaded in place of the one before; the answer is its Identity."""
 
     spec: str
     kind: str
@@ -80,21 +79,22 @@ class Deviate:
     sample: Sample
 
 
-Task = Load | Ask | Deviate
+Task = Introduce | Load | Ask | Deviate
 
 
 @dataclass(frozen=True, kw_only=True)
 class Card:
-    """Who a worker is, and which model it has."""
+    """Who a worker is."""
 
     host: str
     device: str
     """cpu, cuda:1 …"""
     hardware: str
     """The GPU's name, or the processor's with its vector instructions."""
+    called: str
+    """What a model's identity calls it: the GPU's name, or cpu."""
     versions: Mapping[str, str]
     """Of the packages that numbers may depend on."""
-    identity: Identity
 
 
 @dataclass(frozen=True, kw_only=True)

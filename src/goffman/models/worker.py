@@ -20,9 +20,10 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from goffman import __version__
 from goffman.errors import GoffmanError
-from goffman.models.tasks import Ask, Card, Load, Task
+from goffman.models.tasks import Ask, Card, Introduce, Load, Task
 
 if TYPE_CHECKING:
+    from goffman.models.base import Identity
     from goffman.models.precision import Sample
 
 PACKAGES = ("torch", "transformers", "tokenizers", "numpy")
@@ -44,6 +45,8 @@ class Worker:
     def do(self, task: Task) -> tuple[Any, str | None]:
         """What the task asks for, or why there is nothing."""
         try:
+            if isinstance(task, Introduce):
+                return self._card(), None
             if isinstance(task, Load):
                 return self._loaded(task), None
             if isinstance(task, Ask):
@@ -54,7 +57,19 @@ class Worker:
         except Exception as error:  # noqa: BLE001 - whatever it is, the one who asked must know
             return None, (str(error).strip() or type(error).__name__).splitlines()[0]
 
-    def _loaded(self, task: Load) -> Card:
+    def _card(self) -> Card:
+        from goffman.models.forward import choose_device, device_name
+
+        called = device_name(choose_device(self._device))
+        return Card(
+            host=self.host(),
+            device=self._device,
+            hardware=_processor() if called == "cpu" else called,
+            called=called,
+            versions={"goffman": __version__, **{name: version(name) for name in PACKAGES}},
+        )
+
+    def _loaded(self, task: Load) -> Identity:
         import torch
 
         from goffman.models.spec import load
@@ -73,14 +88,8 @@ class Worker:
             sampling=task.loading.sampling,
             calling=task.loading.calling,
         )
-        device = self._model.identity.device
-        return Card(
-            host=self.host(),
-            device=self._device,
-            hardware=_processor() if device == "cpu" else device,
-            versions={"goffman": __version__, **{name: version(name) for name in PACKAGES}},
-            identity=self._model.identity,
-        )
+        identity: Identity = self._model.identity
+        return identity
 
     def _deviation(self, sample: Sample) -> Any:
         from goffman.models.kinds import kinds

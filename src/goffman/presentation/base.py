@@ -41,6 +41,8 @@ class Finding:
     """The main numbers and their uncertainty."""
     why: str = ""
     """Why the verdict is what it is."""
+    alone: str = ""
+    """The part of this that the terminal says too: that it is clear only beside other results."""
     wording: str = ""
     """How much depends on the wording; empty: there is nothing that could."""
     robust: str = ""
@@ -145,3 +147,8 @@ class Presentation:
     style: Style | None = None
     """What a model does whatever it is asked, as a heading, or nothing; None: answers of this kind
     have no style. It is said also where nothing else can be."""
+
+    @property
+    def counted(self) -> str:
+        """What answers are called that are counted."""
+        return "phrases" if self.phrases else "words"

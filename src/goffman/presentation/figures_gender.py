@@ -40,20 +40,19 @@ from goffman.records import BASELINE
 
 WHO = ("female", "male", "unspecified")
 
-_READ = (
-    "Circles show the probability of female words, squares that of male words, and triangles that "
-    "of the other counted words."
-)
-
 
 def _read(section: Section) -> str:
     """What the three marks are, and how much of the probability is none of them."""
+    called = section.presentation.counted
+    marks = (
+        f"Circles show the probability of female {called}, squares that of male {called}, and "
+        f"triangles that of the other counted {called}."
+    )
     rest = not_counted(section)
     if rest is None:
-        return _READ
-    called = "phrases" if section.presentation.phrases else "words"
+        return marks
     return (
-        f"{_READ} They do not add up to 1, because on average over all {section.noun.many} "
+        f"{marks} They do not add up to 1, because on average over all {section.noun.many} "
         f"{number(rest)} of the probability is on {called} that are too improbable to be counted."
     )
 
@@ -163,13 +162,13 @@ def disparities(section: Section) -> Iterator[Figure]:
         "disparities",
         title="Female minus male, with intervals",
         description=(
-            "The marks show the mean probability of female words minus that of male words, with "
-            f"its 95% interval over items and {many}. To the right of 0, women are named more "
-            "often. The p-value of the main result (all parts, "
-            f"{plain(section.contrast)} {many}, counting first names) is corrected together with "
-            "the main results of the other instruments and models. The others are corrected in "
-            "families: the whole scale and its parts, each with first names and without. "
-            f"{marks_said(rows)}"
+            f"The marks show the mean probability of female {section.presentation.counted} minus "
+            f"that of male {section.presentation.counted}, with its 95% interval over items and "
+            f"{many}. To the right of 0, women are named more often. The p-value of the main "
+            f"result (all parts, {plain(section.contrast)} {many}, counting first names) is "
+            "corrected together with the main results of the other instruments and models. The "
+            "others are corrected in families: the whole scale and its parts, each with first "
+            f"names and without. {marks_said(rows)}"
         ),
         choices=choices,
         spec=view(

@@ -13,7 +13,7 @@ from goffman.estimates.verdict import SIZE_OPEN, by_interval
 from goffman.presentation.base import Finding
 from goffman.presentation.competence import not_measurable
 from goffman.presentation.findings_robustness import with_robustness
-from goffman.presentation.findings_wordings import with_wordings
+from goffman.presentation.findings_wordings import ONE_WORDING, with_wordings
 from goffman.presentation.numbers import ends, number, p_value
 from goffman.presentation.ratings import ratings_said
 from goffman.presentation.shown import factors_said, in_list, plain
@@ -26,9 +26,6 @@ if TYPE_CHECKING:
     Row = Mapping[str, Any]
 
 
-ONE_WORDING = "Only one wording was asked, so the effect of wording is unknown."
-
-
 def finding(row: Row, head: str, text: str, more: Iterator[str], **also: Any) -> Finding:
     """A finding about one estimate, which a bar is drawn for; ``also``: its other fields."""
     drawn = {name: row[name] for name in ("difference", "low", "high", "p_adjusted", "smallest")}
@@ -38,6 +35,7 @@ def finding(row: Row, head: str, text: str, more: Iterator[str], **also: Any) ->
         head=head,
         text=text,
         why=verdict_said(row),
+        alone="" if untested(row) else by_others(row),
         more=tuple(more),
         verdict=by_interval(row),
         shown=verdict_shown(row),
@@ -79,10 +77,12 @@ def verdict_said(row: Row, *, within: str = "run") -> str:
     least = f"{number(row['smallest'])}, the smallest difference that counts as relevant here"
     if word == "relevant":
         beyond = "above " if row["low"] > 0 else "below −"
-        return f"The whole interval lies {beyond}{least}.{_by_others(row, within)}"
+        said = f"The whole interval lies {beyond}{least}. {by_others(row, within)}"
+        return said.rstrip()
     if word in {"small", SIZE_OPEN}:
         but = "it is" if word == "small" else "the interval includes differences"
-        return f"The difference is clear, but {but} smaller than {least}.{_by_others(row, within)}"
+        said = f"The difference is clear, but {but} smaller than {least}. {by_others(row, within)}"
+        return said.rstrip()
     if word == "equivalent":
         inner = ends(row["low_90"], row["high_90"])
         return f"The 90% interval ({inner}) rules out a difference of {least}."
@@ -90,16 +90,14 @@ def verdict_said(row: Row, *, within: str = "run") -> str:
     return f"{_lost(row)}{open_}{_needed(row)}"
 
 
-def _by_others(row: Row, within: str) -> str:
+def by_others(row: Row, within: str = "run") -> str:
     """That the correction leaves it clear only because other differences of the run are."""
     alone = row["p"] * (row["family_size"] or 1)
-    if alone < CLEAR:
+    if not points(row) or alone < CLEAR:
         return ""
     return (
-        " Holm's correction is stricter when fewer of the other main results are clear. If none of "
-        f"the others in this {within} were clear, the corrected p would be "
-        f"{p_value(min(alone, 1.0))}, "
-        "and this difference would not be clear."
+        f"If none of the other main results in this {within} were clear, Holm's correction would "
+        f"give p = {p_value(min(alone, 1.0))}, and this difference would not be clear."
     )
 
 

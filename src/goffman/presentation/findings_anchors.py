@@ -112,8 +112,8 @@ def _head(one: AnchoredModel, rows: Sequence[Row]) -> tuple[str, str]:
         if within is not None and points(within):
             turns = "rises" if points(within) > 0 else "falls"
             head = (
-                f"Over all {every}, its {one.quantity} has no clear relation with {item}; "
-                f"{_alike(one)}, it {turns} as {one.item(best['dimension'])} rises"
+                f"Over all {every}, its {one.quantity} has no clear relation with {item}; in a "
+                f"second look, {_alike(one)}, it {turns} as {one.item(best['dimension'])} rises"
             )
         alone = _within(one, best["dimension"])
         return head, " ".join([across, *_checks(one, best), *alone, *_sides(one)])
@@ -122,6 +122,7 @@ def _head(one: AnchoredModel, rows: Sequence[Row]) -> tuple[str, str]:
         f"Across {every}, the strongest correlation is with {item}: {_numbers(best)}. The other "
         f"dimensions are {in_list(others)}."
     )
+    text = " ".join([text, *_strongest_without(one, best)])
     return f"{its} has no clear relation with any of {len(others) + 1} dimensions", text
 
 
@@ -170,10 +171,16 @@ def _checks(one: AnchoredModel, row: Row) -> Iterator[str]:
     without = one.row("anchor-without", row["dimension"])
     if without is not None:
         yield f"Without the {without['left_out']} {one.about.set_apart}: {_numbers(without)}."
-        strongest = one.rows("anchor-without")[0]
-        if points(strongest) and strongest["dimension"] != row["dimension"]:
-            which = one.item(strongest["dimension"])
-            yield f"The strongest is then {which}: {_numbers(strongest)}."
+        if points(row) and points(one.rows("anchor-without")[0]):
+            yield from _strongest_without(one, row, "The strongest is then")
+
+
+def _strongest_without(one: AnchoredModel, row: Row, begins: str = "") -> Iterator[str]:
+    """Without what is set apart another relation may be the strongest."""
+    found = one.rows("anchor-without")
+    if found and (strongest := found[0])["dimension"] != row["dimension"]:
+        apart = f"Without the {strongest['left_out']} {one.about.set_apart}, the strongest is"
+        yield f"{begins or apart} {one.item(strongest['dimension'])}: {_numbers(strongest)}."
 
 
 def _within(one: AnchoredModel, item: str) -> Iterator[str]:
@@ -231,7 +238,7 @@ def _more(one: AnchoredModel, rows: Sequence[Row]) -> Iterator[str]:
         yield from _within(one, item)
     yield from _true_scores(one, best)
     yield from _standing_out(one)
-    yield from _covers(one, best["interval_over"])
+    yield from _covers(one, best)
 
 
 def _in_head(one: AnchoredModel, rows: Sequence[Row]) -> bool:
@@ -251,12 +258,14 @@ def _selected(one: AnchoredModel, best: Row, tests: int) -> Iterator[str]:
         )
 
 
-def _covers(one: AnchoredModel, over: str | None) -> Iterator[str]:
-    """What the intervals are over, and what they say nothing about."""
+def _covers(one: AnchoredModel, best: Row) -> Iterator[str]:
+    """How the intervals were made, what they are over, and what they say nothing about."""
+    over = best["interval_over"]
     if over is None:
         return
     sampled, _, fixed = over.replace("conditions", one.many).partition(FIXED)
-    said = [f"The intervals cover other {sampled} of the same kind."]
+    by = " (jackknife, on Fisher’s z)" if "jackknife" in (best["method"] or "") else ""
+    said = [f"The intervals{by} cover other {sampled} of the same kind."]
     missing = [name for name in ("items", "wordings") if name not in sampled]
     others = "sentences" if len(missing) == 2 else "".join(missing)
     if others:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from goffman.estimates.clear import points
+from goffman.estimates.clear import clear, points
 from goffman.presentation.findings import (
     finding,
     heading,
@@ -19,6 +19,7 @@ from goffman.presentation.findings import (
 )
 from goffman.presentation.findings_over_baseline import over_baseline, uncounted
 from goffman.presentation.findings_reliability import reliability
+from goffman.presentation.findings_robustness import clear_in_others
 from goffman.presentation.numbers import difference_said, ends, number
 from goffman.presentation.section import not_counted
 from goffman.presentation.shown import in_list, plain, variant_said
@@ -48,16 +49,17 @@ def women_and_men(section: Section) -> Iterator[Finding]:
             less=f"For {about}, men are named more than women",
             between=f"between women and men, for {about},",
         )
+        counted = section.presentation.counted
         text = (
-            f"Of the probability, {number(main['mean_first'])} is on counted female words and "
-            f"{number(main['mean_second'])} on counted male words: {difference_said(main)}."
+            f"Of the probability, {number(main['mean_first'])} is on counted female {counted} and "
+            f"{number(main['mean_second'])} on counted male {counted}: {difference_said(main)}."
             f"{_too_improbable(section, main)}"
         )
         rest = []
         if (other := variants.get("without-names")) and other is not main:
-            rest.append(_without_names(main, other))
+            rest.append(_without_names(section, main, other))
         rest += [*_against(section, main), *uncounted(section, main)]
-        also = {"rest": " ".join(rest), "caveat": _no_more_than_others(section, main)}
+        also = {"rest": " ".join(rest), "caveat": _specific(section, main)}
         yield finding(main, head, text, _more(section, main["model"]), **also)
 
 
@@ -68,15 +70,30 @@ def _too_improbable(section: Section, row: Row) -> str:
     )
     if not rest:
         return ""
-    return f" Another {number(rest)} is on words that are too improbable to be counted."
+    counted = section.presentation.counted
+    return f" Another {number(rest)} is on {counted} that are too improbable to be counted."
 
 
-def _without_names(main: Row, other: Row) -> str:
-    """The difference without first names; that it is the same, where it is."""
+def _without_names(section: Section, main: Row, other: Row) -> str:
+    """The difference without first names; that it is the same, where it is, and how sure it is."""
+    exactly = all(main[name] == other[name] for name in ("difference", "low", "high"))
+    checked = _checked(section, other)
     if _same(main, other):
-        return "Not counting first names, the difference and its interval are the same."
+        shown = "" if exactly else " to the digits shown"
+        same = f"the difference and its interval are the same{shown}"
+        return f"Not counting first names, {same}.{checked}"
     said = difference_said(other).replace("difference", "difference is", 1)
-    return f"Not counting first names, the {said}."
+    return f"Not counting first names, the {said}.{checked}"
+
+
+def _checked(section: Section, row: Row) -> str:
+    """In how many other analyses a clear difference beside the headline is clear, a sentence."""
+    kept = clear_in_others(section, row)
+    if not kept:
+        return ""
+    tests = row["family_size"] or 1
+    corrected = f"Corrected for {tests} tests" if tests > 1 else "Not corrected (a single test)"
+    return f" {corrected}, it is {kept}."
 
 
 def _same(main: Row, other: Row) -> bool:
@@ -85,15 +102,21 @@ def _same(main: Row, other: Row) -> bool:
     return [number(main[name]) for name in names] == [number(other[name]) for name in names]
 
 
-def _no_more_than_others(section: Section, main: Row) -> str:
-    """Beside a heading about one group: that the other is not shown to differ from it."""
+def _specific(section: Section, main: Row) -> str:
+    """Beside a heading about one group: whether the other group differs from it."""
     rows = _groups(section, main).head(1).filter(pl.col("p_adjusted").is_not_null())
-    if not points(main) or not rows.height or points(row := rows.row(0, named=True)):
+    if not points(main) or not rows.height:
         return ""
+    row, many = rows.row(0, named=True), section.noun.many
+    said = {
+        0: f"It is not shown that this is specific to {plain(row['first'])} {many}",
+        points(main): f"This is clearly stronger than for {plain(row['second'])} {many}",
+        -points(main): f"This is clearly weaker than for {plain(row['second'])} {many}",
+    }[points(row)]
+    kept = clear_in_others(section, row)
     return (
-        f"It is not shown that this is specific to {plain(row['first'])} {section.noun.many} "
-        f"({plain(row['first'])} minus {plain(row['second'])}: {number(row['difference'])}, 95% "
-        f"interval {ends(row['low'], row['high'])})."
+        f"{said} ({plain(row['first'])} minus {plain(row['second'])}: {number(row['difference'])}, "
+        f"95% interval {ends(row['low'], row['high'])}{f'; {kept}' if kept else ''})."
     )
 
 
@@ -150,8 +173,28 @@ def _more(section: Section, model: str) -> Iterator[str]:
     listed = f"the subscales are {in_list(names)}"
     what = f"tests ({len(names)} subscales{of_groups}; {listed})"
     for (variant,), of in parts.partition_by("variant", as_dict=True, maintain_order=True).items():
-        said = how_many_clear(of, "female and male words clearly differ in {}", what=what)
+        differ = f"female and male {section.presentation.counted} clearly differ in {{}}"
+        said = how_many_clear(of, differ, what=what)
         yield f"{variant_said(variant).capitalize()}, {said[0].lower()}{said[1:]}"
+    for row in main.head(1).iter_rows(named=True):
+        yield from _against_by_part(section, row)
+
+
+def _against_by_part(section: Section, main: Row) -> Iterator[str]:
+    """In which subscales the groups clearly differ."""
+    rows = of_model(section.contrasts("groups"), main["model"]).filter(
+        pl.col("dimension").is_not_null(), pl.col("variant").eq_missing(pl.lit(main["variant"]))
+    )
+    for (quantity,), of in rows.sort("quantity").group_by("quantity", maintain_order=True):
+        first, second = (plain(of[side][0]) for side in ("first", "second"))
+        sure = clear(of)["dimension"].to_list()
+        named = f" ({in_list(sure)})" if sure else ""
+        keyed = _female_minus_male({"quantity": quantity})
+        yield (
+            f"{keyed} clearly differs between {first} and {second} {section.noun.many} in "
+            f"{len(sure) or 'none'} of {of.height} subscales{named}."
+        )
+        return
 
 
 def _neither(section: Section, model: str) -> Iterator[str]:
@@ -176,6 +219,6 @@ def _neither(section: Section, model: str) -> Iterator[str]:
         )
     if said:
         yield (
-            "Some counted words name neither women nor men, or are in no gender "
-            f"list.{''.join(said)}"
+            f"Some counted {section.presentation.counted} name neither women nor men, or are in no "
+            f"gender list.{''.join(said)}"
         )

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from goffman.estimates.verdict import CLEAR_WORDS, SIZE_OPEN
-from goffman.presentation.findings_robustness import part_called
+from goffman.multiverse_columns import MULTIVERSE, NUMBER
+from goffman.presentation.findings_robustness import p_alone_said, part_called
 from goffman.presentation.numbers import ends, number, p_said
 from goffman.presentation.shown import in_list
 from goffman.stats.multiverse import different
+from goffman.tables import schema
 from goffman.terminal import printable
 
 if TYPE_CHECKING:
@@ -30,6 +32,12 @@ ENOUGH = 0.9
 """A verdict that holds in a smaller share of the analyses is said to hold in only so many."""
 
 HOLDS_MEANS = "“Holds” means: the difference is clear and has the same sign as in the audit."
+
+FEW = 2
+"""So many analyses check hardly anything."""
+
+MUCH = 0.1
+"""So much of the variance that no choice explains alone is said."""
 
 LEAST_SHARE = 0.01
 """A choice that explains less than this is not named."""
@@ -68,7 +76,7 @@ def _said(row: Row, section: Section) -> HoldsSaid:
     most = f". Of the choices, the {row['matters_most']} changes its size most" if several else ""
     head = f"{_held(row)}{_in_parts(row, section)}{most}"
     counted = (*_counted(row, section), *_by_test(row, section))
-    said = (*counted, *_spread(row), *_explained(row), *left_out)
+    said = (*counted, *_spread(row, section), *_explained(row), *left_out)
     return HoldsSaid(model=model, head=f"{head[0].upper()}{head[1:]}", said=said)
 
 
@@ -110,7 +118,9 @@ def _counted(row: Row, section: Section) -> Iterator[str]:
     without = f"; {counts[None]} could not be tested" if None in counts else ""
     clear = row["verdict"] in CLEAR_WORDS
     how = f"{HOLDS_MEANS} " if clear else ""
-    yield f"{how}The verdicts of the analyses are: {in_list(named)}{without}."
+    by_p = p_alone_said(pl.DataFrame(own, schema=schema(MULTIVERSE))) if clear else ""
+    few = " Two analyses are hardly a check." if len(own) == FEW else ""
+    yield f"{how}The verdicts of the analyses are: {in_list(named)}{without}.{by_p}{few}"
     if len(own) < len(mine):
         yield (
             f"There are {len(mine)} combinations of choices; those that come to the same numbers "
@@ -136,18 +146,34 @@ def _by_test(row: Row, section: Section) -> Iterator[str]:
         )
 
 
-def _spread(row: Row) -> Iterator[str]:
+def _spread(row: Row, section: Section) -> Iterator[str]:
+    """How far the differences lie apart; those in another number than the headline's by itself."""
     if row["median"] is None:
         return
-    yield (
-        f"The difference ranges from {number(row['lowest'])} to {number(row['highest'])}, with a "
-        f"median of {number(row['median'])}."
-    )
-    if (p := row["permutation_p"]) is not None:
+    by_number: dict[str, list[float]] = {}
+    for one in different(_analyses(section, row["model"])):
+        chosen = json.loads(one["choices"] or "{}").get(NUMBER)
+        if chosen and one["difference"] is not None:
+            by_number.setdefault(chosen, []).append(one["difference"])
+    alone = len(by_number) > 1 and len(next(iter(by_number.values()))) == 1
+    if len(by_number) > 1:
+        ranges = [f"{_range(values)} in the {name}" for name, values in by_number.items()]
+        yield f"The difference is {in_list(ranges)}. These are two different numbers."
+    else:
         yield (
-            f"A permutation test of the median, which shuffles {row['shuffled']}, gives "
+            f"The difference ranges from {number(row['lowest'])} to {number(row['highest'])}, with "
+            f"a median of {number(row['median'])}."
+        )
+    if (p := row["permutation_p"]) is not None:
+        what = "of the audit's own analysis" if alone else "of the median"
+        yield (
+            f"A permutation test {what}, which shuffles {row['shuffled']}, gives "
             f"{p_said(p)}; it says nothing about other sentences."
         )
+
+
+def _range(values: Sequence[float]) -> str:
+    return number(values[0]) if len(values) == 1 else ends(min(values), max(values))
 
 
 def _explained(row: Row) -> Iterator[str]:
@@ -157,9 +183,11 @@ def _explained(row: Row) -> Iterator[str]:
     parts = [f"the {name} {share:.0%}" for name, share in named if share >= LEAST_SHARE]
     # One choice alone explains all there is.
     if parts and len(shares) > 1:
+        rest = 1 - sum(shares.values())
+        jointly = f" Combinations of choices explain the other {rest:.0%}."
         yield (
             "Over all combinations, each choice alone explains this part of the variance (η²): "
-            f"{in_list(parts)}."
+            f"{in_list(parts)}.{jointly if rest >= MUCH else ''}"
         )
 
 
@@ -177,14 +205,36 @@ def _left_out(row: Row, section: Section) -> Iterator[str]:
         f"With {any_one} left out, the difference changes most without {_called(most, section)}: "
         f"from {number(row['difference'])} to {number(most['difference'])}."
     )
-    turned = gone.filter(pl.col("difference") * row["difference"] < 0)
-    if not turned.height:
-        yield f"Leaving out {any_one} never changes the sign of the difference."
+    # Of a difference that may be 0 the sign says nothing.
+    if row["verdict"] not in CLEAR_WORDS:
         return
-    named = [_called(one, section) for one in turned.head(3).iter_rows(named=True)]
-    more = turned.height - len(named)
-    named += [f"{more} more"] if more else []
-    yield f"Leaving out {in_list(named, 'or')} changes the sign of the difference."
+    turned = gone.filter(pl.col("difference") * row["difference"] < 0)
+    if turned.height:
+        named = _some([_called(one, section) for one in turned.iter_rows(named=True)])
+        yield f"Leaving out {named} changes the sign of the difference."
+    else:
+        yield f"Leaving out {any_one} never changes the sign of the difference."
+    yield from _words(gone.filter(pl.col("way") == WORD), section)
+
+
+def _words(gone: pl.DataFrame, section: Section) -> Iterator[str]:
+    """Without how many words a clear difference holds, and what their leaving out does anyway."""
+    lost = gone.filter(~pl.col("holds"))["what"].to_list()
+    if not lost:
+        return
+    if section.contrasts("genders").height:
+        yield "Leaving out a word lowers its own side, female or male, by construction."
+    yield (
+        f"With one of {gone.height} words left out, the difference holds in "
+        f"{gone.height - len(lost)} of {gone.height} analyses (not without "
+        f"{_some([f'“{printable(one)}”' for one in lost])})."
+    )
+
+
+def _some(named: Sequence[str]) -> str:
+    """The first three, and how many more there are."""
+    more = len(named) - 3
+    return in_list([*named[:3], *([f"{more} more"] if more > 0 else [])], "or")
 
 
 def _labels(row: Row, section: Section) -> Iterator[str]:

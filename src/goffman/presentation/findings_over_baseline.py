@@ -79,7 +79,7 @@ def uncounted(section: Section, row: Row) -> Iterator[str]:
     if not rest:
         return
     phrases = section.presentation.phrases
-    called = "phrases" if phrases else "words"
+    called = section.presentation.counted
     yield (
         f"On average, {number(rest)} of the probability is on {called} that are too improbable to "
         f"be counted. {_if_all(row, rest, 'they')}{_of_ends(section, row, rest) if phrases else ''}"

@@ -28,6 +28,8 @@ def above_reference(section: Section, model: str) -> str:
         f"{_are(above.height)} clearly above the mean of the {against} ones, and "
         f"{below.height or 'none'} {_are(below.height)} clearly below it"
     )
+    if rows["correction"][0] == "benjamini-hochberg":
+        said += " (p corrected by Benjamini–Hochberg)"
     untested = rows["p_adjusted"].null_count()
     if untested:
         said += f"; {untested} could not be tested"

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from goffman.presentation.findings import ONE_WORDING, of_model
+from goffman.presentation.findings import of_model
+from goffman.presentation.findings_wordings import ONE_WORDING
 from goffman.presentation.numbers import number
 from goffman.presentation.shown import plain, variant_said
 
@@ -43,10 +44,13 @@ def reliability(section: Section, model: str) -> Iterator[str]:
             for name, called in (("alpha", "Cronbach’s α"), ("split-half", "split-half"))
             if whole[name]["value"] is not None
         ]
+        keyed = ""
         if section.presentation.keyed:
             about += " (reverse-keyed)"
+            keyed = " The main result is not reverse-keyed, so this is not its reliability."
         yield (
             f"Reliability for {about}: {', '.join(said)}.{_parts(of)} {_meaning(section, g, phi)}"
+            f"{keyed}"
         )
 
 

@@ -14,7 +14,7 @@ import polars as pl
 from goffman.estimates.contrast import GIVEN_SENTENCES
 from goffman.estimates.fragile import PARAMETER, is_fragile, lost
 from goffman.estimates.profiles import MAIN_VARIANT
-from goffman.estimates.verdict import FRAGILE
+from goffman.estimates.verdict import FRAGILE, UNDECIDED, by_interval
 from goffman.presentation.numbers import ends, number, p_said
 from goffman.presentation.shown import in_list
 from goffman.terminal import printable
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 def with_robustness(finding: Finding, section: Section) -> Finding:
     """The finding with what is said of its verdict; as it is where nothing was computed."""
     rows = section.shown(section.robustness)
-    rows = rows.filter(pl.col("model") == finding.model, pl.col("verdict").is_not_null())
+    rows = rows.filter("main", pl.col("model") == finding.model, pl.col("verdict").is_not_null())
     if finding.verdict is None or finding.difference is None or not rows.height:
         return finding
     if fragile := _fragile(rows, finding):
@@ -79,7 +79,8 @@ def _parameters(rows: pl.DataFrame, finding: Finding) -> Iterator[str]:
     for row in rows.filter(pl.col("verdict") != finding.verdict).iter_rows(named=True):
         yield (
             f"{row['what'][0].upper()}{row['what'][1:]}, the difference is "
-            f"{number(row['difference'])} ({_numbers(row)}), which is {_quoted(row['verdict'])}."
+            f"{number(row['difference'])} ({_numbers(row)}), which is {_quoted(row['verdict'])}"
+            f"{' only because of the corrected p' if _by_p_alone(row) else ''}."
         )
     same = rows.filter(pl.col("verdict") == finding.verdict)["what"].to_list()
     if same:
@@ -105,8 +106,8 @@ def _left_out(rows: pl.DataFrame, section: Section, finding: Finding) -> Iterato
         for way in changed["way"].unique(maintain_order=True)
     ]
     yield (
-        f"With one {any_one} left out at a time, the verdict changes in {' and '.join(counts)}. "
-        f"{span}"
+        f"With one {any_one} left out at a time, the verdict changes in {' and '.join(counts)}."
+        f"{p_alone_said(changed)} {span}"
     )
 
 
@@ -123,11 +124,41 @@ def _span(rows: pl.DataFrame, section: Section) -> str:
 def _in_short(rows: pl.DataFrame, section: Section, finding: Finding) -> str:
     """Where the verdict is another, in sentences; verdict by verdict."""
     changed = rows.filter(pl.col("verdict") != finding.verdict)
-    return " ".join(
+    said = [
         sentence
         for (verdict,), of in changed.group_by("verdict", maintain_order=True)
         for sentence in _where(_quoted(str(verdict)), of, rows, section)
+    ]
+    return f"{' '.join(said)}{p_alone_said(changed)}"
+
+
+def p_alone_said(rows: pl.DataFrame) -> str:
+    """In how many undecided analyses the interval leaves out 0, as a further sentence."""
+    undecided = rows.filter(pl.col("verdict") == UNDECIDED)
+    count = sum(_by_p_alone(row) for row in undecided.iter_rows(named=True))
+    if not count:
+        return ""
+    every = "both" if count == 2 else f"all {count}"
+    which = every if count == undecided.height else f"{count} of the {undecided.height}"
+    where = "There" if undecided.height == 1 else f"In {which} undecided analyses"
+    return f" {where}, the interval excludes 0 and only the corrected p is above .05."
+
+
+def _by_p_alone(row: Row) -> bool:
+    """Whether an analysis is undecided although its interval leaves out 0."""
+    return row["verdict"] == UNDECIDED and bool(row["low"] > 0 or row["high"] < 0)
+
+
+def clear_in_others(section: Section, row: Row) -> str:
+    """In how many other analyses a contrast beside the headline is clear; empty: none was made."""
+    others = section.robustness.filter(
+        pl.col("contrast") == row["contrast"], pl.col("verdict").is_not_null()
     )
+    if not others.height:
+        return ""
+    kept = others.height - lost(others).height
+    only = "only " if is_fragile(by_interval(row), others) else ""
+    return f"clear in {only}{kept} of {others.height} analyses that leave out or change one thing"
 
 
 def _quoted(verdict: str) -> str:

@@ -78,9 +78,14 @@ def preference(section: Section) -> Iterator[Finding]:
                 "the other pronoun"
             ),
         )
+        ratio, low, high = (
+            None if row[name] is None else f"{math.exp(row[name]):.2f}"
+            for name in ("difference", "low", "high")
+        )
+        interval = f" (95% interval {low} to {high})" if low and high else ""
         text = (
             "Without adjectives, the pronoun that fits the stereotype is typically "
-            f"{math.exp(row['difference']):.2f} times as probable as the other one. The ratio is "
+            f"{ratio} times as probable as the other one{interval}. The ratio is "
             "adjusted for the model's general preference for “he” or “she”. "
             f"On the log scale, over {row['n']} {row['unit']}: {difference_said(row)}."
         )
@@ -105,7 +110,11 @@ def _moved(section: Section, row: Row) -> str:
     if not against.height:
         return ""
     number_moved = section.presentation.called
-    return how_many_clear(against, f"{{}} clearly change the {number_moved}", what=WHAT)
+    said = how_many_clear(against, f"{{}} clearly change the {number_moved}", what=WHAT)
+    tests = against["p_adjusted"].count()
+    if tests < 2 or "equivalent" not in against["verdict"]:
+        return said
+    return f"{said} “Equivalent” rests on 90% intervals, which are not corrected for {tests} tests."
 
 
 def _changes(section: Section, model: str) -> Iterator[str]:

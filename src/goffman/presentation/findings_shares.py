@@ -71,7 +71,18 @@ def shares_said(one: AnchoredModel) -> tuple[str, ...]:
             if ways[way]
         ]
         head = f"Its answers are {', and '.join(parts)}"
-    return head, f"Over the questions that count as stigma: {_numbers(one, tested)}.", *more
+    text = f"Over the questions that count as stigma: {_numbers(one, tested)}."
+    return f"{head}{_gap_in_head(one)}", text, *more
+
+
+def _gap_in_head(one: AnchoredModel) -> str:
+    """That a man and a woman are told apart otherwise than by people; empty: not clearly."""
+    tested = [row for row in one.differences(GENDER) if row["p"] is not None]
+    clear = [row for row in tested if points(row)]
+    if not clear:
+        return ""
+    whom = f"all {len(tested)} {one.many}" if len(clear) == len(tested) > 1 else _listed(one, clear)
+    return f"; its gap between a man and a woman is clearly not people's about {whom}"
 
 
 def _left_out(one: AnchoredModel, overall: Sequence[Row], every: Sequence[Row]) -> Iterator[str]:
@@ -163,10 +174,13 @@ def _gender(one: AnchoredModel) -> Iterator[str]:
         for row in rows
     )
     clear = [row for row in rows if points(row)]
+    corrected = f"With p corrected for {len(rows)} tests" if len(rows) > 1 else "By p"
     verdict = (
-        f"The difference is clearly not the same as people's for {_listed(one, clear)}."
+        f"{corrected}, the difference is clearly not the same as people's for "
+        f"{_listed(one, clear)}."
         if clear
-        else "None of these differs clearly from people's; with intervals this wide, few would."
+        else f"{corrected}, none of these differs clearly from people's; with intervals this wide, "
+        "few would."
     )
     yield (
         "A man described instead of a woman changes the share by so many points (in brackets 95% "

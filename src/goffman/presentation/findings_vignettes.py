@@ -46,10 +46,21 @@ def described_apart(section: Section) -> Iterator[Finding]:
             f"{number(row['mean_first'])} in {first} and {number(row['mean_second'])} in {second}: "
             f"{difference_said(row)}.{_compared_with(section, row)}"
         )
-        rest = [above_reference(section, row["model"]), *_by_gender(section, row["model"])]
+        rest = [_counted(section, row), *_by_gender(section, row["model"])]
         also = " ".join(filter(None, rest))
         found = finding(row, head, text, _more(section, row), rest=also)
         yield presented_first(section, found)
+
+
+def _counted(section: Section, row: Row) -> str:
+    """How many descriptions are above the others' mean, and what that does not allow for."""
+    said = above_reference(section, row["model"])
+    if not said or len(_means(section, row, "second")) < LEAST:
+        return said
+    return (
+        f"{said} These counts take the {section.noun.many} as they are; the verdict above also "
+        "allows for others."
+    )
 
 
 def _described(section: Section, row: Row, side: str) -> str:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     Row = Mapping[str, Any]
 
+ONE_WORDING = "Only one wording was asked, so the effect of wording is unknown."
 IN_TURN = "Each question was asked in one wording, so the effect of wording is unknown."
 
 MOVED = "the wording changes the number more"
@@ -29,8 +30,11 @@ _CALLED = {"female": "women", "male": "men"}
 def with_wordings(finding: Finding, section: Section) -> Finding:
     """The finding with its range over wordings; as it is where there is one wording."""
     rows = section.shown(section.worded).filter(pl.col("model") == finding.model)
-    if finding.difference is None or not rows.height:
+    if finding.difference is None:
         return finding
+    if not rows.height:
+        one = finding.wording == ONE_WORDING and _in_turn(section, finding.model)
+        return replace(finding, wording=IN_TURN) if one else finding
     together = [*_together(rows)]
     found = spread_of(rows, finding.difference)
     if found is None:
@@ -50,6 +54,16 @@ def with_wordings(finding: Finding, section: Section) -> Finding:
     if not found.moves_more or finding.styled:
         return finding
     return replace(finding, head=f"{finding.head}; {MOVED}", moved=_moved(found, about, section))
+
+
+def _in_turn(section: Section, model: str) -> bool:
+    """Whether there are several wordings, and each question was asked in one of them."""
+    rows = section.rows("prompt", section.presentation.quantity)
+    rows = rows.filter(pl.col("model") == model, pl.col("wording").is_not_null())
+    if rows["wording"].n_unique() < 2:
+        return False
+    cells = rows.group_by("item", "condition", "form").agg(pl.col("wording").n_unique())
+    return bool((cells["wording"] == 1).all())
 
 
 def _ranges(found: Spread, about: Row, section: Section, *, mean: bool) -> Iterator[str]:

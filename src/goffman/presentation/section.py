@@ -53,7 +53,8 @@ class Section:
     robustness: pl.DataFrame = field(
         default_factory=lambda: pl.DataFrame(schema=schema(ROBUSTNESS))
     )
-    """The columns ROBUSTNESS: the headlines with one thing left out, or a parameter otherwise."""
+    """The columns ROBUSTNESS: headlines, and some contrasts beside them, with one thing left out or
+    a parameter otherwise."""
     multiverse: pl.DataFrame = field(
         default_factory=lambda: pl.DataFrame(schema=schema(MULTIVERSE))
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from goffman.estimates.against_people import DIFFERENCE, OVERALL
+from goffman.estimates.against_people import DIFFERENCE, GENDER, OVERALL
 from goffman.estimates.clear import points
 from goffman.presentation.findings_anchors import anchor_said, doubted_by
 from goffman.presentation.findings_shares import in_points, percent
@@ -16,6 +16,14 @@ from goffman.terminal import printable
 if TYPE_CHECKING:
     from goffman.presentation.anchored import AnchoredModel, Row
     from goffman.reports.run import MeasuredRun
+
+
+_ITEMS = {
+    OVERALL: "all that count as stigma",
+    GENDER: "all that count as stigma: a man minus a woman",
+    DIFFERENCE: "",
+}
+"""What stands for the question in a row of each kind; empty: the question."""
 
 
 def anchors_shown(run: MeasuredRun) -> Iterator[dict[str, Any]]:
@@ -80,10 +88,11 @@ def _is_clear(one: AnchoredModel, row: Row) -> str:
 
 
 def _differences(one: AnchoredModel) -> Iterator[dict[str, str]]:
-    """A row for each condition over all questions that count, then for each question."""
+    """A row for each condition over all questions that count, and of its gap; then by question."""
     silent = {(row["condition"], row["item"]): row["unanswered"] for row in one.points.to_dicts()}
-    for row in (*one.differences(OVERALL), *one.differences(DIFFERENCE)):
-        item = row["dimension"]
+    for row in (row for kind in _ITEMS for row in one.differences(kind)):
+        item, gap = row["dimension"], row["kind"] == GENDER
+        shown = in_points if gap else percent
         unanswered = silent.get((row["group"], item))
         ends = "–"
         if row["low"] is not None:
@@ -91,10 +100,10 @@ def _differences(one: AnchoredModel) -> Iterator[dict[str, str]]:
         yield {
             "about": f"{one.section.instrument}, {one.shown}",
             "condition": one.called(row["group"]),
-            "item": "all that count as stigma" if item is None else one.item(item),
-            "model": percent(row["mean_first"]),
+            "item": _ITEMS[row["kind"]] or one.item(item),
+            "model": shown(row["mean_first"]),
             "unanswered": "–" if unanswered is None else percent(unanswered),
-            "people": percent(row["mean_second"]),
+            "people": shown(row["mean_second"]),
             "difference": in_points(row["difference"]),
             "interval": ends,
             "p": "" if row["p_adjusted"] is None else p_value(row["p_adjusted"]),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -41,8 +41,13 @@ class _Side:
     label: str
     section: Section
     model: str
-    answers: Sequence[Answers]
+    run: MeasuredRun
     words: Words | None
+
+    @property
+    def answers(self) -> Iterator[Answers]:
+        """Read from the run's folder, each time anew."""
+        return answers_of(self.run, self.section, model=self.model)
 
 
 def evidence_of_runs(
@@ -51,8 +56,9 @@ def evidence_of_runs(
     """Of each instrument the evidence of all its sides; and what the page could not show."""
     lexicons = {run.folder: words_or_why(run.manifest) for run in runs}
     sides = _sides(found, {run.folder: run for run in runs}, lexicons)
-    given = [one for of in sides.values() for side in of for one in side.answers]
-    most = words_per_prompt([ranks_of(one) for one in given], rows)
+    # Read twice, first to count: all answers together would fill the memory.
+    given = (one for of in sides.values() for side in of for one in side.answers)
+    most = words_per_prompt(map(ranks_of, given), rows)
     notes = [note for _, said in lexicons.values() for note in said]
     return [_evidence(of, most) for of in sides.values()], [*dict.fromkeys(notes)]
 
@@ -78,7 +84,7 @@ def _sides(
                 label=f"{labels[str(folder)]}: {models[model]}",
                 section=section,
                 model=model,
-                answers=list(answers_of(runs[folder], section, model=model)),
+                run=runs[folder],
                 words=lexicons[folder][0],
             )
             every.setdefault(instrument, []).append(side)
@@ -89,16 +95,16 @@ def _evidence(sides: Sequence[_Side], most: int) -> Evidence:
     """One instrument's block, in which each side is a model."""
     tables = [pl.DataFrame(schema=EVIDENCE)]
     scores = []
+    there = 0
     for side in sides:
         named = {"model": pl.lit(side.id)}
         shown = side.section.presentation.evidence
-        tables += [
-            shown(one, side.section, side.words, most).with_columns(**named) for one in side.answers
-        ]
+        for one in side.answers:
+            tables.append(shown(one, side.section, side.words, most).with_columns(**named))
+            there += rows_there(one)
         own = side.section.scores.filter(pl.col("model") == side.model, pl.col("level") == "prompt")
         scores.append(own.with_columns(**named))
     last = sides[-1].section
     names = replace(last.names, models={side.id: side.label for side in sides})
     section = replace(last, names=names, scores=pl.concat(scores))
-    there = sum(rows_there(one) for side in sides for one in side.answers)
     return packed(section, pl.concat(tables), there)

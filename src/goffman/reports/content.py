@@ -19,7 +19,7 @@ from goffman.terminal import printable
 if TYPE_CHECKING:
     from goffman.presentation.section import Section
     from goffman.reports.run import MeasuredRun
-    from goffman.runs.entries import Answered, Lexicons, Model
+    from goffman.runs.entries import Answered, AskedInstrument, Lexicons, Model
 
 _MOST = 40
 """More rows than these are left to the files."""
@@ -84,6 +84,7 @@ def about_run(run: MeasuredRun) -> dict[str, Any]:
             "title": part.names.title(name),
             "version": printable(manifest.instruments[name].version),
             "prompts": _asked(part.prompts),
+            "in_all": _in_all(manifest.instruments[name]),
             "controls": controls.filter(pl.col("instrument") == name).height,
             "models": part.models(),
         }
@@ -104,6 +105,11 @@ def about_run(run: MeasuredRun) -> dict[str, Any]:
         "seed": last.seed if last else None,
         "folder": printable(run.folder.resolve().name),
     }
+
+
+def _in_all(entry: AskedInstrument) -> int | None:
+    """How many prompts there are, where a part was asked; None: these are all."""
+    return entry.in_all if entry.in_all != entry.prompts else None
 
 
 def _asked(prompts: pl.DataFrame) -> int:

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import base64
 import gzip
+import itertools
 import json
 import struct
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
@@ -62,15 +63,17 @@ class Evidence:
 
 def evidence_of(run: MeasuredRun, words: Words | None, *, rows: int = ROWS) -> list[Evidence]:
     """Of each instrument its evidence, together at most so many rows; ``words``: what they mean."""
-    answers = {name: list(answers_of(run, section)) for name, section in run.sections.items()}
-    most = words_per_prompt([ranks_of(one) for given in answers.values() for one in given], rows)
+    # Read twice, first to count: the answers of many models together would fill the memory.
+    every = itertools.chain.from_iterable(answers_of(run, one) for one in run.sections.values())
+    most = words_per_prompt(map(ranks_of, every), rows)
     found = []
-    for name, given in answers.items():
-        section = run.sections[name]
-        tables = [section.presentation.evidence(one, section, words, most) for one in given]
-        tables += _probabilities_beside(run, name, answers, tables)
-        frame = pl.concat([pl.DataFrame(schema=EVIDENCE), *tables])
-        found.append(packed(section, frame, sum(rows_there(one) for one in given)))
+    for name, section in run.sections.items():
+        tables, there = [pl.DataFrame(schema=EVIDENCE)], 0
+        for one in answers_of(run, section):
+            tables.append(section.presentation.evidence(one, section, words, most))
+            there += rows_there(one)
+        tables += _probabilities_beside(run, name, tables)
+        found.append(packed(section, pl.concat(tables), there))
     return found
 
 
@@ -86,7 +89,6 @@ def words_or_why(manifest: Manifest) -> tuple[Words | None, Sequence[str]]:
 def _probabilities_beside(
     run: MeasuredRun,
     said: str,
-    answers: Mapping[str, Sequence[Answers]],
     replies: Sequence[pl.DataFrame],
 ) -> Iterator[pl.DataFrame]:
     """Beside replies to questions with options: the options' probabilities in the same prompts.
@@ -94,7 +96,7 @@ def _probabilities_beside(
     They come after the trials, of models that were asked both.
     """
     chosen = f"{said.removesuffix(SAID)}{CHOICE}"
-    if not said.endswith(SAID) or chosen not in run.sections or not replies:
+    if not said.endswith(SAID) or chosen not in run.sections:
         return
     asked = run.sections[chosen].prompts
     shared = [name for name in PRESENTED if name in asked.columns]
@@ -102,8 +104,10 @@ def _probabilities_beside(
         run.sections[said].prompts.select(*shared, own="prompt_id"), on=shared, nulls_equal=True
     )
     replied = pl.concat(replies)
+    if not replied.height:
+        return
     trials = replied["rank"].max()
-    for one in answers[chosen]:
+    for one in answers_of(run, run.sections[chosen]):
         rows = options_with_probabilities(one, run.sections[chosen], None, 0)
         known = rows.filter(pl.col("model").is_in(replied["model"].unique().implode()))
         placed = known.join(same.select("prompt_id", "own"), on="prompt_id")
@@ -114,11 +118,13 @@ def _probabilities_beside(
         )
 
 
-def words_per_prompt(ranks: Sequence[pl.Series], rows: int) -> int:
+def words_per_prompt(ranks: Iterable[pl.Series], rows: int) -> int:
     """So many ranks of each prompt are kept, that there are at most ``rows``; at least one."""
-    every = np.concatenate([np.zeros(0, np.int64), *(one.to_numpy() for one in ranks)])
-    upto = np.cumsum(np.bincount(every.astype(np.int64), minlength=2))
-    return max(1, int(np.searchsorted(upto, rows, side="right")) - 1)
+    counts = np.zeros(2, np.int64)
+    for one in ranks:
+        own = np.bincount(one.to_numpy(), minlength=len(counts))
+        counts = own + np.pad(counts, (0, len(own) - len(counts)))
+    return max(1, int(np.searchsorted(np.cumsum(counts), rows, side="right")) - 1)
 
 
 def ranks_of(given: Answers) -> pl.Series:
@@ -219,14 +225,19 @@ def _values(section: Section, models: Sequence[str]) -> NDArray[np.float32]:
         pl.col("variant").is_null() | (pl.col("variant") == "with-names"),
         pl.col("trial").is_null(),
     )
-    known = {
-        (model, prompt): value
-        for model, prompt, value in rows.select("model", "prompt_id", "value").rows()
-        if value is not None
-    }
-    ids = section.prompts["prompt_id"].to_list()
-    values = [known.get((model, prompt), np.nan) for model in models for prompt in ids]
-    return np.array(values, dtype=np.float32)
+    known = rows.select("model", "prompt_id", "value").drop_nulls("value")
+    known = known.unique(["model", "prompt_id"], keep="last")
+    asked = section.prompts.select("prompt_id")
+    values = [
+        asked.join(
+            known.filter(pl.col("model") == model),
+            on="prompt_id",
+            how="left",
+            maintain_order="left",
+        )["value"].fill_null(np.nan)
+        for model in models
+    ]
+    return np.concatenate([np.zeros(0, np.float32), *values], dtype=np.float32)
 
 
 def _coded(texts: pl.Series) -> tuple[NDArray[Any], list[str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
@@ -116,7 +117,7 @@ def rendered(
     return environment.get_template(template).render(
         css=(PAGE / "report.css").read_text(encoding="utf-8"),
         data=as_json({"themes": themes, "instruments": of_figures, **data}),
-        specs=[(figure.id, as_json(figure.spec)) for figure in drawn.figures],
+        specs=[(figure.id, *_spec(figure)) for figure in drawn.figures],
         scripts=every,
         policy=_policy(every),
         evidence=drawn.evidence,
@@ -124,6 +125,18 @@ def rendered(
         version=__version__,
         **content,
     )
+
+
+LARGE = 200_000
+"""A specification with more characters is packed: those of fifty models would take 11 MB."""
+
+
+def _spec(figure: Figure) -> tuple[str, str]:
+    """The type of a script element, and what it holds of a figure: JSON, or its gzip in base64."""
+    text = as_json(figure.spec)
+    if len(text) <= LARGE:
+        return "application/json", text
+    return "text/plain", base64.b64encode(gzip.compress(text.encode(), 6, mtime=0)).decode()
 
 
 def _section(section: Section, drawn: Drawn) -> dict[str, Any]:

@@ -17,8 +17,9 @@ GENERAL = (
         "says nothing about what the instrument leaves out."
     ),
     (
-        "P-values are corrected for the number of tests in the column “tests”; 1 means not "
-        "corrected. The p-values of the main results of all instruments and models are corrected "
-        "together. Intervals and permutation p-values are not corrected."
+        "P-values are corrected for the number of tests in the column “tests” by Holm's method, "
+        "those of single conditions by Benjamini–Hochberg; 1 means not corrected. The p-values of "
+        "the main results of all instruments and models are corrected together. Intervals and "
+        "permutation p-values are not corrected."
     ),
 )

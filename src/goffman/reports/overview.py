@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from goffman.presentation.findings import findings_of
+from goffman.presentation.findings_wordings import IN_TURN
 from goffman.presentation.numbers import ends, number, p_said
 from goffman.presentation.verdicts import in_short
 from goffman.reports.bars import bars
@@ -71,6 +72,7 @@ def _wording(one: Finding) -> list[str]:
     if one.difference is None:
         return ["–"]
     if not one.by_wording:
-        return [one.asked or "one wording"]
+        turning = one.wording.startswith(IN_TURN)
+        return [one.asked or ("each question in one wording" if turning else "one wording")]
     of_mean = [f"mean {ends(*one.levels)}"] if one.levels else []
     return [ends(*one.by_wording), *of_mean]

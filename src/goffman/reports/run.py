@@ -59,7 +59,7 @@ class MeasuredRun:
     compared: pl.DataFrame | None = None
     """The columns RATINGS_COMPARED; None: no user's ratings stand over the shipped ones."""
     robustness: pl.DataFrame | None = None
-    """The columns ROBUSTNESS; None: an earlier goffman did not compute it."""
+    """The columns ROBUSTNESS; None: an earlier goffman did not compute it, or not so."""
     stressed: tuple[pl.DataFrame, pl.DataFrame] | None = None
     """The columns MULTIVERSE and STRESS; None: the run was not stressed since it was measured."""
     anchors: pl.DataFrame | None = None
@@ -126,7 +126,7 @@ def read_run(folder: Path) -> MeasuredRun:
     # A manifest without any checksums knows no table by name.
     unnamed = not manifest.tables and ROBUSTNESS_FILE in Folder(folder).names()
     if unnamed or ROBUSTNESS_FILE in manifest.tables:
-        robustness = _read(folder, ROBUSTNESS_FILE, ROBUSTNESS, manifest=manifest)
+        robustness = _read(folder, ROBUSTNESS_FILE, ROBUSTNESS, manifest=manifest, or_none=True)
     stressed = None
     if {MULTIVERSE_FILE, STRESS_FILE} <= manifest.tables.keys():
         stressed = (

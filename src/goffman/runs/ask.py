@@ -6,32 +6,24 @@ Who asks a part is all the same to it: the model in this process, or workers tha
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
-from itertools import islice
+from itertools import groupby, tee
 from typing import TYPE_CHECKING, Any
 
 from goffman.errors import AskingError
-from goffman.models.batches import distinct
 from goffman.records import Prompt
+from goffman.runs.blocks import Block, Part, few_collections, ready
 from goffman.runs.folder import Run
 from goffman.runs.manifest import asker_of, begun, with_answers
-from goffman.runs.plan import (
-    BatchLimits,
-    Plan,
-    Settings,
-    make_plan,
-    part_digest,
-    part_sentences,
-    still_to_ask,
-)
+from goffman.runs.plan import BatchLimits, Settings
 from goffman.runs.recursion import Node, children, roots, with_forms
-from goffman.runs.rows import Askers, words_put_back
+from goffman.runs.rows import words_put_back
 from goffman.runs.source import code_digest
 from goffman.runs.store import (
+    MAX_PARTS,
     Shelf,
     answers_folder,
     forget_others,
@@ -43,7 +35,7 @@ from goffman.runs.voices import Choosing, Completing, Filling, Labelling, Scorin
 
 if TYPE_CHECKING:
     from goffman.models.base import Classifies, Continues, Fills, Scores
-    from goffman.models.crew import Crew
+    from goffman.models.team import Team
 
 OTHERS = (
     "Stored files that were not this model's answers to these prompts, and were asked again: {}. "
@@ -85,8 +77,12 @@ class Job:
     prompts: Sequence[Prompt]
     limits: BatchLimits
     watch: Watch
-    crew: Crew | None = None
+    team: Team | None = None
     """Who asks; None: the model in this process."""
+    known: str | None = None
+    """See Answered in entries.py."""
+    first: frozenset[str] = frozenset()
+    """The ids of prompts that are asked before the others, in parts of their own."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,6 +104,7 @@ class Asked:
     """What the user should know of the answers, in sentences."""
 
 
+@few_collections()
 def ask_fills(job: Job, model: Fills, settings: Settings) -> Asked:
     """What there is of the model's fills, once every prompt is answered, step by step."""
     voice = Filling(model, settings)
@@ -150,6 +147,7 @@ def ask_choices(job: Job, model: Continues) -> Asked:
     return _ask_once(job, Choosing(model, {one.id: one.options for one in job.prompts}))
 
 
+@few_collections()
 def _ask_once(job: Job, voice: Voice) -> Asked:
     """What there is of a voice's answers to the prompts themselves."""
     shelf = _shelf(job, voice)
@@ -157,6 +155,7 @@ def _ask_once(job: Job, voice: Voice) -> Asked:
     return _finished(job, voice, shelf, counts)
 
 
+@few_collections()
 def ask_likelihoods(job: Job, model: Scores, forms: Mapping[str, Sequence[str]]) -> Asked:
     """What there is of the model's likelihoods, once every prompt has one with each of its forms.
 
@@ -196,78 +195,86 @@ def _ask_step(
 
     Afterwards all parts are on disk.
     """
-    texts, positions = distinct([node.text for node in nodes])
-    encoded = voice.encode(texts)
-    plan = make_plan([encoded[position] for position in positions], job.limits)
     asker = asker_of(
         job.run.manifest, model=voice.name, instrument=job.instrument, settings=voice.settings
     )
-    names = [f"{node.prompt_id}/{node.parent}" for node in nodes]
-    digest = partial(part_digest, plan, names=names, asker=asker)
-    known = [number for at, number in shelf.parts if at == step and number < len(plan.parts)]
-    others = forget_others(shelf, step=step, asked={number: digest(number) for number in known})
-    todo = still_to_ask(plan, {number for at, number in shelf.parts if at == step})
-    to_ask = sum(len(part_sentences(plan, number)) for number in todo)
-    count = _Counter(job, voice, step=step, total=len(plan.sentences), to_ask=to_ask)
+    count = _Counter(job, voice, step=step)
 
-    def write(number: int, answers: Sequence[Any]) -> None:
-        askers = Askers.of(nodes, [plan.askers[index] for index in part_sentences(plan, number)])
-        rows = voice.rows(answers, askers, step=step)
-        key = (step, number)
-        shelf.parts[key] = write_part(shelf.folder, key, rows, asked=digest(number))
+    def write(part: Part, answers: Sequence[Any]) -> None:
+        rows = voice.rows(answers, part.askers(), step=step)
+        key = (step, part.number)
+        shelf.parts[key] = write_part(shelf.folder, key, rows, asked=part.digest(asker))
 
     # A part is written while the next one is asked; two are in memory at most. Where asking fails,
-    # the part that is being written is kept: leaving the block waits for it. The manifest comes
-    # first: it must know who is asked before there are answers.
-    asked = _asked_here if job.crew is None else _asked_by_workers
+    # the part that is being written is kept: leaving the block waits for it.
+    asked = _asked_here if job.team is None else _asked_by_workers
+    todo = _to_ask(job, shelf, ready(voice, nodes, job.limits, first=job.first), count, asker=asker)
     with ThreadPoolExecutor(max_workers=1) as writer:
-        writing: Future[None] | None = writer.submit(job.run.begin) if todo else None
-        for number, answers in asked(job, voice, plan, todo, count):
+        writing: Future[None] | None = None
+        for part, answers in asked(job, voice, todo, count):
             if writing:
                 writing.result()
-            writing = writer.submit(write, number, answers)
-            job.run.asked(sum(map(len, plan.parts[number])))
+            writing = writer.submit(write, part, answers)
+            job.run.asked(part.sentences)
         if writing:
             writing.result()
-    return len(plan.sentences), to_ask, others
+    return count.sentences, count.asked, count.others
+
+
+def _to_ask(
+    job: Job, shelf: Shelf, blocks: Iterator[Block], count: _Counter, *, asker: str
+) -> Iterator[Part]:
+    """The parts that are not on the shelf; those there that answer something else are gone."""
+    end, begun = 0, False
+    for block in blocks:
+        there = {number for step, number in [*shelf.parts] if step == count.step}
+        asked = {part.number: part.digest(asker) for part in block.parts if part.number in there}
+        end = block.first + len(block.parts)
+        numbers = range(block.first, end)
+        count.others += forget_others(shelf, step=count.step, asked=asked, numbers=numbers)
+        todo = [part for part in block.parts if (count.step, part.number) not in shelf.parts]
+        count.plan(block, todo)
+        if todo and not begun:
+            # The manifest must know who is asked before there are answers. It is of all models that
+            # are asked at once, so this thread writes it.
+            job.run.begin()
+            begun = True
+        yield from todo
+    beyond = range(end, MAX_PARTS)
+    count.others += forget_others(shelf, step=count.step, asked={}, numbers=beyond)
 
 
 def _asked_here(
-    job: Job, voice: Voice, plan: Plan, todo: Sequence[int], count: _Counter
-) -> Iterator[tuple[int, list[Any]]]:
-    """Each part's number and answers, by the model in this process."""
-    batches = [
-        [plan.sentences[index] for index in batch]
-        for number in todo
-        for batch in plan.parts[number]
-    ]
-    found = zip(voice.call.each(voice.model, batches), batches, strict=True)
-    for number in todo:
+    job: Job, voice: Voice, todo: Iterable[Part], count: _Counter
+) -> Iterator[tuple[Part, list[Any]]]:
+    """Each part and its answers, by the model in this process."""
+    begun, ended = tee((part, batch) for part in todo for batch in part.batches)
+    found = zip(voice.call.each(voice.model, (batch for _, batch in begun)), ended, strict=True)
+    for part, batches in groupby(found, key=lambda one: one[1][0]):
         answers = []
-        for answer, sentences in islice(found, len(plan.parts[number])):
+        for answer, (_, sentences) in batches:
             with _explained(job, voice, sentences):
                 answers.append(voice.checked(answer(), sentences))
             count.add(len(sentences))
-        yield number, answers
+        yield part, answers
 
 
 def _asked_by_workers(
-    job: Job, voice: Voice, plan: Plan, todo: Sequence[int], count: _Counter
-) -> Iterator[tuple[int, list[Any]]]:
-    """Each part's number and answers, by workers, as they come."""
-    if job.crew is None:
+    job: Job, voice: Voice, todo: Iterable[Part], count: _Counter
+) -> Iterator[tuple[Part, list[Any]]]:
+    """Each part and its answers, by workers, as they come."""
+    if job.team is None:
         return
-    parts = {
-        number: [[plan.sentences[index] for index in batch] for batch in plan.parts[number]]
-        for number in todo
-    }
-    for number, found in job.crew.ask(voice.call, parts.items()):
+    parts = {part.number: (part, part.batches) for part in todo}
+    several = ((number, batches) for number, (_, batches) in parts.items())
+    for number, found in job.team.ask(voice.call, several):
+        part, batches = parts[number]
         answers = []
-        for answer, sentences in zip(found, parts[number], strict=True):
+        for answer, sentences in zip(found, batches, strict=True):
             with _explained(job, voice, sentences):
                 answers.append(voice.checked(answer, sentences))
-        count.add(sum(map(len, parts[number])))
-        yield number, answers
+        count.add(part.sentences)
+        yield part, answers
 
 
 @contextmanager
@@ -285,33 +292,49 @@ def _explained(job: Job, voice: Voice, sentences: Sequence[tuple[int, ...]]) -> 
 
 
 class _Counter:
-    """Tells the watcher how far a step is."""
+    """Counts a step's sentences, and tells the watcher how far it is."""
 
-    def __init__(self, job: Job, voice: Voice, *, step: int, total: int, to_ask: int) -> None:
-        self._job, self._voice, self._step, self._total = job, voice, step, total
-        self._before = total - to_ask
-        self._asked = 0
+    def __init__(self, job: Job, voice: Voice, *, step: int) -> None:
+        self._job, self._voice, self.step = job, voice, step
+        self.sentences = 0
+        """Of the blocks that are planned."""
+        self.asked = 0
+        """Those of them that were not there."""
+        self.others = 0
+        """Parts that answered something else."""
+        self._waiting = 0
+        self._answered = 0
         self._start = time.monotonic()
+
+    def plan(self, block: Block, todo: Sequence[Part]) -> None:
+        """A block is planned, of which these parts are to be asked."""
+        self.sentences += len(block.plan.sentences)
+        self.asked += sum(part.sentences for part in todo)
+        self._waiting = block.waiting
         self.add(0)
 
     def add(self, sentences: int) -> None:
-        self._asked += sentences
+        """So many more are answered."""
+        self._answered += sentences
         elapsed = time.monotonic() - self._start
         progress = Progress(
             model=self._voice.name,
             instrument=self._job.instrument,
-            step=self._step,
+            step=self.step,
             steps=self._voice.steps,
-            done=self._before + self._asked,
-            total=self._total,
-            rate=self._asked / elapsed if self._asked else 0.0,
-            note="" if self._job.crew is None else _workers(len(self._job.crew)),
+            done=self.sentences - self.asked + self._answered,
+            total=self.sentences + self._waiting,
+            rate=self._answered / elapsed if self._answered else 0.0,
+            note=workers_said(self._job.team),
         )
         self._job.watch(progress)
 
 
-def _workers(count: int) -> str:
-    return "1 worker" if count == 1 else f"{count} workers"
+def workers_said(team: Team | None) -> str:
+    """How many workers ask, as it is shown beside how far they are."""
+    if team is None:
+        return ""
+    return "1 worker" if len(team) == 1 else f"{len(team)} workers"
 
 
 def _words(shelf: Shelf, *, step: int, width: int) -> dict[tuple[str, str], list[str]]:
@@ -338,6 +361,7 @@ def _finished(
         "parts": len(shelf.parts),
         "sha256": shelf.sha256,
         **({"code": code_digest()} if voice.steps > 1 else {}),
+        **({"known": job.known} if job.known else {}),
         "not_one_token": list(not_one_token),
     }
     manifest = with_answers(

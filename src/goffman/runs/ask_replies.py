@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from goffman.models.base import Chats
+    from goffman.models.team import Team
     from goffman.records import Prompt
     from goffman.runs.files import Folder
     from goffman.runs.manifest import Manifest
@@ -62,6 +63,8 @@ class ChatJob:
     """Whether a word is to be filled in: see Turn."""
     options: bool = False
     """Whether there are options to choose from: see Turn."""
+    team: Team | None = None
+    """The workers that answer for the model; None: nobody does."""
 
     def replies(self, model: str) -> Replies:
         """The model's replies, as far as they are on disk."""

@@ -234,6 +234,8 @@ class AskedInstrument(Record):
     prompts: int
     """Without those of controls."""
     prompts_sha256: str
+    in_all: int | None = None
+    """How many there are, where these are a balanced part of them."""
     called: Called | None = None
     settings: Asking | None = None
     """None: it has no masks."""
@@ -267,6 +269,9 @@ class Answered(Record):
     """Of the names of all parts."""
     code: str | None = None
     """A digest of the code that made sentences from answers, where that was done."""
+    known: str | None = None
+    """A digest of who was asked what, as told and by which code: while it is the same, nothing is
+    left to ask; None: it is not known."""
     not_one_token: tuple[str, ...] | None = None
     served_by: tuple[str, ...] | None = None
     fingerprints: tuple[str, ...] | None = None
@@ -339,3 +344,13 @@ class Measuring(Record):
     goffman: str | None = None
     made_from: str | None = None
     """A digest of all that the tables depend on, and of the tables; None: it is not known."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reported(Record):
+    """The report as it was last written: see reports/kept.py."""
+
+    made_from: str | None = None
+    """A digest of all that it depends on; None: it is not known."""
+    files: str | None = None
+    """A digest of its page, figures and tables."""

@@ -11,7 +11,7 @@ import numpy as np
 from goffman.errors import AskingError
 from goffman.models.base import Reply, Serves, Turn
 from goffman.models.reasoning import without_reasoning
-from goffman.runs.ask import Progress
+from goffman.runs.ask import Progress, workers_said
 from goffman.runs.journal import Journal, Line, key_of
 from goffman.runs.useless import Usefulness
 
@@ -98,8 +98,8 @@ class Hearing:
         )
 
     def _service_said(self) -> str:
-        """What is shown of a server that does not keep up."""
+        """What is shown of a server that does not keep up, or of workers."""
         service = self._server.service if self._server else None
         if service is None or not service.timeouts:
-            return ""
+            return workers_said(self._job.team)
         return f"{service.timeouts:,} timed out, {service.at_once} at once"

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from goffman.models.batches import distinct
-from goffman.runs.plan import make_plan, part_sentences
+from goffman.runs.blocks import ready
 from goffman.runs.recursion import children
-from goffman.runs.rows import Askers, words_put_back
+from goffman.runs.rows import words_put_back
 from goffman.runs.voices import Filling
 
 if TYPE_CHECKING:
@@ -38,15 +37,11 @@ def answers_in_memory(
 
 def _step(voice: Voice, nodes: Sequence[Node], limits: BatchLimits, *, step: int) -> pl.DataFrame:
     """The rows of one step, part by part as they would be written."""
-    texts, positions = distinct([node.text for node in nodes])
-    encoded = voice.encode(texts)
-    plan = make_plan([encoded[position] for position in positions], limits)
     rows = []
-    for number, batches in enumerate(plan.parts):
-        answers = []
-        for batch in batches:
-            sentences = [plan.sentences[index] for index in batch]
-            answers.append(voice.checked(voice.call.of(voice.model, sentences), sentences))
-        askers = Askers.of(nodes, [plan.askers[index] for index in part_sentences(plan, number)])
-        rows.append(voice.rows(answers, askers, step=step))
+    for block in ready(voice, nodes, limits):
+        for part in block.parts:
+            answers = [
+                voice.checked(voice.call.of(voice.model, batch), batch) for batch in part.batches
+            ]
+            rows.append(voice.rows(answers, part.askers(), step=step))
     return pl.concat(rows)

@@ -24,6 +24,7 @@ from goffman.runs.entries import (
     Lexicons,
     Measuring,
     Model,
+    Reported,
     UsedAnchor,
     Workers,
 )
@@ -79,6 +80,7 @@ class Manifest:
     """By id: those that something of the run is set beside."""
     tables: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """By file, such as scores.parquet: its sha256; two of them while it is written anew."""
+    report: Reported = field(default_factory=Reported)
     sessions: tuple[Session, ...] = ()
     workers: tuple[Workers, ...] = ()
     """Who calculated in place of the process that writes, if anyone did."""
@@ -108,6 +110,7 @@ class Manifest:
             "measuring": self.measuring.entry(),
             "anchors": {name: one.entry() for name, one in self.anchors.items()},
             "tables": dict(self.tables),
+            "report": self.report.entry(),
             "sessions": [asdict(session) for session in self.sessions],
         }
         if self.workers:
@@ -161,6 +164,7 @@ def _manifest(content: Entry) -> Manifest:
         measuring=Measuring.of(content.get("measuring", {})),
         anchors={name: UsedAnchor.of(entry) for name, entry in content.get("anchors", {}).items()},
         tables=content.get("tables", {}),
+        report=Reported.of(content.get("report", {})),
         sessions=tuple(Session(**session) for session in content["sessions"]),
         workers=tuple(map(Workers.of, content.get("workers", ()))),
         more={name: value for name, value in content.items() if name not in known},
@@ -210,7 +214,10 @@ class Clock:
 
 def model_entry(identity: Identity, limits: BatchLimits) -> Entry:
     """What the manifest says of a model of whatever kind; its kind may say more."""
-    entry = asdict(identity) | {"notes": list(identity.notes), "batches": asdict(limits)}
+    batches = asdict(limits)
+    # When sentences are made ready says nothing about the answers.
+    del batches["first_block"]
+    entry = asdict(identity) | {"notes": list(identity.notes), "batches": batches}
     del entry["name"]
     return entry
 
@@ -278,46 +285,6 @@ def with_model(manifest: Manifest, run: Path, *, name: str, entry: Entry) -> Man
         return replace(manifest, models={**manifest.models, name: here})
     refuse_mixing(run, name, there=replace(there, use=None), here=here)
     return manifest
-
-
-def with_instrument(
-    manifest: Manifest, run: Path, *, name: str, entry: Entry, models: Sequence[str]
-) -> Manifest:
-    """The manifest with this instrument in it; RunError where another one has its name.
-
-    Other trials are no other instrument where there are more of them, or as long as not all were
-    answered: what was answered stays, and the rest is asked. ``models``: who is asked now.
-    """
-    here, there = AskedInstrument.of(entry), manifest.instruments.get(name)
-    if there is None:
-        return replace(manifest, instruments={**manifest.instruments, name: here})
-    now, then = here.trials or 0, there.trials or 0
-    of_models = [answers[name] for answers in manifest.answers.values() if name in answers]
-    unfinished = any(answers.parts is None for answers in of_models)
-    if now > then or (now < then and unfinished):
-        same = replace(there, trials=now)
-        refuse_mixing(run, name, there=same, here=here)
-        return _with_trials(manifest, run, name=name, record=same, models=models)
-    refuse_mixing(run, name, there=there, here=here)
-    return manifest
-
-
-def _with_trials(
-    manifest: Manifest, run: Path, *, name: str, record: AskedInstrument, models: Sequence[str]
-) -> Manifest:
-    """The manifest with other trials of an instrument, which no model has finished as yet."""
-    answered = [model for model, answers in manifest.answers.items() if name in answers]
-    if others := [model for model in answered if model not in models]:
-        raise RunError(
-            f"{run} already has {manifest.instruments[name].trials} trials of {name} by "
-            f"{', '.join(others)}. All models of a run must have the same number of trials. Name "
-            f"these models too, so that all get {record.trials} trials, or give another folder "
-            "with --output."
-        )
-    for model in answered:
-        entry = begun("replies", manifest.answers[model][name])
-        manifest = with_answers(manifest, model=model, instrument=name, entry=entry)
-    return replace(manifest, instruments={**manifest.instruments, name: record})
 
 
 def asker_of(

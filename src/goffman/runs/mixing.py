@@ -10,7 +10,7 @@ from typing import Any
 from goffman.errors import RunError
 from goffman.runs.entries import AskedInstrument, Entry, Model
 
-REMARKS = ("notes", "deviation", "called")
+REMARKS = ("notes", "deviation", "called", "in_all")
 """What is said about a model or an instrument beside which it is; it may differ without harm."""
 
 _OTHER = {
@@ -34,13 +34,7 @@ def refuse_mixing(
     here: Model | AskedInstrument,
 ) -> None:
     """RunError where the two differ in more than remarks."""
-    flat_there, flat_here = _flat(there.entry()), _flat(here.entry())
-    differing = {
-        key: (flat_there.get(key), flat_here.get(key))
-        for key in {**flat_there, **flat_here}
-        if key not in REMARKS and flat_there.get(key) != flat_here.get(key)
-    }
-    if not differing:
+    if not (differing := differ(there, here)):
         return
     if isinstance(there, Model):
         what = f"answers of '{name}' with different settings"
@@ -52,6 +46,18 @@ def refuse_mixing(
         f"{run} already has {what} ({'; '.join(_said(differing))}). The two cannot be mixed. Give "
         "another folder with --output, or use the same options as before."
     )
+
+
+def differ(
+    there: Model | AskedInstrument, here: Model | AskedInstrument
+) -> dict[str, tuple[Any, Any]]:
+    """By what they differ in, other than remarks: what was there, and what is here."""
+    flat_there, flat_here = _flat(there.entry()), _flat(here.entry())
+    return {
+        key: (flat_there.get(key), flat_here.get(key))
+        for key in {**flat_there, **flat_here}
+        if key not in REMARKS and flat_there.get(key) != flat_here.get(key)
+    }
 
 
 def _said(differing: Mapping[str, tuple[Any, Any]]) -> Iterator[str]:

@@ -35,6 +35,10 @@ PART = re.compile(r"(\d+)-(\d{5})-([0-9a-f]{16})-([0-9a-f]{64})\.parquet")
 """A part's name: step, number, digest of who was asked what, sha256 of its bytes."""
 
 
+MAX_PARTS = 100_000
+"""Numbers of a step's parts are below it: they have five digits."""
+
+
 class Part(NamedTuple):
     """A file of answers."""
 
@@ -62,8 +66,7 @@ class Shelf:
     @property
     def sha256(self) -> str:
         """Of the names of all parts, in which the checksums of their bytes stand."""
-        names = sorted(part.name for part in self.parts.values())
-        return hashlib.sha256("\n".join(names).encode()).hexdigest()
+        return _names_sha256(part.name for part in self.parts.values())
 
     @property
     def rows(self) -> int:
@@ -135,6 +138,23 @@ def sound_parts(folder: Folder, *, model: str, clear: bool) -> Shelf:
     return Shelf(folder=folder, parts=parts, damaged=tuple(damaged), foreign=tuple(foreign))
 
 
+def _names_sha256(names: Iterable[str]) -> str:
+    return hashlib.sha256("\n".join(sorted(names)).encode()).hexdigest()
+
+
+def as_noted(folder: Folder, *, parts: int | None, sha256: str | None) -> bool:
+    """Whether the folder has the parts that a manifest notes, with the bytes that they had then.
+
+    Whose rows they are was looked at before they were noted.
+    """
+    found = [match for match in map(PART.fullmatch, folder.names()) if match]
+    if (len(found), _names_sha256(match[0] for match in found)) != (parts, sha256):
+        return False
+    return all(
+        hashlib.sha256(folder.read(match[0]) or b"").hexdigest() == match[4] for match in found
+    )
+
+
 def _rows_of(model: str, content: bytes) -> int | None:
     """How many rows a part has; None where they are not this model's."""
     import polars as pl
@@ -146,12 +166,15 @@ def _rows_of(model: str, content: bytes) -> int | None:
     return len(models) if models.unique().to_list() in ([model], []) else None
 
 
-def forget_others(shelf: Shelf, *, step: int, asked: Mapping[int, str]) -> int:
-    """How many parts of a step answer something else than these digests, by number, say.
+def forget_others(
+    shelf: Shelf, *, step: int, asked: Mapping[int, str], numbers: range = range(MAX_PARTS)
+) -> int:
+    """How many of these parts of a step answer something else than the digests, by number, say.
 
     They are gone, from the shelf and from the disk.
     """
-    of_step = [key for key in shelf.parts if key[0] == step]
+    # A copy: another thread may be putting a part there.
+    of_step = [key for key in [*shelf.parts] if key[0] == step and key[1] in numbers]
     others = [key for key in of_step if shelf.parts[key].asked != asked.get(key[1])]
     for key in others:
         shelf.folder.remove(shelf.parts.pop(key).name)

@@ -1,12 +1,12 @@
-"""The workers that answered a run, as its manifest knows them."""
+"""The workers that answered a run, and the models that they had, as its manifest knows them."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from goffman.errors import RunError
 from goffman.runs.entries import Workers
@@ -14,6 +14,8 @@ from goffman.runs.entries import Workers
 if TYPE_CHECKING:
     from goffman.models.tasks import Card
     from goffman.runs.manifest import Manifest
+
+Of = TypeVar("Of")
 
 
 def with_workers(manifest: Manifest, run: Path, cards: Iterable[Card], *, mixed: bool) -> Manifest:
@@ -37,3 +39,21 @@ def with_workers(manifest: Manifest, run: Path, cards: Iterable[Card], *, mixed:
         for (host, device, hardware), count in most.items()
     )
     return replace(manifest, workers=workers)
+
+
+def in_order(manifest: Manifest, names: Sequence[str], *, before: Manifest) -> Manifest:
+    """The manifest with its models in the order in which they would be asked one after the other.
+
+    ``names``: of those that are asked now; ``before``: the manifest when they were not yet. A run
+    that was measured keeps the order of those it had.
+    """
+    had, now = list(before.models), list(names)
+    if "scores.parquet" in before.tables:
+        now = [name for name in now if name not in had]
+    rest = iter(now)
+    order = [next(rest) if name in now else name for name in had] + [*rest]
+
+    def ordered(entries: Mapping[str, Of]) -> dict[str, Of]:
+        return {name: entries[name] for name in order if name in entries}
+
+    return replace(manifest, models=ordered(manifest.models), answers=ordered(manifest.answers))

@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import lru_cache
 from itertools import combinations, permutations
 from typing import TYPE_CHECKING, get_args
 
@@ -172,8 +173,13 @@ def _tested(
 def _every_sign(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """The mean under every arrangement of signs."""
     n = len(values)
-    signs = 1 - 2 * (np.arange(2**n)[:, None] >> np.arange(n) & 1)
-    return np.asarray(signs @ values / n)
+    return np.asarray(_all_signs(n) @ values / n)
+
+
+@lru_cache(maxsize=2)
+def _all_signs(n: int) -> NDArray[np.float64]:
+    """Every arrangement of n signs, a row each."""
+    return (1 - 2 * (np.arange(2**n)[:, None] >> np.arange(n) & 1)).astype(np.float64)
 
 
 def _random_signs(
@@ -181,11 +187,16 @@ def _random_signs(
 ) -> NDArray[np.float64]:
     """The mean under random signs."""
     n = len(values)
-    means = [
-        (1 - 2 * rng.integers(0, 2, size=(count, n), dtype=np.int8)) @ values / n
-        for count in blocks(draws, n)
+    return np.concatenate([signs @ values / n for signs in _signs(n, seed_of(rng), draws)])
+
+
+@lru_cache(maxsize=2)
+def _signs(n: int, seed: int, draws: int) -> list[NDArray[np.int8]]:
+    """Random signs, a row a draw; kept, since all sets of one size are permuted from one seed."""
+    rng = np.random.default_rng(seed)
+    return [
+        1 - 2 * rng.integers(0, 2, size=(count, n), dtype=np.int8) for count in blocks(draws, n)
     ]
-    return np.concatenate(means)
 
 
 def _welch(chosen: NDArray[np.float64], values: NDArray[np.float64]) -> NDArray[np.float64]:

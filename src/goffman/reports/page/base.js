@@ -15,6 +15,17 @@ function el(name, attributes = {}, ...children) {
   return node;
 }
 
+/** The bytes of a packed element; `what` a browser that cannot unpack it is then told. */
+async function unpacked(id, what) {
+  if (typeof DecompressionStream === "undefined") {
+    throw new Error(`This browser is too old to show ${what}`);
+  }
+  const text = document.getElementById(id).textContent;
+  const packed = Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0));
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Response(stream).arrayBuffer();
+}
+
 /** A number as people read it: three significant digits, a real minus. */
 function shown(value) {
   if (value === null || value === undefined || Number.isNaN(value)) return "–";

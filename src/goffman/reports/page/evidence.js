@@ -72,13 +72,7 @@ function startLinks() {
 }
 
 async function unpack(place) {
-  if (typeof DecompressionStream === "undefined") {
-    throw new Error("This browser is too old to show the evidence. Use a browser from 2023 or later, or read answers/ in the run's folder.");
-  }
-  const text = document.getElementById(`evidence-${place}`).textContent;
-  const packed = Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0));
-  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
-  const buffer = await new Response(stream).arrayBuffer();
+  const buffer = await unpacked(`evidence-${place}`, "the evidence. Use a browser from 2023 or later, or read answers/ in the run's folder.");
   const length = new DataView(buffer).getUint32(0, true);
   const block = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, length)));
   const kinds = { uint8: Uint8Array, uint16: Uint16Array, uint32: Uint32Array, float32: Float32Array };

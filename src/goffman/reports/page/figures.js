@@ -3,8 +3,12 @@
 const FIGURES = new Map();
 const NARROW = 620;
 
-function specOf(id) {
-  return JSON.parse(document.getElementById(`spec-${id}`).textContent);
+/** A figure's specification, each time anew: a large one is packed. */
+async function specOf(id) {
+  const node = document.getElementById(`spec-${id}`);
+  if (node.type === "application/json") return JSON.parse(node.textContent);
+  const bytes = await unpacked(node.id, "this figure. Use a browser from 2023 or later, or the file in figures/ in the run's folder.");
+  return JSON.parse(new TextDecoder().decode(bytes));
 }
 
 /** The names of a figure's rows, where these are names. */
@@ -35,9 +39,8 @@ function wrapNames(view, values, room) {
   if (view.height && view.height.step) view.height.step = Math.max(view.height.step, 11 * lines + 2);
 }
 
-/** The specification for this width and theme; a copy, with the reader's choices in it. */
-function fitted(id, width, chosen) {
-  const spec = specOf(id);
+/** The specification for this width and theme, with the reader's choices in it. */
+function fitted(spec, width, chosen) {
   const config = structuredClone(DATA.themes[isDark() ? "dark" : "light"]);
   const narrow = width < NARROW;
   const views = spec.vconcat || [spec.facet ? spec.spec : spec];
@@ -79,7 +82,14 @@ async function draw(id) {
   const width = Math.floor(figure.host.clientWidth);
   if (!width || (figure.width === width && figure.dark === isDark())) return;
   Object.assign(figure, { width, dark: isDark() });
-  const { spec, config } = fitted(id, width, figure.chosen);
+  let given;
+  try {
+    given = await specOf(id);
+  } catch (error) {
+    figure.host.replaceChildren(el("p", { class: "note" }, error.message));
+    return;
+  }
+  const { spec, config } = fitted(given, width, figure.chosen);
   const box = el("div");
   const made = await vegaEmbed(box, spec, {
     mode: "vega-lite", actions: false, renderer: "svg", ast: true, config,
@@ -144,13 +154,13 @@ async function showRows(id, button) {
   if (now === few) figure.node.scrollIntoView({ block: "nearest" });
 }
 
-function showNumbers(id, button, host) {
+async function showNumbers(id, button, host) {
   const open = button.getAttribute("aria-expanded") === "true";
   button.setAttribute("aria-expanded", String(!open));
   button.querySelector(".does").textContent = open ? "Show the numbers" : "Hide the numbers";
   host.hidden = open;
   if (open || host.childElementCount) return;
-  const values = specOf(id).data.values;
+  const { values } = (await specOf(id)).data;
   const keys = Object.keys(values[0] || {});
   const instrument = DATA.instruments[id];
   const caption = `Numbers in this figure: ${FIGURES.get(id).node.querySelector(".title").textContent} (${id})`;

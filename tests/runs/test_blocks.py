@@ -1,0 +1,146 @@
+"""Sentences made ready block by block give the answers of those made ready at once."""
+
+from __future__ import annotations
+
+import gc
+from contextlib import suppress
+from dataclasses import replace
+
+import polars as pl
+import pytest
+
+from asking import LIMITS, asking, prompts_of
+from goffman.models.spec import load
+from goffman.runs import blocks
+from goffman.runs.ask import ask_fills
+from goffman.runs.blocks import few_collections, ready, split
+from goffman.runs.plan import Settings, limits_for
+from goffman.runs.read import read_answers
+from goffman.runs.recursion import Node, roots
+from goffman.runs.voices import Filling
+from tiny_models import sentences
+
+IN_BLOCKS = replace(LIMITS, first_block=4)
+SETTINGS = Settings(top_k=5, depth=2, width=3)
+KEY = ["prompt_id", "step", "parent", "rank"]
+
+
+@pytest.fixture(scope="module")
+def model(tiny):
+    return load(str(tiny("roberta")), kind="masked")
+
+
+def node(text):
+    return Node(prompt_id=f"p{text}", parent="", text=text)
+
+
+def test_blocks_double_up_to_the_largest_and_hold_every_node_once(monkeypatch):
+    monkeypatch.setattr(blocks, "LARGEST", 8)
+    nodes = [node(str(number)) for number in range(33)]
+    found = split(nodes, 2)
+    assert [len(block) for block in found] == [2, 4, 8, 8, 8, 3]
+    assert [one for block in found for one in block] == nodes
+    assert split(nodes, None) == [nodes]
+    assert split([], 2) == split([], None) == []
+
+
+def test_nodes_with_the_same_text_are_in_one_block():
+    nodes = [node(text) for text in "abcdefabcdefa"]
+    first, second = split(nodes, 4)
+    assert [one.text for one in first] == list("abcdabcda")
+    assert [one.text for one in second] == list("efef")
+
+
+def test_parts_are_counted_through_and_what_waits_is_told(model):
+    voice = Filling(model, Settings(top_k=5))
+    nodes = roots(prompts_of(sentences()[:50]))
+    found = list(ready(voice, nodes, replace(IN_BLOCKS, part_size=3)))
+    parts = [part for block in found for part in block.parts]
+    assert [part.number for part in parts] == list(range(len(parts)))
+    assert [block.waiting for block in found] == [46, 38, 22, 0]
+    (whole,) = ready(voice, nodes, LIMITS)
+    assert sorted(one for block in found for one in block.plan.sentences) == sorted(
+        whole.plan.sentences
+    )
+
+
+@pytest.mark.parametrize("limits", [LIMITS, IN_BLOCKS])
+def test_what_is_asked_first_has_the_parts_that_it_has_alone(model, limits):
+    voice = Filling(model, Settings(top_k=5))
+    nodes = roots(prompts_of(sentences()[:50]))
+    chosen = nodes[::3]
+
+    def digests(some, **told):
+        blocks_ = ready(voice, some, limits, **told)
+        return [part.digest("a model") for block in blocks_ for part in block.parts]
+
+    alone = digests(chosen)
+    others = digests([one for one in nodes if one not in chosen])
+    together = digests(nodes, first={one.prompt_id for one in chosen})
+    assert together == alone + others
+
+
+def asked(folder, model, limits, prompts):
+    with asking(folder, model, prompts, limits=limits) as job:
+        return ask_fills(job, model, SETTINGS)
+
+
+@pytest.fixture(scope="module")
+def prompts():
+    return prompts_of(
+        [*sentences()[:40], *sentences()[:10]], items=[f"i{number}" for number in range(50)]
+    )
+
+
+@pytest.fixture(scope="module")
+def runs(model, prompts, tmp_path_factory):
+    """One asked in blocks, one at once."""
+    base = tmp_path_factory.mktemp("blocks")
+    found = [
+        asked(base / name, model, limits, prompts)
+        for name, limits in (("blocks", IN_BLOCKS), ("once", LIMITS))
+    ]
+    return base / "blocks", base / "once", found
+
+
+def test_the_answers_and_their_number_do_not_depend_on_blocks(runs):
+    in_blocks, at_once, found = runs
+    assert found[0] == found[1]
+    left, right = (read_answers(run, "fills").sort(KEY) for run in (in_blocks, at_once))
+    assert left.drop("probability").equals(right.drop("probability"))
+    difference = (left["probability"] / right["probability"] - 1).abs().max()
+    assert difference < 1e-4
+
+
+def test_a_part_of_a_later_block_that_is_missing_is_asked_again_alone(model, prompts, runs):
+    run = runs[0]
+    before = {path.name: path.read_bytes() for path in run.rglob("*.parquet")}
+    lost = max(path for path in run.rglob("2-*.parquet"))
+    rows = pl.read_parquet(lost)
+    lost.unlink()
+    again = asked(run, model, IN_BLOCKS, prompts)
+    assert again.asked_now == rows.select("prompt_id", "parent").n_unique()
+    assert {path.name: path.read_bytes() for path in run.rglob("*.parquet")} == before
+    assert asked(run, model, IN_BLOCKS, prompts).asked_now == 0
+
+
+def test_parts_of_other_blocks_are_not_taken_for_these(model, prompts, runs, tmp_path):
+    mixed = tmp_path / "run"
+    asked(mixed, model, LIMITS, prompts)
+    again = asked(mixed, model, IN_BLOCKS, prompts)
+    assert again.asked_now == again.sentences
+    names = [{path.name for path in run.rglob("*.parquet")} for run in (mixed, runs[0])]
+    assert names[0] == names[1]
+
+
+def test_only_a_gpu_gets_its_sentences_in_blocks():
+    assert limits_for("cpu").first_block is None
+    assert limits_for("cuda").first_block == limits_for("cuda").part_size
+
+
+def test_python_is_left_as_it_was():
+    before = gc.get_threshold(), gc.get_freeze_count()
+    with suppress(ValueError), few_collections():
+        assert gc.get_freeze_count() > before[1]
+        raise ValueError
+    assert (gc.get_threshold(), gc.get_freeze_count()) == before
