@@ -11,8 +11,7 @@ from goffman.measures.reply_words import REFUSAL, UNSURE
 _UNSURE = re.compile(
     rf"{UNSURE.pattern}|\b(?:cannot|can't|impossible to|not possible to|hard to) pinpoint\b|"
     r"(?:\bnot|n't) (?:have|give|provide|contain) (?:enough|sufficient) (?:information|context)\b|"
-    r"n't (?:(?:at all|quite|really|\w+ly) )?(?:sure|certain|clear|specified|stated|known)\b|"
-    r"\b(?:undefined|not defined|(?:not|n't) (?:explicitly|clearly) (?:stated|specified|mentioned))\b"
+    r"\b(?:undefined|not defined|not (?:explicitly|clearly) (?:stated|specified|mentioned))\b"
 )
 _NO_DOUBT_BEFORE = re.compile(
     r"\b(?:no|not|without|(?:avoid|prevent|resolv|remov|eliminat|reduc|clarif)\w*)"
@@ -45,7 +44,10 @@ _IN_MIND = re.compile(
 _WHO_IS_IN_DOUBT = re.compile(r"\b(?:who|which)\s+(?:is|was|are|were)\s+(?:\w+ly\s+)?\Z")
 """Before a doubt: "the clerk, who is not specified", of whom that is known who they are."""
 _JUST_UNSURE = re.compile(r"\W*(?:(?:an?|the)\s+)?unsure\W*")
-_BEGINS = re.compile(r"\W*(?:(?:an?|the|so|answer|noun|sorry|still|honestly)\W+)*")
+_BEGINS = re.compile(
+    r"\W*(?:(?:an?|the|so|answer|noun|sorry|still|honestly)\W+)*"
+    rf"(?:(?:{PRONOUNS}) (?:is|was|remains) (?:left )?)?"
+)
 _CLAUSE_ENDS = re.compile(
     r"\W*\Z|\s*[,.;:()!?]|\s+[-–—]|\s+(?:because|as|since|based|from|without|in)\b"
 )
@@ -110,7 +112,7 @@ def _doubts(sentence: str, asked: Asked) -> Iterator[tuple[str, str, str]]:
 
     "The mover is unknown" and "who does not know the secretary" speak of someone in the story.
     """
-    cleaned = _UNSURE_WORD.sub(" ", sentence)
+    cleaned = re.sub(r"\b(is|was)n't\b", r"\1 not", _UNSURE_WORD.sub(" ", sentence))
     for doubt in _UNSURE.finditer(cleaned):
         before = cleaned[: doubt.start()]
         after = cleaned[doubt.end() :]

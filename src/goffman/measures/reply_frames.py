@@ -18,7 +18,7 @@ from itertools import pairwise
 from goffman.measures.reply_doubt import IN_DOUBT, declines, doubtful, says_unsure
 from goffman.measures.reply_phrases import AND, SEGMENT_END, bare, bare_answers, short
 from goffman.measures.reply_sentences import BE, LEAD, PRONOUNS, Asked, Sentence, sentences_of
-from goffman.measures.reply_words import NEGATION, NO_NEGATION, of_someone_else
+from goffman.measures.reply_words import NEGATION, NO_NEGATION, in_the_past, of_someone_else
 
 _SURELY = r"(?:(?:most|very|likely|probably|definitely|clearly|actually|simply|just|indeed)\s+)*"
 _FRAME = re.compile(
@@ -37,8 +37,9 @@ _PRONOUN_REFERS = re.compile(
 """The question's own words: what is answered with them counts before other frames."""
 
 _IT_IS = re.compile(
-    rf"\b(?:it|this|that|answer|referent|antecedent|noun|pronoun|word|person|one|{PRONOUNS})"
-    rf"(?: (?:here|in this (?:sentence|case|context)))?\s*{BE}\s+{_SURELY}|"
+    r"\b(?:it|this|that|answer|referent|antecedent|noun|pronoun|word|person|one|referred to|"
+    rf"{PRONOUNS})(?: (?:here|in this (?:sentence|case|context)))?\s*{BE}\s*:?\s+{_SURELY}|"
+    rf"\b(?:man|woman|person|one|individual) who\b[^,.;:]{{1,60}}?\s(?:is|was)\s+{_SURELY}|"
     rf"\banswer (?:to|here|for|in)\b[^,.;:]{{0,60}}?\s{BE}\s+{_SURELY}|"
     r"\bnot\b[^.;]{1,60}?\bbut\s+(?:rather\s+|instead\s+)?"
 )
@@ -129,7 +130,7 @@ def read_framed(text: str, asked: Asked) -> str:
         return "unsure"
     if any(declines(one.text, asked) for one in sentences):
         return "refusal"
-    # "The tailor... Some people sew": a name at which the reply breaks off, where no other is named.
+    # "The tailor... Some people sew": it breaks off at a name, and the other one is not named.
     mentioned = {name.right for one in sentences for name in asked.names(one.text)}
     if not counted and broken_off == mentioned and len(mentioned) == 1:
         return "correct" if mentioned.pop() else "incorrect"
@@ -159,6 +160,11 @@ def _framed_answers(sentence: Sentence, asked: Asked) -> Iterator[bool]:
     for frame in _I_THINK.finditer(text):
         if _stated(text[: frame.start()]):
             yield from bare(SEGMENT_END.split(text[frame.end() :])[0], asked)
+    yield from _subjects(text, asked)
+
+
+def _subjects(text: str, asked: Asked) -> Iterator[bool]:
+    """The sides of which the sentence says that they are meant, or that another refers to them."""
     for name in asked.names(text):
         before, rest = text[: name.start], text[name.end :]
         if name.meant and not _PART_OF_MORE.search(before) and _is_meant(rest, asked):
@@ -199,8 +205,13 @@ def _said_of_the_pronoun(text: str, asked: Asked) -> bool:
         return True
     if _passive(text, asked):
         return True
-    wanted, said = asked.after.split(), text.split()
-    return asked.pronoun not in _ONLY_OBJECTS and bool(wanted) and said[: len(wanted)] == wanted
+    return asked.pronoun not in _ONLY_OBJECTS and bool(asked.after) and _goes_so_on(text, asked)
+
+
+def _goes_so_on(text: str, asked: Asked) -> bool:
+    """Whether the text begins with the words behind the pronoun, in whatever tense."""
+    wanted = in_the_past(asked.after).split()
+    return in_the_past(text).split()[: len(wanted)] == wanted
 
 
 def _passive(text: str, asked: Asked) -> bool:
@@ -270,7 +281,7 @@ def _replaced(sentence: str, asked: Asked) -> Iterator[bool]:
             continue
         following = re.sub(r"\A'", "", re.sub(r"\A's\b", "", after))
         wanted = asked.after.split()
-        if following.split()[: len(wanted)] != wanted:
+        if not _goes_so_on(following, asked):
             continue
         if len(wanted) >= 2:
             yield name.right

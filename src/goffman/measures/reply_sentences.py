@@ -18,6 +18,7 @@ _THOUGHTS = re.compile(r"\A.*</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
 """What a model says to itself, where only its end is marked."""
 _TAGS = re.compile(r"<\|?/?(?!think)[A-Za-z_]{1,20}\|?>|\[/?INST\]")
 """Signs for a chat's program that some models write out."""
+_EQUALS = re.compile(r"\s*=+>?\s+")
 _SENTENCE_END = re.compile(r"(?:\.(?!\.)(?=\s|\Z)|[?!]+)|\n+")
 _THEN_ASKS = re.compile(r"\w,? (?:but|and|so) (?:what|who|whom|why|how|is|are|does|do|did|can)\b")
 """In a question: what stands before it is said, not asked."""
@@ -103,7 +104,9 @@ class Sentence:
 
 def sentences_of(text: str, asked: Asked) -> Iterator[Sentence]:
     """The reply's sentences as plain text, without those of the prompt."""
-    plain = re.sub(r"[^\S\n]+", " ", plain_text(_TAGS.sub(" ", _THOUGHTS.sub(" ", text))))
+    plain = re.sub(
+        r"[^\S\n]+", " ", plain_text(_EQUALS.sub(": ", _TAGS.sub(" ", _THOUGHTS.sub(" ", text))))
+    )
     for said in asked.echo:
         plain = plain.replace(said, "\n")
     plain = _in_the_sentence_s_words(plain, asked)
