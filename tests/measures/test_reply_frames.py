@@ -314,6 +314,23 @@ def test_real_replies_are_read_as_someone_labeled_them_who_did_not_know_the_pars
     assert rows.filter(pl.col("said") == pl.col("label")).height >= right
 
 
+def test_of_replies_that_no_rule_was_made_for_19_in_20_are_read_as_labeled() -> None:
+    """The last set: three people labeled it alone, and no rule was changed afterwards.
+
+    All three agree on 196 of the 200. Where the parser and the majority differ, SmolLM2 rambles.
+    A rule that is mended after these replies needs a new set.
+    """
+    rows = read_again(DATA / "replies-labelled-fifth.csv")
+    assert rows.height == 200
+    assert (
+        rows.filter(pl.col("one") == pl.col("two"), pl.col("two") == pl.col("three")).height == 196
+    )
+    right = rows.filter(pl.col("said") == pl.col("label"))
+    assert right.height >= 190
+    capable = right.filter(pl.col("model") == "Qwen2.5-Coder-1.5B-Instruct")
+    assert capable.height == 120
+
+
 def test_a_capable_models_replies_are_read_as_labeled() -> None:
     rows = read_again(DATA / "replies-labelled.csv")
     capable = rows.filter(pl.col("model") == "Qwen2.5-Coder-1.5B-Instruct")
