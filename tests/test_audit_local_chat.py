@@ -132,29 +132,33 @@ def test_the_command_audits_a_fetched_model_by_its_name(smollm2, tmp_path, monke
     assert set(read_answers(tmp_path, "replies")["model"]) == {"smollm2-135m"}
 
 
+FEW = AskOptions(
+    limit=2,
+    controls=False,
+    balanced=True,
+    chats=ChatOptions(trials=1, sampling=Sampling(max_tokens=8)),
+)
+
+
 @pytest.mark.slow
-def test_a_whole_audit_of_a_real_small_model_ends_with_a_page_that_says_what_it_cannot(
-    smollm2, tmp_path
-):
-    """A few prompts of every instrument in every form, and of one so many that it is judged."""
-    few = AskOptions(
-        limit=4,
-        controls=False,
-        balanced=True,
-        chats=ChatOptions(trials=1, sampling=Sampling(max_tokens=8)),
-    )
-    done = audit([str(smollm2)], output=tmp_path / "all", options=few, report=True)
-    assert all(asked.rows for asked in done.asked)
-    page = done.report.read_text()
-    assert {asked.instrument for asked in done.asked} >= {f"{name}-choice" for name in CHOSEN}
-    for asked in done.asked:
-        assert asked.instrument in page
+def test_a_page_says_what_a_real_small_model_cannot_do(smollm2, tmp_path):
     judged = audit(
         [str(smollm2)],
         instruments=["people-sentiment"],
-        output=tmp_path / "one",
-        options=replace(few, limit=30, controls=True, forms=("choice",)),
+        output=tmp_path,
+        options=replace(FEW, limit=12, controls=True, forms=("choice",)),
         report=True,
     )
     assert "Not measurable." in "\n".join(judged.summary)
     assert "Not measurable" in judged.report.read_text()
+
+
+@pytest.mark.slow
+def test_a_whole_audit_of_a_real_small_model_ends_with_a_page(smollm2, tmp_path):
+    """Two prompts of every instrument in every form."""
+    done = audit([str(smollm2)], output=tmp_path, options=FEW, report=True)
+    assert all(asked.rows for asked in done.asked)
+    assert {asked.instrument for asked in done.asked} >= {f"{name}-choice" for name in CHOSEN}
+    page = done.report.read_text()
+    for asked in done.asked:
+        assert asked.instrument in page
