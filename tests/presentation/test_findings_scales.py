@@ -136,8 +136,9 @@ def test_conditions_are_counted_on_both_sides_of_the_reference():
     )
     assert above_reference(found, "m") == (
         "2 of 4 stigmatized conditions are clearly above the mean of the "
-        "non-stigmatized ones, and 1 is clearly below it. Farthest above that mean: "
-        "“blind” (0.20), “deaf” (0.10). Farthest below that mean: “rich” (−0.10)."
+        "non-stigmatized ones, and 1 is clearly below it. Farthest above that mean, the highest of "
+        "4, and so probably overestimated: “blind” (0.20), “deaf” (0.10). Farthest below that "
+        "mean, the lowest of 4, and so probably overestimated: “rich” (−0.10)."
     )
     by = {"correction": "benjamini-hochberg"}
     named = above_reference(
@@ -177,9 +178,26 @@ def test_the_furthest_are_shrunken_and_have_ranks():
     # .45 is what is left of .50; the reference is .30.
     assert said.endswith(
         "Farthest above that mean: “blind” 0.15 (ranks 1 to 3 of 1). To allow for noise, these "
-        "differences are pulled toward the mean of all stigmatized conditions. The ranks are those "
-        "that a condition could have with other sentences."
+        "differences are pulled toward the mean of all stigmatized conditions; the figure shows "
+        "them as measured. The ranks are those that a condition could have with other sentences."
     )
+    # A gap in the other group leaves no ranks; what is noise is known all the same.
+    without = above_reference(section(scores=scores[:1], estimates=estimates), "m")
+    assert "Farthest above that mean: “blind” 0.15. To allow for noise" in without
+    assert without.endswith("the figure shows them as measured.")
+
+
+def test_conditions_that_lack_a_question_are_counted():
+    estimates = [
+        against("reference", "blind", 0.2, 0.001, left_out=1),
+        against("reference", "deaf", 0.1, 0.04, left_out=0),
+        against("reference", "old", 0.1, None, left_out=1),
+    ]
+    said = above_reference(section(estimates=estimates), "m")
+    assert (
+        "; 1 could not be tested. 1 condition is compared over fewer questions, because values are "
+        "missing."
+    ) in said
 
 
 def test_the_baseline_says_its_confound():
