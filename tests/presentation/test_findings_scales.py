@@ -50,6 +50,36 @@ def scale(g, phi, **more):
     ]
 
 
+def ranked(*ends):
+    """Conditions with the lowest and the highest of their ranks."""
+    return [
+        {"level": "condition", "group": "stigmatized", "condition": f"c{n}"} | of
+        for n, (low, high) in enumerate(ends)
+        for of in (
+            {"quantity": "negative", "value": 0.5},
+            {"quantity": "rank-low", "value": float(low)},
+            {"quantity": "rank-high", "value": float(high)},
+        )
+    ]
+
+
+def test_of_few_conditions_it_is_said_whose_order_is_open():
+    """One of four that lies apart makes G high; the order of the others is not known by that."""
+    scores = [*scale(0.95, 0.9), *ranked((1, 3), (1, 3), (2, 3), (4, 4))]
+    (text,) = reliability(section(scores=scores, wordings=("one", "two")), "m")
+    assert text.endswith(
+        "With other items and wordings, the order of “c0”, “c1” and “c2” could change."
+    )
+    two = [*scale(0.95, 0.1), *ranked((1, 2), (1, 2), (3, 4), (3, 4))]
+    (text,) = reliability(section(scores=two, wordings=("one", "two")), "m")
+    assert text.endswith(
+        "the order of “c0” and “c1” and that of “c2” and “c3” could change, and so could their "
+        "values."
+    )
+    (text,) = reliability(section(scores=scale(0.95, 0.9), wordings=("one", "two")), "m")
+    assert text.endswith("split-half = 0.91.")
+
+
 @pytest.mark.parametrize(
     ("g", "phi", "said"),
     [
@@ -63,7 +93,8 @@ def scale(g, phi, **more):
     ],
 )
 def test_what_g_and_phi_mean_is_said(g, phi, said):
-    (text,) = reliability(section(scores=scale(g, phi), wordings=("one", "two")), "m")
+    scores = [*scale(g, phi), *ranked(*((n, n) for n in range(1, 11)))]
+    (text,) = reliability(section(scores=scores, wordings=("one", "two")), "m")
     assert text.startswith(
         f"Reliability for stigmatized conditions: relative G = {g:.2f}, absolute Φ = "
     )
@@ -72,7 +103,8 @@ def test_what_g_and_phi_mean_is_said(g, phi, said):
 
 
 def test_one_wording_says_nothing_of_wordings():
-    (text,) = reliability(section(scores=scale(0.95, 0.9)), "m")
+    scores = [*scale(0.95, 0.9), *ranked((1, 1), (2, 2))]
+    (text,) = reliability(section(scores=scores), "m")
     assert "With other items, the conditions would rank" in text
     assert text.endswith("Only one wording was asked, so the effect of wording is unknown.")
 

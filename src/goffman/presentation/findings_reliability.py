@@ -52,7 +52,7 @@ def reliability(section: Section, model: str) -> Iterator[str]:
             about += " (reverse-keyed)"
             keyed = " The main result is not reverse-keyed, so this is not its reliability."
         yield (
-            f"Reliability for {about}: {', '.join(said)}.{_parts(of)} "
+            f"Reliability for {about}: {', '.join(said)}.{_parts(of)}"
             f"{_meaning(section, model, g, phi)}{keyed}"
         )
 
@@ -66,16 +66,19 @@ def _parts(rows: pl.DataFrame) -> str:
 
 
 def _meaning(section: Section, model: str, g: float, phi: float | None) -> str:
+    """What the coefficients mean, after a space; empty: nothing more can be said."""
     items = len(section.items)
     if items < ENOUGH_ITEMS:
-        return f"There are only {items} items, so this says nothing about other sentences."
+        return f" There are only {items} items, so this says nothing about other sentences."
     several = len(section.wordings) > 1
     other = "other items and wordings" if several else "other items"
-    said = [f"With {other}, {one}." for one in _ranked_again(section, model, g)]
-    if said and g >= HIGH and phi is not None and phi < HIGH:
+    again = [*_ranked_again(section, model, g)]
+    if again and g >= HIGH and phi is not None and phi < HIGH:
         # A high Φ is no promise of the common level: it is about how far conditions are apart.
-        said.append("Their values could change.")
-    return " ".join(said if several else [*said, ONE_WORDING])
+        same = again[0].endswith("the same")
+        again.append("but their values could change" if same else "and so could their values")
+    said = [f"With {other}, {', '.join(again)}."] if again else []
+    return "".join(f" {one}" for one in (said if several else [*said, ONE_WORDING]))
 
 
 def _ranked_again(section: Section, model: str, g: float) -> Iterator[str]:
@@ -92,7 +95,8 @@ def _ranked_again(section: Section, model: str, g: float) -> Iterator[str]:
         open_ = [in_list(names) for names in _together(section, ranks) if len(names) > 1]
         if not open_:
             yield f"the {many} would rank much the same"
-        yield from (f"the order of {names} could change" for names in open_)
+        else:
+            yield f"the order of {' and that of '.join(open_)} could change"
 
 
 def _conditions(section: Section, model: str) -> list[str]:

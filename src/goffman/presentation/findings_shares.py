@@ -96,9 +96,10 @@ def _described(one: AnchoredModel, rows: Sequence[Row]) -> str:
 
 def _in_year(one: AnchoredModel, rows: Sequence[Row]) -> str:
     """The year of people's answers; empty: not known, or not the same for all of these."""
-    latest = {_years(one, row["group"])[-1:] for row in rows}
-    only = latest.pop() if len(latest) == 1 else ()
-    return f" in {only[0][0]}" if only else ""
+    years = [[year for year, _ in _years(one, row["group"])] for row in rows]
+    latest = {of[-1] if of else None for of in years}
+    only = latest.pop() if len(latest) == 1 else None
+    return f" in {only}" if only else ""
 
 
 def _years(one: AnchoredModel, condition: str) -> tuple[tuple[str, float], ...]:
