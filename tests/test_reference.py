@@ -111,9 +111,24 @@ def test_the_references_own_conditions_stand_against_the_mean_of_the_others(tabl
     assert rows["p_adjusted"].to_list() == pytest.approx(corrected.tolist())
 
 
-def test_a_gap_in_the_reference_is_one_in_every_contrast(tables):
-    rows = found(scored(tables, gap=("n1", 0, 0))).filter(pl.col("kind") == "reference")
-    assert rows["p"].null_count() == 6
+@pytest.mark.parametrize("wordings", [4, 1])
+def test_a_gap_in_the_reference_leaves_out_that_value_alone(tables, wordings):
+    few = {name: table[:, :wordings] for name, table in tables.items()}
+    rows = found(scored(few, gap=("n1", 0, 0))).filter(pl.col("kind") == "reference")
+    assert rows["p"].null_count() == 0
+    assert set(rows["left_out"]) == {0}
+    assert set(rows["n"]) == {5 * wordings}
+    # The cell's mean is that of the two conditions which have a value.
+    mean = np.mean([few[f"n{k}", "non-stigmatized"] for k in range(3)], axis=0)
+    mean[0, 0] = (few["n0", "non-stigmatized"][0, 0] + few["n2", "non-stigmatized"][0, 0]) / 2
+    expected = [few[f"s{k}", "stigmatized"].mean() - mean.mean() for k in range(6)]
+    assert rows["difference"].to_list() == pytest.approx(expected)
+
+
+def test_where_half_of_the_reference_has_no_value_the_question_is_left_out(tables):
+    few = {name: table[:, :1] for name, table in tables.items() if name[0] != "n2"}
+    rows = found(scored(few, gap=("n1", 0, 0))).filter(pl.col("kind") == "reference")
+    assert set(rows["n"]) == {4}
     assert set(rows["left_out"]) == {1}
 
 

@@ -242,6 +242,7 @@ people are shown it.
       settings.py  together.py   between adjective settings; two measures over conditions
       profiles.py       a model's numbers over conditions, or over occupations
       anchored.py       … beside what people said of them
+      shares.py         what models and people answered to the same questions
       against_people.py  shares of models minus shares of people
     presentation/     HOW NUMBERS ARE SHOWN: what measures choose from
       base.py           what a measure says about how it is presented
@@ -258,6 +259,7 @@ people are shown it.
       findings_multiverse.py  … and in other analyses of the same answers
       findings_unanswered.py  what could put a bias of replies in doubt
       findings_reference.py  single conditions against the other group's mean
+      asked.py          in which orders and wordings each model got its questions
       styles.py         ways of answering that have nothing to do with the question
       findings_presented.py  what order, keying and wording do, said before all else
       findings_choices.py  findings_vignettes.py   chosen options; … about people described

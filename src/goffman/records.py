@@ -321,7 +321,8 @@ class Estimate:
     contrast: str
     """What is compared, in words; the first set comes first."""
     n: int
-    """Values used: pairs where values are paired, else those of both sets together."""
+    """Values used: pairs where values are paired, else those of both sets together; of conditions
+    that are in both sets, each once."""
     n_first: int
     n_second: int
     """Values used of each set."""

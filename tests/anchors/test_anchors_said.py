@@ -82,7 +82,7 @@ def test_what_every_check_shows_is_said_plainly(noise) -> None:
     more = " ".join(said.more)
     for check in ("By ranks: ρ = 0.", "of the same category, 93 conditions can be compared:"):
         assert check in more
-    assert "Without the 13 conditions in the past (such as “remitted”): r = 0." in more
+    assert "Without the 13 past forms of other conditions (such as “remitted”): r = 0." in more
     assert (
         "The correlation with course is the strongest of 6, and the strongest tends to be" in more
     )
@@ -99,9 +99,9 @@ def test_what_conditions_that_are_over_make_by_themselves_is_said_with_a_doubt(n
     said = said_of({name: (name not in OVER) + 0.2 * noise[name] for name in COURSE})
     assert said.head == (
         "Over all 93 conditions, its P(negative) rises as “course” (how long it lasts) rises; "
-        "this is not clear without conditions in the past (such as “remitted”)"
+        "this is not clear without past forms of other conditions (such as “remitted”)"
     )
-    assert "Without the 13 conditions in the past (such as “remitted”): r = " in said.text
+    assert "Without the 13 past forms of other conditions (such as “remitted”): r = " in said.text
     assert "By ranks: ρ = 0." in said.text
     assert "By ranks" not in " ".join(said.more)
     assert "The strongest is then" not in said.text
@@ -151,7 +151,8 @@ def test_where_nothing_is_clear_the_strongest_is_called_the_strongest(noise) -> 
     assert "the strongest correlation is with “" in said.text
     # Another relation leads without what is over; it is named, clear or not.
     assert (
-        "Without the 13 conditions in the past (such as “remitted”), the strongest is" in said.text
+        "Without the 13 past forms of other conditions (such as “remitted”), the strongest is"
+        in said.text
     )
     assert "tends to be overestimated" in " ".join(said.more)
 

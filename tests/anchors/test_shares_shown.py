@@ -31,6 +31,7 @@ PEOPLE = {
     (one.item, one.condition, one.gender): one.value
     for one in load_anchor("gss-vignettes").latest()
 }
+COUNTED = ("work", "marry", "neighbor", "evening", "friend", "group-home", "violent-to-others")
 UP = 0.25
 """So much more stigmatizing than people is the made model about depression."""
 
@@ -83,7 +84,21 @@ def run(asked) -> MeasuredRun:
 def test_it_is_said_about_whom_the_model_is_harder_than_people(run) -> None:
     (one,) = run.anchored
     said = anchor_said(one)
-    assert said.head == "Its answers are more stigmatizing than people's about depression"
+    assert said.head == (
+        "Its answers are more stigmatizing than people's in 2018 about the person described with "
+        "depression"
+    )
+    assert "people in 2018 24% (+" in said.text
+    # The means of the seven questions, by hand from the anchor's file.
+    years = {}
+    for value in load_anchor("gss-vignettes").values:
+        key = (value.item, value.condition, value.gender)
+        if value.item in COUNTED and key[1:] == ("depression", "all"):
+            years.setdefault(value.year, []).append(value.value)
+    assert {year: len(values) for year, values in years.items()} == dict.fromkeys(years, 7)
+    before = ", ".join(f"{sum(years[year]) / 7:.0%} in {year}" for year in (1996, 2006))
+    assert f"depression {before}" in said.text
+    assert "People's answers in earlier years: alcohol dependence " in said.text
     assert "depression" in said.text
     assert "+2" in said.text
     assert "opioid dependence (our own description) " in said.text
@@ -154,6 +169,7 @@ def test_a_gap_between_a_man_and_a_woman_unlike_people_s_is_in_the_heading(run) 
     def turned(conditions: set[str]) -> MeasuredRun:
         mine = (pl.col("kind") == "anchor-gender") & pl.col("group").is_in(list(conditions))
         clear = {"difference": -0.4, "low": -0.5, "high": -0.3, "p": 1e-5, "p_adjusted": 5e-5}
+        clear |= {"mean_first": -0.35, "mean_second": 0.05}
         return replace(
             run,
             anchors=run.anchors.with_columns(
@@ -164,9 +180,18 @@ def test_a_gap_between_a_man_and_a_woman_unlike_people_s_is_in_the_heading(run) 
 
     (one,) = turned({"depression"}).anchored
     said = anchor_said(one)
-    gap = "; its gap between a man and a woman is clearly not people's about "
-    assert said.head.endswith(f" than people's about depression{gap}depression")
+    gap = "Its answers are more stigmatizing about a woman than about a man for "
+    assert said.head.startswith(f"{gap}depression, and people's are not; averaged over women and ")
+    assert said.head.endswith(" than people's in 2018 about the person described with depression")
     more = " ".join(said.more)
     assert "the difference is clearly not the same as people's for depression." in more
     (one,) = turned({*run.anchors["group"].drop_nulls()}).anchored
-    assert anchor_said(one).head.endswith(f"{gap}all 5 descriptions")
+    same = run.anchors.with_columns(
+        p_adjusted=pl.when(pl.col("kind") == "anchor-overall").then(1.0).otherwise("p_adjusted")
+    )
+    (level,) = replace(run, anchors=same).anchored
+    assert anchor_said(level).head == (
+        "Its answers differ clearly from people's in 2018 about none of 5 descriptions"
+    )
+    assert "points are not ruled out." in anchor_said(level).text
+    assert anchor_said(one).head.startswith(f"{gap}all 5 descriptions, and people's are not; ")

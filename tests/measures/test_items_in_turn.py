@@ -143,6 +143,10 @@ def test_the_error_is_that_of_leaving_out_conditions_and_items():
     cells = [tuple(row.values()) for row in rows]
     assert found.error == pytest.approx(naive_error(cells, found.difference), rel=1e-9)
     assert found.df == min(len(ITEMS), 20) - 2
+    assert found.n == 20
+    # In two presentations there are the same conditions, not twice as many.
+    halves = [frame.filter(pl.col(ASKED).is_in(of)) for of in (ITEMS[::2], ITEMS[1::2])]
+    assert two_sets(says, halves).n == frame["condition"].n_unique() == 20
 
 
 def test_two_models_in_the_same_questions_are_compared_by_their_differences():

@@ -50,6 +50,36 @@ def scale(g, phi, **more):
     ]
 
 
+def ranked(*ends):
+    """Conditions with the lowest and the highest of their ranks."""
+    return [
+        {"level": "condition", "group": "stigmatized", "condition": f"c{n}"} | of
+        for n, (low, high) in enumerate(ends)
+        for of in (
+            {"quantity": "negative", "value": 0.5},
+            {"quantity": "rank-low", "value": float(low)},
+            {"quantity": "rank-high", "value": float(high)},
+        )
+    ]
+
+
+def test_of_few_conditions_it_is_said_whose_order_is_open():
+    """One of four that lies apart makes G high; the order of the others is not known by that."""
+    scores = [*scale(0.95, 0.9), *ranked((1, 3), (1, 3), (2, 3), (4, 4))]
+    (text,) = reliability(section(scores=scores, wordings=("one", "two")), "m")
+    assert text.endswith(
+        "With other items and wordings, the order of “c0”, “c1” and “c2” could change."
+    )
+    two = [*scale(0.95, 0.1), *ranked((1, 2), (1, 2), (3, 4), (3, 4))]
+    (text,) = reliability(section(scores=two, wordings=("one", "two")), "m")
+    assert text.endswith(
+        "the order of “c0” and “c1” and that of “c2” and “c3” could change, and so could their "
+        "values."
+    )
+    (text,) = reliability(section(scores=scale(0.95, 0.9), wordings=("one", "two")), "m")
+    assert text.endswith("split-half = 0.91.")
+
+
 @pytest.mark.parametrize(
     ("g", "phi", "said"),
     [
@@ -63,7 +93,8 @@ def scale(g, phi, **more):
     ],
 )
 def test_what_g_and_phi_mean_is_said(g, phi, said):
-    (text,) = reliability(section(scores=scale(g, phi), wordings=("one", "two")), "m")
+    scores = [*scale(g, phi), *ranked(*((n, n) for n in range(1, 11)))]
+    (text,) = reliability(section(scores=scores, wordings=("one", "two")), "m")
     assert text.startswith(
         f"Reliability for stigmatized conditions: relative G = {g:.2f}, absolute Φ = "
     )
@@ -72,7 +103,8 @@ def test_what_g_and_phi_mean_is_said(g, phi, said):
 
 
 def test_one_wording_says_nothing_of_wordings():
-    (text,) = reliability(section(scores=scale(0.95, 0.9)), "m")
+    scores = [*scale(0.95, 0.9), *ranked((1, 1), (2, 2))]
+    (text,) = reliability(section(scores=scores), "m")
     assert "With other items, the conditions would rank" in text
     assert text.endswith("Only one wording was asked, so the effect of wording is unknown.")
 
@@ -136,8 +168,9 @@ def test_conditions_are_counted_on_both_sides_of_the_reference():
     )
     assert above_reference(found, "m") == (
         "2 of 4 stigmatized conditions are clearly above the mean of the "
-        "non-stigmatized ones, and 1 is clearly below it. Farthest above that mean: "
-        "“blind” (0.20), “deaf” (0.10). Farthest below that mean: “rich” (−0.10)."
+        "non-stigmatized ones, and 1 is clearly below it. Farthest above that mean, the highest of "
+        "4, and so probably overestimated: “blind” (0.20), “deaf” (0.10). Farthest below that "
+        "mean, the lowest of 4, and so probably overestimated: “rich” (−0.10)."
     )
     by = {"correction": "benjamini-hochberg"}
     named = above_reference(
@@ -177,9 +210,26 @@ def test_the_furthest_are_shrunken_and_have_ranks():
     # .45 is what is left of .50; the reference is .30.
     assert said.endswith(
         "Farthest above that mean: “blind” 0.15 (ranks 1 to 3 of 1). To allow for noise, these "
-        "differences are pulled toward the mean of all stigmatized conditions. The ranks are those "
-        "that a condition could have with other sentences."
+        "differences are pulled toward the mean of all stigmatized conditions; the figure shows "
+        "them as measured. The ranks are those that a condition could have with other sentences."
     )
+    # A gap in the other group leaves no ranks; what is noise is known all the same.
+    without = above_reference(section(scores=scores[:1], estimates=estimates), "m")
+    assert "Farthest above that mean: “blind” 0.15. To allow for noise" in without
+    assert without.endswith("the figure shows them as measured.")
+
+
+def test_conditions_that_lack_a_question_are_counted():
+    estimates = [
+        against("reference", "blind", 0.2, 0.001, left_out=1),
+        against("reference", "deaf", 0.1, 0.04, left_out=0),
+        against("reference", "old", 0.1, None, left_out=1),
+    ]
+    said = above_reference(section(estimates=estimates), "m")
+    assert (
+        "; 1 could not be tested. 1 condition is compared over fewer questions, because values are "
+        "missing."
+    ) in said
 
 
 def test_the_baseline_says_its_confound():

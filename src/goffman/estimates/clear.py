@@ -17,11 +17,12 @@ given the category of a condition, without those that the anchor sets apart, and
 
 AGAINST_PEOPLE = (
     *("anchor-difference", "anchor-overall", "anchor-gender", "anchor-wording"),
-    "anchor-gender-side",
+    *("anchor-gender-side", "anchor-year"),
 )
 """Kinds of contrasts that are a model's share minus people's: of a question, of all that count, of
-a man minus a woman, and of all that count in a wording that is not people's. The last is a man
-minus a woman on one side alone, the model's or people's."""
+a man minus a woman, and of all that count in a wording that is not people's. The last two: a man
+minus a woman on one side alone, the model's or people's; and of all that count with people's
+answers of one year."""
 
 CLEAR = 0.05
 """A corrected p below this is needed; so is an interval that leaves out 0."""

@@ -32,12 +32,16 @@ KEYS = ("condition", ASKED)
 
 
 def two_sets(says: Contrast, sides: Sequence[pl.DataFrame]) -> Estimate:
-    """The mean of one side's conditions minus that of the other's; an item may be in both."""
+    """The mean of one side's conditions minus that of the other's.
+
+    An item may be in both. So may a condition, asked in two presentations: it counts once in n.
+    """
     cells = [_cells(side) for side in sides]
     means = [_of_conditions(side) for side in cells]
     samples = apart(*means)
-    about = samples.estimate(contrast=says.text, method=HOW, reason=samples.absence)
     both = pl.concat(cells)
+    about = samples.estimate(contrast=says.text, method=HOW, reason=samples.absence)
+    about = replace(about, n=both["condition"].n_unique())
     signs = np.repeat([1.0, -1.0], [len(side) for side in cells])
     # Regressed on the sign, the answers have half the difference as its coefficient.
     tested = _tested(about, both, both["value"].to_numpy() * signs, signs=signs)

@@ -50,11 +50,22 @@ def _against(scored: Scored, kind: str, group: str) -> Found:
         second = _tables(scored, model, scored.against)
         if not second or (group == scored.against and len(second) < 2):
             continue
-        # With a gap in any of its conditions a cell of the mean is a gap: it would be of others.
-        mean = np.mean([of for _, of in second], axis=0)
+        mean = _mean_of_conditions(np.array([of for _, of in second]))
         for condition, of in _tables(scored, model, group):
             says = scored.says(kind, model=model, first=condition, second=scored.against)
             yield says, over_sentences(scored, says, of, mean)
+
+
+def _mean_of_conditions(tables: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The mean over conditions, cell by cell; NaN where half of them or more have no value.
+
+    One value that is missing among many conditions hardly moves their mean. To leave out the whole
+    cell would leave the question out of every contrast.
+    """
+    there = (~np.isnan(tables)).sum(axis=0)
+    sums = np.nansum(tables, axis=0)
+    enough = 2 * there > len(tables)
+    return np.where(enough, sums / np.maximum(there, 1), np.nan)
 
 
 def _tables(scored: Scored, model: str, group: str) -> list[tuple[str, NDArray[np.float64]]]:

@@ -108,10 +108,9 @@ PRESENTATION = Presentation(
     axis="Mean code: 0 least, 1 most stigmatizing",
     claims=Claims(
         measured=(
-            "A model is asked a question with options, such as how willing it would be to have "
-            "someone who … as a neighbor. Each option has a code from 0, the least stigmatizing, "
-            "to 1, the most. The mean code weighs the codes by the probability that the reply "
-            "begins with each option. Every question is asked with the options in both orders."
+            "A model is asked questions with options. Each option has a code from 0, the least "
+            "stigmatizing, to 1, the most. The mean code weighs the codes by the probability that "
+            "the reply begins with each option."
         ),
         may=(
             "that, asked in these ways, a model finds more stigmatizing options more probable for "

@@ -60,10 +60,9 @@ REASONS = {
 
 CLAIMS = Claims(
     measured=(
-        "A model is asked a question with options, such as how willing it would be to have someone "
-        "who … as a neighbor, and replies in text. Each option has a code from 0, the least "
-        "stigmatizing, to 1, the most. The mean code is over the replies that name one option. "
-        "Every question is asked with the options in both orders."
+        "A model is asked questions with options, and replies in text. Each option has a code from "
+        "0, the least stigmatizing, to 1, the most. The mean code is over the replies that name "
+        "one option."
     ),
     may=(
         "that, asked in these ways, a model names more stigmatizing options for one group of "

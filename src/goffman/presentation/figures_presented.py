@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import polars as pl
 
+from goffman.presentation.asked import Kind, same_questions
 from goffman.presentation.figure import (
     Figure,
     at,
@@ -25,10 +26,20 @@ from goffman.presentation.figure_estimates import (
     with_clear,
 )
 from goffman.presentation.section import Section
-from goffman.presentation.shown import plain
+from goffman.presentation.shown import in_list, plain
 
 _ORDER = "order: stigmatizing option first"
 _KEYING = "keying: agreeing means stigma"
+
+_CALLED: dict[Kind, str] = {"order": "order", "keying": "keying", "wordings": "wording"}
+_MEANT = {
+    "order": (
+        "“Order” is the mean with the most stigmatizing option first minus the mean with it last."
+    ),
+    "keying": (
+        "“Keying” is the mean where agreeing shows more stigma minus the mean where it shows less."
+    ),
+}
 
 
 def effects(section: Section) -> Iterator[Figure]:
@@ -45,19 +56,12 @@ def effects(section: Section) -> Iterator[Figure]:
         .otherwise(wording)
     )
     names = rows["name"].unique(maintain_order=True).to_list()
-    first = [f" Wordings are compared with “{plain(one)}”." for one in section.wordings[:1]]
+    title, what = _described(section, rows)
     yield figure(
         section,
         "presentation",
-        title="What the presentation alone does",
-        description=(
-            "For each model, the marks show how far the mean code moves when only the presentation "
-            "of the same questions changes, with 95% intervals. “Order” is the mean with the most "
-            "stigmatizing option first minus the mean with it last. “Keying” is the mean where "
-            "agreeing shows more stigma minus the mean where it shows "
-            f"less.{''.join(first)} For a model that responds only to the content, order and "
-            f"keying are 0. {marks_said(rows)}"
-        ),
+        title=title,
+        description=f"{what} {marks_said(rows)}",
         spec=view(
             data(rows, "model", "name", *ESTIMATE),
             [
@@ -75,3 +79,39 @@ def effects(section: Section) -> Iterator[Figure]:
             order=section.models(),
         ),
     )
+
+
+def _described(section: Section, rows: pl.DataFrame) -> tuple[str, str]:
+    """Title, and what the marks are: of the same questions, or of different ones."""
+    kinds = rows["kind"].unique().to_list()
+    named = [kind for kind in _CALLED if kind in kinds]
+    models = rows["model"].unique(maintain_order=True).to_list()
+    apart = [
+        (model, kind)
+        for model in models
+        for kind in named
+        if not same_questions(section, model, kind)
+    ]
+    title = "What the presentation alone does"
+    said = (
+        "For each model, the marks show how far the mean code moves when only the presentation of "
+        "the same questions changes, with 95% intervals."
+    )
+    if apart:
+        title = f"By {in_list([_CALLED[kind] for kind in named])}"
+        ways = [f"{_CALLED[kind]}s" for kind in named if any(kind == of for _, of in apart)]
+        of = [model for model in models if any(model == one for one, _ in apart)]
+        whom = "" if len(of) == len(models) else f"{in_list(of)} got no question in two "
+        said = (
+            "For each model, the marks show how far the mean code differs between presentations, "
+            f"with 95% intervals. {whom or 'No question was asked in two '}{in_list(ways, 'or')}, "
+            f"so these are different questions about the same {section.noun.many}."
+        )
+    meant = [_MEANT[kind] for kind in named if kind in _MEANT]
+    if "wordings" in kinds:
+        meant.append(f"Wordings are compared with “{plain(section.wordings[0])}”.")
+    keyed = in_list([_CALLED[kind] for kind in named if kind in _MEANT])
+    if keyed:
+        is_ = "are" if " and " in keyed else "is"
+        meant.append(f"For a model that responds only to the content, {keyed} {is_} 0.")
+    return title, " ".join([said, *meant])

@@ -201,7 +201,8 @@ def _ends(rows: pl.DataFrame, noun: Noun) -> str:
 
 def _covered(rows: pl.DataFrame, section: Section) -> str:
     """What the intervals and tests of single conditions are over, and what they take as given."""
-    over = rows["interval_over"].drop_nulls().unique(maintain_order=True)
+    drawn = rows.filter(pl.col("low").is_not_null())
+    over = drawn["interval_over"].drop_nulls().unique(maintain_order=True)
     if not over.len():
         return ""
     sampled = in_list([what.removesuffix(", crossed") for what in over], "or")

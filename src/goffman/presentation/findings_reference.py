@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
@@ -14,6 +14,10 @@ from goffman.presentation.shown import plain
 
 if TYPE_CHECKING:
     from goffman.presentation.section import Section
+
+
+NAMED = 3
+"""Of the conditions that lie furthest, so many are named."""
 
 
 def above_reference(section: Section, model: str) -> str:
@@ -33,7 +37,25 @@ def above_reference(section: Section, model: str) -> str:
     untested = rows["p_adjusted"].null_count()
     if untested:
         said += f"; {untested} could not be tested"
-    return " ".join([f"{said}.", *_own_group(section, model), *_furthest(section, above, below)])
+    return " ".join(
+        [
+            f"{said}.",
+            *_over_fewer(section, rows),
+            *_own_group(section, model),
+            *_furthest(section, above, below, of=rows.height),
+        ]
+    )
+
+
+def _over_fewer(section: Section, rows: pl.DataFrame) -> Iterator[str]:
+    """How many conditions are compared without some of the questions."""
+    fewer = rows.filter(pl.col("left_out") > 0, pl.col("p_adjusted").is_not_null()).height
+    if fewer:
+        noun = section.noun.one if fewer == 1 else section.noun.many
+        yield (
+            f"{fewer} {noun} {_are(fewer)} compared over fewer questions, because values are "
+            "missing."
+        )
 
 
 def _are(count: int) -> str:
@@ -55,47 +77,67 @@ def _own_group(section: Section, model: str) -> Iterator[str]:
         )
 
 
-def _furthest(section: Section, above: pl.DataFrame, below: pl.DataFrame) -> Iterator[str]:
-    """The conditions that lie furthest from the mean, on either side."""
-    for way, rows in (
-        ("above", above.sort("difference", descending=True)),
-        ("below", below.sort("difference")),
+def _furthest(
+    section: Section, above: pl.DataFrame, below: pl.DataFrame, *, of: int
+) -> Iterator[str]:
+    """The conditions that lie furthest from the mean, on either side; ``of``: out of so many."""
+    for way, most, rows in (
+        ("above", "highest", above.sort("difference", descending=True)),
+        ("below", "lowest", below.sort("difference")),
     ):
-        if rows.height:
-            shrunken = _shrunken(section, rows.head(3))
-            named = shrunken or [
-                f"“{section.called(row['first'])}” ({number(row['difference'])})"
-                for row in rows.head(3).iter_rows(named=True)
-            ]
-            yield f"Farthest {way} that mean: {', '.join(named)}."
-            if shrunken:
+        if not rows.height:
+            continue
+        far = rows.head(NAMED)
+        shrunken = _shrunken(section, far)
+        if shrunken:
+            yield f"Farthest {way} that mean: {', '.join(shrunken.named)}."
+            yield (
+                "To allow for noise, these differences are pulled toward the mean of all "
+                f"{plain(section.contrast)} {section.noun.many}; the figure shows them as measured."
+            )
+            if shrunken.ranked:
                 yield (
-                    "To allow for noise, these differences are pulled toward the mean of all "
-                    f"{plain(section.contrast)} {section.noun.many}. The ranks are those that a "
-                    f"{section.noun.one} could have with other sentences."
+                    f"The ranks are those that a {section.noun.one} could have with other "
+                    "sentences."
                 )
+            continue
+        named = [
+            f"“{section.called(row['first'])}” ({number(row['difference'])})"
+            for row in far.iter_rows(named=True)
+        ]
+        # Of several values the most extreme owe the most to chance.
+        over = f", the {most} of {of}, and so probably overestimated" if of > len(named) else ""
+        yield f"Farthest {way} that mean{over}: {', '.join(named)}."
 
 
-def _shrunken(section: Section, rows: pl.DataFrame) -> list[str] | None:
-    """The conditions with their shrunken differences and ranks; None: there are no such values."""
+class _Shrunken(NamedTuple):
+    named: list[str]
+    """Conditions with their shrunken differences, and ranks where these are known."""
+    ranked: bool
+
+
+def _shrunken(section: Section, rows: pl.DataFrame) -> _Shrunken | None:
+    """The conditions with their shrunken differences; None: there are no such values."""
     names = (f"{section.presentation.quantity}-shrunken", "rank-low", "rank-high")
     scores = section.rows("condition", names)
     values = {
         (row["condition"], row["quantity"]): row["value"]
         for row in of_model(scores, rows["model"][0]).iter_rows(named=True)
     }
-    ranked = len({condition for condition, _ in values})
-    named = []
-    # Quoted: a name may hold a comma.
+    every = len({condition for condition, _ in values})
+    named, ranked = [], True
     for row in rows.iter_rows(named=True):
         mean, low, high = (values.get((row["first"], name)) for name in names)
-        if mean is None or low is None or high is None:
+        if mean is None:
             return None
-        named.append(
-            f"“{section.called(row['first'])}” {number(mean - row['mean_second'])} (ranks "
-            f"{low:.0f} to {high:.0f} of {ranked})"
-        )
-    return named
+        ranks = ""
+        if low is None or high is None:
+            ranked = False
+        else:
+            ranks = f" (ranks {low:.0f} to {high:.0f} of {every})"
+        # Quoted: a name may hold a comma.
+        named.append(f"“{section.called(row['first'])}” {number(mean - row['mean_second'])}{ranks}")
+    return _Shrunken(named, ranked)
 
 
 def shortened(section: Section) -> str:

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from goffman.presentation.findings import of_model
-from goffman.presentation.findings_wordings import ONE_WORDING
+from goffman.presentation.findings_wordings import ONE_WORDING, asked_in_turn
 from goffman.presentation.numbers import number
-from goffman.presentation.shown import plain, variant_said
+from goffman.presentation.shown import in_list, plain, variant_said
 
 if TYPE_CHECKING:
     from goffman.presentation.section import Section
 
 HIGH = 0.8
 """From here on a coefficient carries a sentence about single conditions."""
+
+ENOUGH_CONDITIONS = 10
+"""Of fewer, one that lies apart makes G high by itself, whatever the order of the others."""
 
 ENOUGH_ITEMS = 4
 """Fewer say nothing about the items that were not asked."""
@@ -49,8 +52,8 @@ def reliability(section: Section, model: str) -> Iterator[str]:
             about += " (reverse-keyed)"
             keyed = " The main result is not reverse-keyed, so this is not its reliability."
         yield (
-            f"Reliability for {about}: {', '.join(said)}.{_parts(of)} {_meaning(section, g, phi)}"
-            f"{keyed}"
+            f"Reliability for {about}: {', '.join(said)}.{_parts(of)}"
+            f"{_meaning(section, model, g, phi)}{keyed}"
         )
 
 
@@ -62,20 +65,67 @@ def _parts(rows: pl.DataFrame) -> str:
     return f" In the {values.len()} subscales, α is {number(values[0])} to {number(values[-1])}."
 
 
-def _meaning(section: Section, g: float, phi: float | None) -> str:
-    many, items = section.noun.many, len(section.items)
+def _meaning(section: Section, model: str, g: float, phi: float | None) -> str:
+    """What the coefficients mean, after a space; empty: nothing more can be said."""
+    items = len(section.items)
     if items < ENOUGH_ITEMS:
-        return f"There are only {items} items, so this says nothing about other sentences."
+        return f" There are only {items} items, so this says nothing about other sentences."
     several = len(section.wordings) > 1
     other = "other items and wordings" if several else "other items"
-    same = f"the {many} would rank much the same"
-    if g < HIGH:
-        same = f"the {many} could rank quite differently"
-    elif phi is not None and phi < HIGH:
+    again = [*_ranked_again(section, model, g)]
+    if again and g >= HIGH and phi is not None and phi < HIGH:
         # A high Φ is no promise of the common level: it is about how far conditions are apart.
-        same += ", but their values could change"
-    said = f"With {other}, {same}."
-    return said if several else f"{said} {ONE_WORDING}"
+        same = again[0].endswith("the same")
+        again.append("but their values could change" if same else "and so could their values")
+    said = [f"With {other}, {', '.join(again)}."] if again else []
+    return "".join(f" {one}" for one in (said if several else [*said, ONE_WORDING]))
+
+
+def _ranked_again(section: Section, model: str, g: float) -> Iterator[str]:
+    """What would become of the order; of few conditions, whose order is open, if that is known."""
+    many = section.noun.many
+    if g < HIGH:
+        yield f"the {many} could rank quite differently"
+        return
+    ranks = _ranks(section, model)
+    if len(_conditions(section, model)) >= ENOUGH_CONDITIONS:
+        yield f"the {many} would rank much the same"
+    elif ranks:
+        # G is high where one of few lies apart, whatever the order of the others.
+        open_ = [in_list(names) for names in _together(section, ranks) if len(names) > 1]
+        if not open_:
+            yield f"the {many} would rank much the same"
+        else:
+            yield f"the order of {' and that of '.join(open_)} could change"
+
+
+def _conditions(section: Section, model: str) -> list[str]:
+    rows = section.rows("condition", section.presentation.quantity)
+    rows = of_model(rows, model).filter(pl.col("group") == section.contrast)
+    return rows["condition"].unique().to_list()
+
+
+def _ranks(section: Section, model: str) -> list[tuple[float, float, str]]:
+    """Lowest and highest rank of each condition of the group, the first ones first."""
+    rows = of_model(section.rows("condition", ("rank-low", "rank-high")), model)
+    rows = rows.filter(pl.col("group") == section.contrast)
+    ends = {(row["condition"], row["quantity"]): row["value"] for row in rows.to_dicts()}
+    names = {name for name, _ in ends}
+    return sorted((ends[name, "rank-low"], ends[name, "rank-high"], name) for name in names)
+
+
+def _together(section: Section, ranks: Sequence[tuple[float, float, str]]) -> Iterator[list[str]]:
+    """Conditions whose ranges of ranks overlap, by name, the first ones first."""
+    names: list[str] = []
+    end = 0.0
+    for low, high, condition in ranks:
+        if names and low > end:
+            yield names
+            names = []
+        names.append(f"“{section.called(condition)}”")
+        end = max(end, high)
+    if names:
+        yield names
 
 
 def above_half(section: Section, model: str) -> Iterator[str]:
@@ -85,7 +135,12 @@ def above_half(section: Section, model: str) -> Iterator[str]:
     by_wording = of_model(section.rows("wording", quantity), model)
     if len(section.wordings) > 1 and by_wording.height:
         said = list(_above_by_wording(section, by_wording))
-        if said:
+        if said and asked_in_turn(section, model):
+            yield (
+                f"By wording, {' and '.join(said)} {many} have a {called} above 0.5. Each wording "
+                "has other questions, so this is not an effect of wording."
+            )
+        elif said:
             yield (
                 f"How many {many} have a {called} above 0.5 depends on the wording: "
                 f"{' and '.join(said)} ones."

@@ -11,13 +11,14 @@ from goffman.estimates.against_people import (
     DIFFERENCE,
     GENDER,
     GENDER_SIDE,
+    IN_YEAR,
     MODEL,
     OTHER_WORDING,
     OVERALL,
     PEOPLE,
     UNANSWERED,
 )
-from goffman.estimates.clear import points
+from goffman.estimates.clear import points, side_of_zero
 from goffman.presentation.numbers import corrected_said
 from goffman.stats.two_sources import GIVEN, REPLIES
 
@@ -61,28 +62,116 @@ def shares_said(one: AnchoredModel) -> tuple[str, ...]:
     if not tested:
         asked = "There are too few answers to compare it with people over all questions"
         return asked if every else "No question was asked of both", "", *more
-    ways = {way: [row for row in tested if points(row) == way] for way in (1, -1)}
-    if not ways[1] and not ways[-1]:
-        head = f"Its answers differ clearly from people's about none of {len(tested)} {one.many}"
-    else:
-        parts = [
-            f"{word} stigmatizing than people's about {_listed(one, ways[way])}"
-            for way, word in ((1, "more"), (-1, "less"))
-            if ways[way]
-        ]
-        head = f"Its answers are {', and '.join(parts)}"
     text = f"Over the questions that count as stigma: {_numbers(one, tested)}."
-    return f"{head}{_gap_in_head(one)}", text, *more
+    return _head(one, tested), " ".join([text, *_ruled_out(tested), *_earlier(one)]), *more
 
 
-def _gap_in_head(one: AnchoredModel) -> str:
-    """That a man and a woman are told apart otherwise than by people; empty: not clearly."""
+def _head(one: AnchoredModel, tested: Sequence[Row]) -> str:
+    """About whom the answers differ from people's; before it, how a man and a woman are told apart.
+
+    Over women and men the level may be people's where neither alone is.
+    """
+    gap = _gap_in_head(one)
+    who = "averaged over women and men, its answers" if gap else "Its answers"
+    people = f"people's{_in_year(one, tested)}"
+    ways = {way: [row for row in tested if points(row) == way] for way in (1, -1)}
+    parts = [
+        f"{word} stigmatizing than {people} about {_described(one, ways[way])}"
+        for way, word in ((1, "more"), (-1, "less"))
+        if ways[way]
+    ]
+    head = f"{who} differ clearly from {people} about none of {len(tested)} {one.many}"
+    if parts:
+        head = f"{who} are {', and '.join(parts)}"
+    return "; ".join([*gap, head])
+
+
+def _described(one: AnchoredModel, rows: Sequence[Row]) -> str:
+    """Whom a heading is about: not everyone with a condition, but those of the texts."""
+    if one.one != "description":
+        return _listed(one, rows)
+    who = "the person" if len(rows) == 1 else "people"
+    return f"{who} described with {_listed(one, rows)}"
+
+
+def _in_year(one: AnchoredModel, rows: Sequence[Row]) -> str:
+    """The year of people's answers; empty: not known, or not the same for all of these."""
+    years = [[year for year, _ in _years(one, row["group"])] for row in rows]
+    latest = {of[-1] if of else None for of in years}
+    only = latest.pop() if len(latest) == 1 else None
+    return f" in {only}" if only else ""
+
+
+def _years(one: AnchoredModel, condition: str) -> tuple[tuple[str, float], ...]:
+    """Year and people's share over the questions that count, the latest last."""
+    rows = [row for row in one.differences(IN_YEAR) if row["group"] == condition]
+    return tuple(sorted((row["variant"], row["mean_second"]) for row in rows))
+
+
+def _earlier(one: AnchoredModel) -> Iterator[str]:
+    """What people said in the years before, which nothing is tested against."""
+    names = dict.fromkeys(row["group"] for row in one.differences(IN_YEAR))
+    before = {name: _years(one, name)[:-1] for name in names}
+    said = [
+        f"{one.called(name).lower()} "
+        + ", ".join(f"{percent(share)} in {year}" for year, share in years)
+        for name, years in before.items()
+        if years
+    ]
+    if said:
+        yield f"People's answers in earlier years: {'; '.join(said)}."
+
+
+def _ruled_out(tested: Sequence[Row]) -> Iterator[str]:
+    """How large a difference may be although none is clear."""
+    if any(points(row) for row in tested):
+        return
+    ends = [abs(end) for row in tested for end in (row["low"], row["high"]) if end is not None]
+    if ends:
+        yield f"Differences of up to {max(ends) * 100:.0f} points are not ruled out."
+
+
+def _gap_in_head(one: AnchoredModel) -> list[str]:
+    """That a man and a woman are told apart otherwise than by people, and which way."""
     tested = [row for row in one.differences(GENDER) if row["p"] is not None]
     clear = [row for row in tested if points(row)]
-    if not clear:
-        return ""
-    whom = f"all {len(tested)} {one.many}" if len(clear) == len(tested) > 1 else _listed(one, clear)
-    return f"; its gap between a man and a woman is clearly not people's about {whom}"
+    mine = {
+        row["group"]: side_of_zero(row)
+        for row in one.differences(GENDER_SIDE)
+        if row["variant"] == MODEL
+    }
+    parts = []
+    for side, (more, less) in ((-1, ("woman", "man")), (1, ("man", "woman"))):
+        rows = [row for row in clear if _leans(row, mine) == side]
+        if not rows:
+            continue
+        also = [row["mean_second"] * side > 0 for row in rows]
+        people = "and people's are not"
+        if any(also):
+            people = "more so than people's" if all(also) else "otherwise than people's"
+        parts.append(
+            f"more stigmatizing about a {more} than about a {less} for {_whom(one, rows, tested)}, "
+            f"{people}"
+        )
+    said = [f"Its answers are {', and '.join(parts)}"] if parts else []
+    rows = [row for row in clear if not _leans(row, mine)]
+    if rows:
+        whom = _whom(one, rows, tested)
+        said.append(
+            f"A man instead of a woman changes its answers otherwise than people's for {whom}"
+        )
+    return said
+
+
+def _leans(row: Row, mine: Mapping[str, int]) -> int:
+    """1: clearly more about a man, −1: about a woman; a probability is exact."""
+    exact = int(row["mean_first"] > 0) - int(row["mean_first"] < 0)
+    return mine.get(row["group"], 0) or (exact if row["interval_over"] == GIVEN else 0)
+
+
+def _whom(one: AnchoredModel, rows: Sequence[Row], tested: Sequence[Row]) -> str:
+    every = len(rows) == len(tested) > 1
+    return f"all {len(tested)} {one.many}" if every else _listed(one, rows)
 
 
 def _left_out(one: AnchoredModel, overall: Sequence[Row], every: Sequence[Row]) -> Iterator[str]:
@@ -122,7 +211,7 @@ def _named(one: AnchoredModel, row: Row) -> str:
 
 def _numbers(one: AnchoredModel, rows: Sequence[Row]) -> str:
     return "; ".join(
-        f"{_named(one, row)} {percent(row['mean_first'])}, people "
+        f"{_named(one, row)} {percent(row['mean_first'])}, people{_in_year(one, [row])} "
         f"{percent(row['mean_second'])} ({_doubt(row)})"
         for row in rows
     )
@@ -147,8 +236,12 @@ def _questions(one: AnchoredModel, rows: Sequence[Row]) -> Iterator[str]:
     tested = sum(row["p"] is not None for row in rows)
     if not tested:
         return
-    differ = "differs" if len(clear) == 1 else "differ"
-    yield f"Of the {tested} single questions, {len(clear)} {differ} clearly from people's answers."
+    differ = "differs" if len(clear) < 2 else "differ"
+    wide = "" if clear else "; with intervals this wide, few would"
+    yield (
+        f"Of the {tested} single questions, {len(clear) or 'none'} {differ} clearly from people's "
+        f"answers{wide}."
+    )
     far = sorted(clear, key=lambda row: -abs(row["difference"]))[:MOST_QUESTIONS]
     if far:
         listed = "; ".join(

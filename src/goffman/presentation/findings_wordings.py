@@ -19,7 +19,10 @@ if TYPE_CHECKING:
     Row = Mapping[str, Any]
 
 ONE_WORDING = "Only one wording was asked, so the effect of wording is unknown."
-IN_TURN = "Each question was asked in one wording, so the effect of wording is unknown."
+IN_TURN = (
+    "Each question was asked in one wording, so wordings are compared between different questions "
+    "only."
+)
 
 MOVED = "the wording changes the number more"
 """What the heading says where the wording moves the number more than the group does."""
@@ -33,7 +36,7 @@ def with_wordings(finding: Finding, section: Section) -> Finding:
     if finding.difference is None:
         return finding
     if not rows.height:
-        one = finding.wording == ONE_WORDING and _in_turn(section, finding.model)
+        one = finding.wording == ONE_WORDING and asked_in_turn(section, finding.model)
         return replace(finding, wording=IN_TURN) if one else finding
     together = [*_together(rows)]
     found = spread_of(rows, finding.difference)
@@ -56,7 +59,7 @@ def with_wordings(finding: Finding, section: Section) -> Finding:
     return replace(finding, head=f"{finding.head}; {MOVED}", moved=_moved(found, about, section))
 
 
-def _in_turn(section: Section, model: str) -> bool:
+def asked_in_turn(section: Section, model: str) -> bool:
     """Whether there are several wordings, and each question was asked in one of them."""
     rows = section.rows("prompt", section.presentation.quantity)
     rows = rows.filter(pl.col("model") == model, pl.col("wording").is_not_null())

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from goffman.presentation.asked import measured_said
 from goffman.presentation.base import Finding
 from goffman.presentation.numbers import ends, number, p_said, p_value
 from goffman.presentation.shown import in_list, plain
@@ -168,7 +169,7 @@ def _course(course: Course, drawn: Drawn, labels: Mapping[str, str]) -> dict[str
         "id": course.id,
         "name": f"{section.instrument}, {course.model}",
         "title": section.names.title(section.instrument),
-        "measured": section.presentation.claims.measured,
+        "measured": measured_said(section),
         "noun": section.noun.many,
         "steps": [
             {"who": printable(who(one, labels)), "said": said_of(one)} for one in course.steps

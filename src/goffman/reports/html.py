@@ -16,6 +16,7 @@ import jinja2
 
 from goffman import __version__
 from goffman.analysis.correlations import correlations_said
+from goffman.presentation.asked import measured_said
 from goffman.presentation.competence import QUESTION, competence_said
 from goffman.presentation.figures_multiverse import PART as ANALYSES
 from goffman.presentation.findings_multiverse import holds_said
@@ -157,6 +158,7 @@ def _section(section: Section, drawn: Drawn) -> dict[str, Any]:
         "id": section.instrument,
         "title": section.names.title(section.instrument),
         "measure": section.measure,
+        "measured": measured_said(section),
         "claims": section.presentation.claims,
         "instrument": section.names.instruments.get(section.instrument),
         "controls": list(competence_said(section)),

@@ -83,6 +83,7 @@ WHAT = {
     "anchor-gender": "gender-minus-people",
     "anchor-wording": "minus-people-other-wording",
     "anchor-gender-side": "man-minus-woman",
+    "anchor-year": "minus-people-in-year",
 }
 """The kind of a contrast → its word in a name."""
 

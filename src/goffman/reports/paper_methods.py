@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from goffman.measures.replies import DEFAULT_PARSER
+from goffman.presentation.asked import measured_said
 from goffman.presentation.numbers import number
 from goffman.presentation.ratings import file_said, whose_ratings
 from goffman.presentation.shown import short_names
@@ -135,7 +136,7 @@ def _scoring(run: MeasuredRun) -> Iterator[str]:
         yield (
             f"{printable(name)} was scored by {printable(section.measure)}"
             f"{f' ({printable(parameters)})' if parameters else ''}: "
-            f"{printable(section.presentation.claims.measured)}"
+            f"{printable(measured_said(section))}"
         )
     lexicons = run.manifest.lexicons
     if any(section.ratings for section in run.sections.values()):
