@@ -24,7 +24,8 @@ from goffman.analysis.estimate import (
 )
 from goffman.estimates.by_condition import KIND as BY_CONDITION
 from goffman.estimates.by_condition import models_by_condition
-from goffman.estimates.contrast import Comparing, Contrast, cube, in_order
+from goffman.estimates.contrast import Comparing, Contrast
+from goffman.estimates.cubes import cube, in_order
 from goffman.estimates.presented import where_in_turn
 from goffman.estimates.verdict import verdict
 from goffman.records import BASELINE, Estimate
