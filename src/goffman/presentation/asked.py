@@ -45,7 +45,7 @@ _SUCH = {
         "the more stigmatizing answers",
     ),
     "decisions": _Such(
-        "room", "whether to let a room to someone who …", "advice against the person"
+        "room", "whether to let someone who … have a room", "advice against the person"
     ),
 }
 

@@ -1,0 +1,118 @@
+"""What is said of orders, keying and wordings is what the prompts of the run have."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import polars as pl
+from choosing import asked, choices, listed, section
+
+from goffman.measures.mean_code import MeanCode
+from goffman.presentation.asked import measured_said, same_questions
+from goffman.presentation.figures_presented import effects
+from goffman.presentation.findings_presented import answering_said, presentation_said
+from goffman.presentation.findings_reliability import above_half
+
+MEASURE = MeanCode()
+GROUPS = {
+    "stigmatized": tuple(f"s{n}" for n in range(8)),
+    "non-stigmatized": tuple(f"n{n}" for n in range(8)),
+    "baseline": ("baseline",),
+}
+EVERYTHING = asked(items=tuple(f"i{n}" for n in range(1, 7)), groups=GROUPS)
+
+
+def in_turn(*, orders: bool):
+    """Each item and condition in one wording; with ``orders`` in one order, too."""
+    names = {
+        name: EVERYTHING[name].unique(maintain_order=True).to_list()
+        for name in ("condition", "item", "wording", "order")
+    }
+    kept = []
+    for row in EVERYTHING.to_dicts():
+        place = names["condition"].index(row["condition"]) + names["item"].index(row["item"])
+        wording = names["wording"].index(row["wording"]) == place % len(names["wording"])
+        order = names["order"].index(row["order"]) == place // len(names["wording"]) % 2
+        kept.append(wording and (order or not orders))
+    return EVERYTHING.filter(pl.Series(kept))
+
+
+def leaning(row):
+    share = 0.3 + 0.1 * (row["group"] == "stigmatized")
+    share += 0.02 * (sum(map(ord, row["prompt_id"])) % 11)
+    by_code = {0.0: 1 - share, 1.0: share}
+    return [*(by_code.get(one.code, 0.0) for one in listed(row)[:4]), 0.0]
+
+
+def made(table):
+    return section(MEASURE, MEASURE(choices(table, leaning), table), table)
+
+
+def test_asked_everything_both_orders_are_said():
+    shown = made(EVERYTHING)
+    assert measured_said(shown).endswith("Every question is asked with the options in both orders.")
+    assert presentation_said(shown, "m").startswith("The presentation alone ")
+    assert "No question was asked" not in presentation_said(shown, "m")
+    assert "Both orders were asked, so the content of the options alone brings neither far" in (
+        " ".join(answering_said(shown, "m"))
+    )
+    (figure,) = effects(shown)
+    assert figure.title == "What the presentation alone does"
+    (half,) = above_half(shown, "m")
+    assert "depends on the wording: " in half
+
+
+def test_asked_in_one_order_and_wording_different_questions_are_compared():
+    shown = made(in_turn(orders=True))
+    assert measured_said(shown).endswith(
+        "Each question is asked in one order of the options: about half list the most stigmatizing "
+        "option first, the others last."
+    )
+    said = presentation_said(shown, "m")
+    assert said.startswith(
+        "No question was asked in two presentations. Between different questions about the same "
+        "conditions, the mean code differs by "
+    )
+    assert " with the most stigmatizing option first instead of last" in said
+    assert " in the wording “" in said
+    assert "moves it" not in said
+    assert "Both orders were asked" not in " ".join(answering_said(shown, "m"))
+    (figure,) = effects(shown)
+    assert figure.title.startswith("By order, ")
+    assert ", so these are different questions about the same conditions." in figure.description
+    (half,) = above_half(shown, "m")
+    assert half.startswith("By wording, ")
+    assert half.endswith("Each wording has other questions, so this is not an effect of wording.")
+
+
+def test_asked_in_both_orders_and_one_wording_each_is_said_apart():
+    shown = made(in_turn(orders=False))
+    assert same_questions(shown, "m", "order")
+    assert not same_questions(shown, "m", "wordings")
+    said = presentation_said(shown, "m")
+    assert said.startswith("The presentation alone ")
+    assert "listing the most stigmatizing option first instead of last moves it by " in said
+    assert " No question was asked in two " in said
+    assert (
+        said.index("listing") < said.index("No question was asked") < said.index("in the wording")
+    )
+
+
+def test_of_two_options_the_code_is_a_share_and_each_place_has_half():
+    two = '[["A", "Yes", 1.0], ["B", "No", 0.0], ["C", "I can\'t tell", null]]'
+    shown = made(EVERYTHING)
+    shown = replace(shown, prompts=shown.prompts.with_columns(options=pl.lit(two)))
+    assert "Two options count, so the mean code is the share of the more stigmatizing answers." in (
+        measured_said(shown)
+    )
+    decisions = replace(shown, instrument="decisions-said", items=("room", "hire"))
+    assert (
+        "One question is whether to let someone who … have a room. Two options count, so the mean "
+        "code is the share of advice against the person."
+    ) in measured_said(decisions)
+    assert "neighbor" not in measured_said(decisions)
+    # Another study's questions in its place have other items.
+    assert "a room" not in measured_said(replace(decisions, items=("other",)))
+    assert "Without an effect of place, each would be about 0.50." in (
+        " ".join(answering_said(shown, "m"))
+    )
