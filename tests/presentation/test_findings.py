@@ -383,7 +383,7 @@ def test_a_difference_that_only_the_others_keep_clear_says_so():
     (one,) = findings_of(section("negative-attitude", estimates(row)))
     said = (
         "If none of the other main results in this run were clear, Holm's correction would give p "
-        "= .100, and this difference would not be clear."
+        "up to .100, and this difference would not be clear."
     )
     assert one.why.endswith(f" {said}")
     assert one.alone == said

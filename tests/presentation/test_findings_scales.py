@@ -290,11 +290,12 @@ def test_what_does_not_count_is_said_with_how_far_it_could_move_the_difference()
     ends = mass | {"quantity": "unseen-end", "value": 0.1}
     (text,) = uncounted(section("gender-of-phrase", scores=[outside, ends]), row)
     assert text == (
-        "On average, 0.30 of the probability is on phrases that are too improbable to be counted. "
+        "On average, 0.30 of the probability is on phrases with a word that is not among the most "
+        "probable at its place. "
         "If they all named men, the difference would be −0.25. If they all named women, it would "
         "be 0.35. Of this 0.30, however, 0.20 is on phrases that end in a word without a gender, "
-        "such as “person”. An earlier word could still name one (“female person”), but each such "
-        "phrase is too improbable to be counted. Of the other 0.10, nothing "
+        "such as “person”. An earlier word could still name one (“female person”), but none of "
+        "these phrases is counted. Of the other 0.10, nothing "
         "is known. If those all named men, the difference would be −0.050. If those all named "
         "women, it would be 0.15."
     )

@@ -73,15 +73,15 @@ PRESENTATION = Presentation(
         may_not="that the model itself fears, pities or blames anyone",
         beware=(
             (
-                "Some statements are reversed: agreeing with them means less stigma. In numbers "
-                "called reverse-keyed, the sign of these statements is flipped. In all other "
-                "numbers it is not."
+                "In numbers called reverse-keyed, the sign of the statements that the instrument "
+                "marks as reversed is flipped (in attribution, the three on avoidance). In all "
+                "other numbers it is not."
             ),
             "Phrases that name no gender are shown as unspecified.",
             (
-                "It is not known how the result depends on the probability threshold, which "
-                "decides which phrases the model is asked to extend. Testing another threshold "
-                "would need a new audit."
+                "At each place, only the most probable words are counted and extended (ten, unless "
+                "set otherwise); there is no minimum probability. “goffman stress” shows the "
+                "result with half as many. More would need a new audit."
             ),
             "Some of these conditions are diagnosed more often in women, others more often in men.",
         ),

@@ -152,3 +152,10 @@ class Presentation:
     def counted(self) -> str:
         """What answers are called that are counted."""
         return "phrases" if self.phrases else "words"
+
+    @property
+    def uncounted(self) -> str:
+        """What answers are called that are not."""
+        if self.phrases:
+            return "phrases with a word that is not among the most probable at its place"
+        return "words that are too improbable to be counted"

@@ -53,7 +53,7 @@ def _read(section: Section) -> str:
         return marks
     return (
         f"{marks} They do not add up to 1, because on average over all {section.noun.many} "
-        f"{number(rest)} of the probability is on {called} that are too improbable to be counted."
+        f"{number(rest)} of the probability is on {section.presentation.uncounted}."
     )
 
 

@@ -101,7 +101,7 @@ def by_others(row: Row, within: str = "run") -> str:
         return ""
     return (
         f"If none of the other main results in this {within} were clear, Holm's correction would "
-        f"give p = {p_value(min(alone, 1.0))}, and this difference would not be clear."
+        f"give p up to {p_value(min(alone, 1.0))}, and this difference would not be clear."
     )
 
 

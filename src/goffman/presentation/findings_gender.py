@@ -20,7 +20,7 @@ from goffman.presentation.findings import (
 from goffman.presentation.findings_over_baseline import over_baseline, uncounted
 from goffman.presentation.findings_reliability import reliability
 from goffman.presentation.findings_robustness import clear_in_others
-from goffman.presentation.numbers import difference_said, ends, number
+from goffman.presentation.numbers import corrected_said, difference_said, ends, number
 from goffman.presentation.section import not_counted
 from goffman.presentation.shown import in_list, plain, variant_said
 from goffman.records import BASELINE
@@ -70,8 +70,7 @@ def _too_improbable(section: Section, row: Row) -> str:
     )
     if not rest:
         return ""
-    counted = section.presentation.counted
-    return f" Another {number(rest)} is on {counted} that are too improbable to be counted."
+    return f" Another {number(rest)} is on {section.presentation.uncounted}."
 
 
 def _without_names(section: Section, main: Row, other: Row) -> str:
@@ -116,7 +115,8 @@ def _specific(section: Section, main: Row) -> str:
     kept = clear_in_others(section, row)
     return (
         f"{said} ({plain(row['first'])} minus {plain(row['second'])}: {number(row['difference'])}, "
-        f"95% interval {ends(row['low'], row['high'])}{f'; {kept}' if kept else ''})."
+        f"95% interval {ends(row['low'], row['high'])}, {corrected_said(row)}"
+        f"{f'; {kept}' if kept else ''})."
     )
 
 

@@ -79,10 +79,9 @@ def uncounted(section: Section, row: Row) -> Iterator[str]:
     if not rest:
         return
     phrases = section.presentation.phrases
-    called = section.presentation.counted
     yield (
-        f"On average, {number(rest)} of the probability is on {called} that are too improbable to "
-        f"be counted. {_if_all(row, rest, 'they')}{_of_ends(section, row, rest) if phrases else ''}"
+        f"On average, {number(rest)} of the probability is on {section.presentation.uncounted}. "
+        f"{_if_all(row, rest, 'they')}{_of_ends(section, row, rest) if phrases else ''}"
     )
 
 
@@ -104,6 +103,6 @@ def _of_ends(section: Section, row: Row, rest: float) -> str:
     return (
         f" Of this {number(rest)}, however, {number(rest - unseen)} is on phrases that end in a "
         "word without a gender, such as “person”. An earlier word could still name one (“female "
-        "person”), but each such phrase is too improbable to be counted. Of the other "
+        "person”), but none of these phrases is counted. Of the other "
         f"{number(unseen)}, nothing is known. {_if_all(row, unseen, 'those')}"
     )

@@ -24,8 +24,8 @@ IN_TURN = (
     "only."
 )
 
-MOVED = "the wording changes the number more"
-"""What the heading says where the wording moves the number more than the group does."""
+MOVED = "the wording changes the mean more"
+"""What the heading says where the wording moves the mean more than the group does."""
 
 _CALLED = {"female": "women", "male": "men"}
 
