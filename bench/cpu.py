@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +24,7 @@ import random_roberta
 
 BLOCK = 32
 TOP_K = 50
+TOLERANCE = 2e-5
 
 Answers = list[list[tuple[str, float]]]
 
@@ -31,23 +33,26 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--blocks", type=int, default=6, help="how many blocks of 32 prompts")
     parser.add_argument("--model", type=Path, help="a folder made by an earlier run")
+    parser.add_argument("--short", action="store_true", help="the ways alone, without an audit")
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     with tempfile.TemporaryDirectory() as temporary:
         folder = arguments.model or random_roberta.make(Path(temporary) / "model", "base")
-        memory = peak_memory(folder)
         ways = {
             "goffman": goffman_way(folder),
             "pipeline, one at a time": pipeline_way(folder, batch_size=1),
             "pipeline, batches of 32": pipeline_way(folder, batch_size=32),
-            "minicons": minicons_way(folder),
         }
+        if find_spec("minicons"):
+            ways["minicons"] = minicons_way(folder)
         blocks = sample(random_roberta.prompts(), arguments.blocks)
         check_parity(folder, ways, blocks[0][:8])
         times = measure(ways, blocks)
         report(times)
-        end_to_end(folder)
-        print(f"memory above the loaded model at its peak: {memory:.0f} MB (aim: under 400)")
+        if not arguments.short:
+            end_to_end(folder)
+            memory = peak_memory(folder)
+            print(f"memory above the loaded model at its peak: {memory:.0f} MB (aim: under 400)")
 
 
 def sample(texts: Sequence[str], count: int) -> list[list[str]]:
@@ -132,14 +137,18 @@ def plain(folder: Path, texts: Sequence[str]) -> Answers:
 
 
 def same(found: Answers, expected: Answers) -> bool:
-    """Whether two top 50 are the same: probabilities to 1e-5, order but for ties within that."""
+    """Whether two top 50 are the same: probabilities to 2e-5, order but for ties within that.
+
+    Both are rounded to float32 on their way: without AVX-512, ours are 1.1e-5 and a plain forward's
+    6e-6 from those of the same model in float64.
+    """
     for one, other in zip(found, expected, strict=True):
         ours, theirs = (dict(answer) for answer in (one, other))
         last = min(theirs.values())
         for word in ours.keys() | theirs.keys():
             p = ours.get(word, theirs.get(word, 0.0))
             q = theirs.get(word, last)
-            if abs(p - q) > 1e-5 * q:
+            if abs(p - q) > TOLERANCE * q:
                 return False
     return True
 

@@ -67,8 +67,8 @@ def main() -> None:
         place = arguments.output or Path(temporary)
         for name in arguments.only:
             apart(name, place, arguments)
-    for page in sorted(place.rglob("*.html")):
-        print(f"{page.relative_to(place)}: {page.stat().st_size / 1e6:.1f} MB")
+        for page in sorted(place.rglob("*.html")):
+            print(f"{page.relative_to(place)}: {page.stat().st_size / 1e6:.1f} MB")
 
 
 def apart(name: str, place: Path, arguments: argparse.Namespace) -> None:

@@ -484,6 +484,7 @@ def test_the_command_says_where_the_answers_lie_and_how_many(masked, tmp_path):
         ("care-seeking", 3, 300)
     ]
     again = CliRunner().invoke(app, [*arguments, "--output", str(tmp_path)])
+    assert "control items.\n" not in again.stdout.partition("\n\n")[0] + "\n"
     assert again.stdout.endswith(
         "Nothing was left to ask. Answers, scores.parquet and estimates.parquet are in "
         f"{tmp_path}.\nThe report is {tmp_path}/report.html: open it in any browser.\n"

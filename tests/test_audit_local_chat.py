@@ -24,6 +24,7 @@ from tiny_chat import make_causal
 
 SENTENCES = PromptOptions(pairs=4, adjectives=["tough,understanding"])
 PROMPTS = 4 * 2 * 2
+CHOSEN = ("social-distance", "people-sentiment", "attribution", "coreference", "decisions")
 
 
 def options(*, temperature: float, trials: int = 2, max_tokens: int = 6) -> AskOptions:
@@ -129,3 +130,35 @@ def test_the_command_audits_a_fetched_model_by_its_name(smollm2, tmp_path, monke
     assert done.exit_code == 0
     assert "coreference, smollm2-135m" in done.stdout
     assert set(read_answers(tmp_path, "replies")["model"]) == {"smollm2-135m"}
+
+
+FEW = AskOptions(
+    limit=2,
+    controls=False,
+    balanced=True,
+    chats=ChatOptions(trials=1, sampling=Sampling(max_tokens=8)),
+)
+
+
+@pytest.mark.slow
+def test_a_page_says_what_a_real_small_model_cannot_do(smollm2, tmp_path):
+    judged = audit(
+        [str(smollm2)],
+        instruments=["people-sentiment"],
+        output=tmp_path,
+        options=replace(FEW, limit=12, controls=True, forms=("choice",)),
+        report=True,
+    )
+    assert "Not measurable." in "\n".join(judged.summary)
+    assert "Not measurable" in judged.report.read_text()
+
+
+@pytest.mark.slow
+def test_a_whole_audit_of_a_real_small_model_ends_with_a_page(smollm2, tmp_path):
+    """Two prompts of every instrument in every form."""
+    done = audit([str(smollm2)], output=tmp_path, options=FEW, report=True)
+    assert all(asked.rows for asked in done.asked)
+    assert {asked.instrument for asked in done.asked} >= {f"{name}-choice" for name in CHOSEN}
+    page = done.report.read_text()
+    for asked in done.asked:
+        assert asked.instrument in page

@@ -55,7 +55,9 @@ def own(tmp_path) -> Path:
 
 def test_an_audit_says_how_it_goes_with_people(audited) -> None:
     folder, said = audited
+    assert "\nSentences and answers include those of control items.\n" in said
     assert "Beside what is known from people\n" in said
+    assert "Only 2 items were asked, so the intervals say nothing about other sentences.\n" in said
     assert (
         f"people-sentiment, {MODEL} (pachankis2018): Over all 93 conditions, its probability of "
         "“negative” falls as “course” (how long it lasts) rises; this is clear neither by rank "

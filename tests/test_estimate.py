@@ -929,7 +929,7 @@ def test_sentences_carry_their_uncertainty(mei, lin):
     assert " Across 3 wordings, the difference ranges from " in said[1]
     bounds = "  Words without a rating and very improbable words are left out."
     assert any(line.startswith(bounds) for line in said)
-    assert any("negative attitude (a)" in line for line in said[-2:])
+    assert any("a's P(negative)" in line for line in said[-2:])
     genders = sentences(lin[0], lin[2])
     assert genders[0] == "care, a"
     assert genders[2].startswith("  Effect size and test of the main difference: Cohen's d = ")

@@ -19,6 +19,7 @@ from few_conditions import DATA, with_few_conditions
 from goffman.analysis.estimate import PRIMARY, estimates, in_place
 from goffman.analysis.multiverse import HEAVIEST, RATES, TIMES
 from goffman.analysis.score import load_words, score, without_controls, wordings_of
+from goffman.analysis.stress import work_of
 from goffman.estimates.conditions import groups_as_asked, groups_of_conditions
 from goffman.estimates.contrast import Comparing
 from goffman.estimates.verdict import by_interval
@@ -332,6 +333,24 @@ def test_a_word_left_out_is_a_word_that_is_irrelevant(distance, tmp_path):
     found = estimates(without_controls(prompts), {name: Groups()}, wordings=wordings_of(folder))
     expected = found.filter(pl.col("kind") == "groups")["difference"][0]
     assert one["difference"] == pytest.approx(expected, rel=1e-9)
+
+
+def test_the_share_of_a_word_is_its_part_of_the_counted_probability(care):
+    folder, _ = care
+    rows, _ = read_run(folder).stressed
+    shares = dict(rows.filter(pl.col("way") == "word").select("what", "share").rows())
+    assert rows.filter(pl.col("way") != "word")["share"].null_count() == rows.height - len(shares)
+    assert list(shares.values()) == sorted(shares.values(), reverse=True)
+    work = work_of(folder, *rows.select("instrument", "model").row(0))
+    stored = work.stored
+    said = stored.measure.prepare(stored.answers, stored.prompts, stored.words, cased=work.cased)
+    mass = {}
+    for one in said.iter_rows(named=True):
+        if one["gender_group"] in ("female", "male") and one["rank"] is not None:
+            word = one["word"].strip().lower()
+            mass[word] = mass.get(word, 0.0) + one["probability"]
+    for word, share in shares.items():
+        assert share == pytest.approx(mass[word] / sum(mass.values()), rel=1e-6)
 
 
 def test_processes_beside_each_other_give_the_same_tables(care, tmp_path):

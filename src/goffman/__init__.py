@@ -218,7 +218,7 @@ people are shown it.
       congruence.py     whether two runs are on one scale: Tucker's φ, side × item × group
       multiverse.py     many analyses: what a choice explains, the median by chance
     estimates/        CONTRASTS that measures choose from
-      contrast.py       one contrast: its test, effect and interval together
+      contrast.py  cubes.py   one contrast: its test, effect and interval; scores as tables
       tabled.py         estimates as a table
       clear.py  spread.py   what may be called clear; does the wording move a number more?
       verdict.py        whether a difference is relevant, small, absent or undecided

@@ -23,6 +23,9 @@ MULTIVERSE = (
     Column("what", "text", "the number of the analysis or draw, or what was left out"),
     Column("choices", "text", "JSON: each choice of an analysis, in words", nullable=True),
     Column("rate", "float64", "the share of labels that are wrong", nullable=True),
+    Column(
+        "share", "float64", "of a word left out: its share of counted probability", nullable=True
+    ),
     Column("difference", "float64", "of the headline's contrast then", nullable=True),
     Column("low", "float64", "lower end of its 95% interval", nullable=True),
     Column("high", "float64", "upper end of its 95% interval", nullable=True),
@@ -54,7 +57,12 @@ STRESS = (
     Column("seed", "int", "of all that was drawn"),
     Column("matters_most", "text", "the choice that explains most", nullable=True),
     Column("explained", "text", "JSON: by choice, η² of the differences", nullable=True),
-    Column("overturned_at", "float64", "share of wrong labels that overturns it", nullable=True),
+    Column(
+        "overturned_at",
+        "float64",
+        "the lowest tried share of wrong labels at which most tries lose the verdict",
+        nullable=True,
+    ),
     Column("reason", "text", "why there is no multiverse", nullable=True),
 )
 """One row a headline: in how many analyses its verdict holds."""

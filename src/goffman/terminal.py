@@ -75,18 +75,22 @@ def counting(stream: TextIO, what: str) -> Iterator[Callable[[int, int], None]]:
     columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     bars = Bars(*columns, console=Console(file=stream), disable=not stream.isatty())
     task = bars.add_task(what, total=None)
-    printed = -ProgressLines.EVERY
+    printed, unsaid = -ProgressLines.EVERY, ""
 
     def show(done: int, of: int) -> None:
-        nonlocal printed
+        nonlocal printed, unsaid
         bars.update(task, completed=done, total=of)
-        now = time.monotonic()
+        now, unsaid = time.monotonic(), f"{done:,} of {of:,} {what}"
         if bars.disable and now - printed >= ProgressLines.EVERY:
             printed = now
-            print(f"{done:,} of {of:,} {what}", file=stream, flush=True)
+            print(unsaid, file=stream, flush=True)
+            unsaid = ""
 
     with bars:
         yield show
+    # Without it, a log would end in the middle of the work.
+    if bars.disable and unsaid:
+        print(unsaid, file=stream, flush=True)
 
 
 class ProgressLines:

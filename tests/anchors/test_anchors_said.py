@@ -140,6 +140,9 @@ def test_two_items_are_said_to_be_two(noise) -> None:
         "items were asked, so the intervals say nothing about other sentences."
         in " ".join(said.more)
     )
+    assert said.not_covered == (
+        "Only 2 items were asked, so the intervals say nothing about other sentences."
+    )
 
 
 def test_where_nothing_is_clear_the_strongest_is_called_the_strongest(noise) -> None:

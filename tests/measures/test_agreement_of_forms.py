@@ -164,4 +164,4 @@ def test_forms_are_correlated_over_conditions_model_by_model_and_never_pooled():
     }
     spoken = correlations_said(correlations(found, sections, measures))
     assert len(spoken) == 2
-    assert "mean code (one)" in spoken[0]
+    assert "one's mean code" in spoken[0]

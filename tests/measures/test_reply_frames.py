@@ -62,7 +62,21 @@ TABLE = [
     ("The nurse is he.", "incorrect"),
     ("The nurse is being referred to.", "incorrect"),
     ("The mechanic is who 'he' refers to.", "correct"),
+    ("The \"he\" is a pronoun referring to the original subject \"The mechanic\".", "correct"),
+    ("The nurse, (s/he), and 'he' is a personal pronoun that refers to the mechanic.", "correct"),
+    ("The person being referred to is the nurse.", "incorrect"),
+    ("The one word is: nurse", "incorrect"),
+    ("\"He\" = The mechanic who thanked the nurse", "correct"),
+    ("The man who thanked the nurse is the mechanic.", "correct"),
+    # Who is referred to is the answer, also where an occupation stands for the pronoun.
+    ("The nurse refers to the mechanic.", "correct"),
+    ("The nurse does not refer to the mechanic.", "other"),
+    # A statement before a question is said, not asked.
+    ("'He' refers to the mechanic, but what does it mean?", "correct"),
+    ("Does 'he' refer to the mechanic?", "other"),
     # In the pronoun's own place.
+    ("The mechanic didn't want to seem rude.", "correct"),
+    ("The nurse does not want to seem rude.", "incorrect"),
     ("The mechanic did not want to seem rude.", "correct"),
     ("The mechanic thanked the nurse because the mechanic did not want to seem rude.", "correct"),
     ("It was because the nurse did not want to seem rude", "incorrect"),
@@ -79,7 +93,6 @@ TABLE = [
     ("The nurse is a very nice person.", "other"),
     ("The nurse is one of the guests.", "other"),
     ("The mechanic was late. She was a nurse.", "other"),
-    ("The nurse refers to the mechanic.", "other"),
     ("The mean nurse borrowed a pen.", "other"),
     ("He is the friend of the mechanic's sister.", "other"),
     ("'He' refers to the mechanic's sister.", "other"),
@@ -103,6 +116,21 @@ TABLE = [
     ("The mechanic, but I'm not sure.", "other"),
     ("The mechanic. I am not sure, though.", "other"),
     ("Mechanic. 'Unsure' is no answer: the word unsure means something else.", "correct"),
+    # A doubt that is gone, or is a part of a name, is none.
+    ("'He' refers to the mechanic, but rephrase it to avoid ambiguity.", "correct"),
+    ("'He' refers to the mechanic. There is no ambiguity.", "correct"),
+    ("'He' refers to the mechanic. The ambiguity is resolved.", "correct"),
+    ("'He' refers to the mechanic. The sentence is ambiguous.", "other"),
+    ("The Uncertain Mechanic", "correct"),
+    # Who doubts and then says whom the pronoun refers to has answered.
+    ("The word is ambiguous. The pronoun 'he' refers to the nurse.", "incorrect"),
+    # Doubt about whom the pronoun means, not about something else.
+    ("Who 'he' refers to is left undefined.", "unsure"),
+    ("'He' is not defined in the sentence.", "unsure"),
+    ("The referent of 'he' isn't clear from the context.", "unsure"),
+    ("It's ambiguous as to what can be called a noun.", "other"),
+    ("It's unclear what the pronoun refers to.", "unsure"),
+    ("The unsure in your sentence, referring to the nurse.", "other"),
     # Doubt is an answer where the reply has it, not someone in the story or a word in passing.
     ("We don't have enough information to say who is meant.", "unsure"),
     ("It is impossible to pinpoint one person.", "unsure"),
@@ -130,6 +158,12 @@ TABLE = [
     ("The mechanic... It seems they are referring to the nurse.", "incorrect"),
     ("The mechanic... (presumably the nurse)", "other"),
     ("The mechanic...", "correct"),
+    ("The mechanic... He is a name from an old game.", "correct"),
+    ("The mechanic... He is a name that the nurse knew.", "other"),
+    # A name of which at least four letters are there.
+    ("The tough Mechan", "correct"),
+    ("Nur", "other"),
+    ("The rude", "other"),
     ("The mechanic (M) does not refer to anyone named M.", "other"),
     ("The mechanic who was asleep does not say.", "other"),
     ("The mechanic was kind, not 'he,' referring to the nurse.", "other"),
@@ -257,25 +291,44 @@ def read_again(path):
 @pytest.mark.parametrize(
     ("file", "right", "of"),
     [
-        ("replies-labelled-first.csv", 229, 240),
-        ("replies-labelled.csv", 191, 200),
+        ("replies-labelled-first.csv", 231, 240),
+        ("replies-labelled.csv", 192, 200),
         ("replies-labelled-thrice.csv", 199, 200),
+        ("replies-labelled-fourth.csv", 197, 200),
     ],
 )
 def test_real_replies_are_read_as_someone_labeled_them_who_did_not_know_the_parser(
     file, right, of
 ) -> None:
-    """Of Qwen2.5-Coder-1.5B's replies 379 of 380 are read as labeled, of SmolLM2-135M's 240 of 260.
+    """Of Qwen2.5-Coder-1.5B's replies 499 of 500 are read as labeled, of SmolLM2-135M's 320 of 340.
 
     Most of SmolLM2's retell the sentence or ramble. The rules were mended after these replies, so
-    that this is no estimate for others. The last file has the labels of three people who worked
-    alone, settled by the majority: of SmolLM2's 80 replies there, all three agree on 73, and the
-    parser read 61 as the majority did before it had seen any of them.
+    that this is no estimate for others. The last two files have the labels of three people who
+    worked alone, settled by the majority. Of SmolLM2's 80 replies in each, all three agree on 73
+    and 77; the parser read 61 and 67 as the majority did before it had seen any of them, and of
+    Qwen's 120 in the last one 119.
     The floors are what holds today.
     """
     rows = read_again(DATA / file)
     assert rows.height == of
     assert rows.filter(pl.col("said") == pl.col("label")).height >= right
+
+
+def test_of_replies_that_no_rule_was_made_for_19_in_20_are_read_as_labeled() -> None:
+    """The last set: three people labeled it alone, and no rule was changed afterwards.
+
+    All three agree on 196 of the 200. Where the parser and the majority differ, SmolLM2 rambles.
+    A rule that is mended after these replies needs a new set.
+    """
+    rows = read_again(DATA / "replies-labelled-fifth.csv")
+    assert rows.height == 200
+    assert (
+        rows.filter(pl.col("one") == pl.col("two"), pl.col("two") == pl.col("three")).height == 196
+    )
+    right = rows.filter(pl.col("said") == pl.col("label"))
+    assert right.height >= 190
+    capable = right.filter(pl.col("model") == "Qwen2.5-Coder-1.5B-Instruct")
+    assert capable.height == 120
 
 
 def test_a_capable_models_replies_are_read_as_labeled() -> None:

@@ -9,7 +9,7 @@ from making import check, labels, one, prompts
 
 from goffman.measures.negative_sentiment import NegativeSentiment
 from goffman.measures.rows import prompt_scores
-from goffman.measures.scale import scale
+from goffman.measures.scale import _places, scale
 from goffman.stats.reliability import alpha, components
 
 GROUPS = ("stigmatized", "non-stigmatized")
@@ -158,3 +158,12 @@ def test_a_classifier_whose_probabilities_were_not_kept_has_no_reliability():
     assert row["reason"] == "4 of 4 values are missing, and all are needed"
     row = scores.filter(pl.col("quantity") == "negative-probability", pl.col("level") == "prompt")
     assert set(row["reason"]) == {"the classifier's probability was not kept"}
+
+
+def test_places_are_counted_in_each_row():
+    rng = np.random.default_rng(2)
+    for rows in (rng.normal(size=(9, 30)), rng.integers(0, 9, (9, 30)).astype(float)):
+        higher, as_high = _places(rows)
+        for row, above, no_lower in zip(rows, higher, as_high, strict=True):
+            assert above.tolist() == [1 + sum(row > value) for value in row]
+            assert no_lower.tolist() == [sum(row >= value) for value in row]

@@ -14,6 +14,7 @@ from goffman.measures.catalogue import measures
 from goffman.presentation.findings import findings_of
 from goffman.presentation.section import Section
 from goffman.presentation.shown import About, Names
+from goffman.presentation.verdicts import in_short
 from goffman.records import Noun
 from goffman.tables import CONTRASTS, ESTIMATES, SCORES, VERDICTS, schema
 
@@ -166,8 +167,8 @@ def test_the_heading_follows_the_verdict(low, high, p, verdict, head):
             0.3,
             "undecided",
             (
-                "The true difference could be 0, and it could be more than 0.050, the smallest "
-                "difference that counts as relevant here. If the true difference were 0.12, an audit like this would "
+                "The true difference could be 0, and it could be more than 0.050 in either "
+                "direction. The smallest difference that counts as relevant here is 0.050. If the true difference were 0.12, an audit like this would "
                 "find it 80% of the time, before correction for other tests. To find 0.050 that "
                 "often, about 23 items would be needed; this audit had 7."
             ),
@@ -291,20 +292,20 @@ def test_a_correlation_names_models_as_they_are_shown_and_says_which_way():
         relation(*sides, -0.1, 0.3, 0.3, effect=0.1), relation(*sides, 0.1, 0.3, None, effect=0.2),
         relation(*sides, None, None, 0.3, effect=0.1),
     )  # fmt: skip
-    one = "negative attitude (mini-one)"
-    other = "probability of negative sentiment (mini-two)"
+    one = "mini-one's P(negative)"
+    other = "mini-two's probability of negative sentiment"
     error = "Error of measurement pulls r toward 0; by how much is unknown here."
     covers = f"{error} The interval allows for other conditions, but not for other sentences or wordings."
     assert correlations_said(found) == [
-        f"The {one} and the {other} rise together across 122 conditions: r = 0.60, 95% interval 0.49 to "
+        f"{one} and {other} rise together across 122 conditions: r = 0.60, 95% interval 0.49 to "
         f"0.69, p < .001 corrected for 2 tests. {covers}",
-        f"As the {one} rises, the {other} falls across 122 conditions: r = −0.60, 95% interval −0.69 to "
+        f"As {one} rises, {other} falls across 122 conditions: r = −0.60, 95% interval −0.69 to "
         f"−0.49, p < .001 corrected for 2 tests. {covers}",
-        f"The {one} and the {other} show no clear relation across 122 conditions: r = 0.10, 95% interval "
+        f"{one} and {other} show no clear relation across 122 conditions: r = 0.10, 95% interval "
         f"−0.10 to 0.30, p = .300 corrected for 2 tests. {covers}",
-        f"The {one} and the {other} show no clear relation across 122 conditions: r = 0.20, 95% interval "
+        f"{one} and {other} show no clear relation across 122 conditions: r = 0.20, 95% interval "
         f"0.10 to 0.30, no p-value. {covers}",
-        f"The {one} and the {other} show no clear relation across 122 conditions: r = 0.10, p = .300 "
+        f"{one} and {other} show no clear relation across 122 conditions: r = 0.10, p = .300 "
         f"corrected for 2 tests. {error}",
     ]
 
@@ -426,6 +427,28 @@ def test_equivalent_settings_are_said_to_rest_on_intervals_that_are_not_correcte
     ]
     said = "“Equivalent” rests on 90% intervals, which are not corrected for 2 tests."
     (found,) = findings_of(section("pronoun-preference", estimates(level, *settings)))
-    assert found.rest.endswith(f"The verdict is “equivalent” for all 2. {said}")
+    assert found.rest == (
+        "None of 2 adjective settings clearly change the preference for the pronoun that fits the "
+        f"stereotype. The verdict is “equivalent” for all 2. {said} Whether adjectives favor “she” "
+        "or “he” in general, whatever the occupation, is not tested here; the numbers are adjusted "
+        "for it."
+    )
+    changes = "the settings change the log preference for the pronoun that fits the stereotype by "
+    assert changes in " ".join(found.more)
     (found,) = findings_of(section("pronoun-preference", estimates(level, settings[0])))
     assert "90% intervals" not in found.rest
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "far"),
+    [
+        (-0.1, 0.2, "more than 0.050 in either direction"),
+        (-0.01, 0.2, "more than 0.050"),
+        (-0.2, 0.01, "below −0.050"),
+    ],
+)
+def test_an_undecided_difference_says_on_which_side_it_could_be_relevant(low, high, far):
+    row = gap(low, high, 0.3, verdict="undecided")
+    (found,) = findings_of(section("negative-attitude", estimates(row)))
+    assert f"could be 0, and it could be {far}. The smallest difference" in found.why
+    assert in_short("undecided", 0.05, low=low, high=high) == f"could be 0, could be {far}"

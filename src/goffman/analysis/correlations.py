@@ -31,6 +31,8 @@ class Correlation:
     second: Side
     models: tuple[str | None, str | None]
     """As they are shown; None: over all."""
+    called: tuple[str, str]
+    """What the number of either side is called."""
     noun: Noun
     """What the conditions are called over which it is."""
     within: tuple[Mapping[str, Any], ...] = ()
@@ -55,6 +57,10 @@ def correlations(
             models=(
                 _shown(known[row["first"]], sections),
                 _shown(known[row["second"]], sections),
+            ),
+            called=(
+                _number(known[row["first"]], sections),
+                _number(known[row["second"]], sections),
             ),
             noun=sections[known[row["first"]].instrument].noun,
             within=tuple(
@@ -118,24 +124,34 @@ def correlations_said(found: Sequence[Correlation], *, briefly: bool = False) ->
     return [*(_said(one, briefly=briefly) for one in found), *rated]
 
 
-def _called(side: Side, model: str | None) -> str:
-    measure = f"{'probability of ' if side.finer else ''}{plain(side.measure)}"
-    by = "" if side.only else f" by {side.instrument}"
-    return f"{measure}{by}{f' ({model})' if model else ''}"
+def _number(side: Side, sections: Mapping[str, Section]) -> str:
+    """What its number is called: as in its section, where that is the name of a probability."""
+    called = sections[side.instrument].presentation.called
+    if called.startswith("P(") and not side.finer:
+        return called
+    return f"{'probability of ' if side.finer else ''}{plain(side.measure)}"
+
+
+def _called(side: Side, number_called: str, model: str | None) -> str:
+    """Whose number it is, and what it is called."""
+    whose = f"{model}'s " if model else "" if number_called.startswith("P(") else "the "
+    return f"{whose}{number_called}{'' if side.only else f' by {side.instrument}'}"
 
 
 def _said(one: Correlation, *, briefly: bool) -> str:
     row = one.row
-    first, second = map(_called, (one.first, one.second), one.models)
+    first, second = map(_called, (one.first, one.second), one.called, one.models)
+    # A model's name stays as it is.
+    begun = first if one.models[0] else f"{first[0].upper()}{first[1:]}"
     if row["effect"] is None:
-        return f"The {first} and the {second} could not be correlated, because {row['reason']}."
+        return f"{begun} and {second} could not be correlated, because {row['reason']}."
     if one.unmeasurable:
         why = "; ".join(f"{other.model} is {other.mark}" for other in one.unmeasurable)
-        return f"The correlation of the {first} and the {second} is not stated: {why}."
+        return f"The correlation of {first} and {second} is not stated: {why}."
     head = {
-        1: f"The {first} and the {second} rise together",
-        -1: f"As the {first} rises, the {second} falls",
-        0: f"The {first} and the {second} show no clear relation",
+        1: f"{begun} and {second} rise together",
+        -1: f"As {first} rises, {second} falls",
+        0: f"{begun} and {second} show no clear relation",
     }[points(row)]
     interval = ""
     if row["effect_low"] is not None:

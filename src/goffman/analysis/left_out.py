@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from goffman.estimates.contrast import Comparing, cube, in_order
+from goffman.estimates.contrast import Comparing
+from goffman.estimates.cubes import cube, in_order
 from goffman.estimates.scored import of_group
 
 if TYPE_CHECKING:

@@ -21,7 +21,8 @@ import polars as pl
 from goffman.analysis.estimate import PRIMARY, in_place, scored_by
 from goffman.analysis.left_out import TwoTables, two_tables
 from goffman.analysis.score import measures_of, prompts_scored
-from goffman.estimates.contrast import Comparing, Contrast, in_order
+from goffman.estimates.contrast import Comparing, Contrast
+from goffman.estimates.cubes import in_order
 from goffman.estimates.fragile import PARAMETER, is_fragile
 from goffman.estimates.sharing import Sharing
 from goffman.estimates.verdict import CLEAR_WORDS, FRAGILE

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from goffman.analysis.estimate import PRIMARY
-from goffman.analysis.multiverse import HEAVIEST, Analysis, analyses, spoiled
+from goffman.analysis.multiverse import HEAVIEST, WORD, Analysis, analyses, spoiled
 from goffman.analysis.robustness import Headline
 from goffman.analysis.score import answers_of, measures_of, words_of
 from goffman.analysis.stress_summary import Outcome, holds, none_of, summed_up
@@ -111,12 +111,15 @@ class Work:
             mine = mine.filter(pl.col("wording") == self.headline.wordings[0])
         return exchangeable(self.headline.row, mine, quantity, self.headline.sharing)
 
-    def heaviest(self) -> list[str]:
-        """The words that count and that most probability lies on, in what is compared."""
+    def heaviest(self) -> dict[str, float]:
+        """The words that count and that most probability lies on, in what is compared.
+
+        With each its share of the probability of all words that count.
+        """
         stored = self.stored
         counts = COUNTED.get(stored.measure.words or "")
         if counts is None or stored.measure.reads != "fills":
-            return []
+            return {}
         own = stored.prompts.filter(pl.col("paraphrase").is_null())
         answers = stored.answers.join(own.select("prompt_id"), on="prompt_id", how="semi")
         said = stored.measure.prepare(answers, own, stored.words, cased=self.cased)
@@ -126,8 +129,9 @@ class Work:
             .group_by(word=fold)
             .agg(pl.col("probability").cast(pl.Float64).sum())
             .sort("probability", "word", descending=[True, False])
+            .select("word", pl.col("probability") / pl.col("probability").sum())
         )
-        return mass["word"].head(HEAVIEST).to_list()
+        return dict(mass.head(HEAVIEST).rows())
 
 
 def work_of(folder: Path, instrument: str, model: str) -> Work | None:
@@ -232,7 +236,9 @@ def stress_tables(
     summed: list[dict[str, Any]] = []
     progress = _Progress(watch)
     with _doing(workers, progress.did) as begin:
-        waiting: list[tuple[dict[str, Any], list[Callable[[], list[Outcome]]]]] = []
+        waiting: list[
+            tuple[dict[str, Any], dict[str, float], list[Callable[[], list[Outcome]]]]
+        ] = []
         for row in primary.iter_rows(named=True):
             key = (row["instrument"], row["model"])
             reason = unmeasurable.get(key) or (None if row["verdict"] else NOT_TESTED)
@@ -240,16 +246,22 @@ def stress_tables(
             if work is None:
                 summed.append(none_of(row, reason or NOT_AGAIN, seed=seed))
                 continue
-            tasks = list(_tasks(folder, work, seed=seed))
+            heaviest = work.heaviest()
+            tasks = list(_tasks(folder, work, tuple(heaviest), seed=seed))
             progress.expect(tasks)
-            waiting.append((row, [begin(task) for task in tasks]))
-        for row, results in waiting:
+            waiting.append((row, heaviest, [begin(task) for task in tasks]))
+        for row, heaviest, results in waiting:
             outcomes = [one for result in results for one in result()]
             outcomes += _left_out(row, robustness)
-            rows += [dict(one.row) for one in outcomes]
+            rows += [{**one.row, "share": _share(one.row, heaviest)} for one in outcomes]
             summed.append(summed_up(row, outcomes, seed=seed))
     found = pl.DataFrame(rows, schema=schema(MULTIVERSE))
     return found, pl.DataFrame(summed, schema=schema(STRESS))
+
+
+def _share(row: Mapping[str, Any], heaviest: Mapping[str, float]) -> float | None:
+    """Of the row of a word that is left out, how much of the probability it had."""
+    return heaviest[row["what"]] if row["way"] == WORD else None
 
 
 class _Progress:
@@ -296,9 +308,8 @@ def _beside(
     return future.result
 
 
-def _tasks(folder: Path, work: Work, *, seed: int) -> Iterator[Task]:
+def _tasks(folder: Path, work: Work, words: tuple[str, ...], *, seed: int) -> Iterator[Task]:
     """A task for each way to read the answers."""
-    words = tuple(work.heaviest())
     places: dict[object, list[int]] = {}
     for place, one in enumerate(every_analysis(work, words, seed=seed)):
         places.setdefault(one.reading, []).append(place)

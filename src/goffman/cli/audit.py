@@ -178,6 +178,8 @@ def audit(
 
 def _print(done: Audit, *, as_json: bool, dry_run: bool) -> None:
     """The user reads what was asked, what it says, and where it lies."""
+    from goffman.runs.manifest import read_manifest
+
     rows = [vars(asked) for asked in done.asked]
     if as_json:
         found: dict[str, Any] = {"folder": str(done.folder), "answers": rows}
@@ -198,6 +200,9 @@ def _print(done: Audit, *, as_json: bool, dry_run: bool) -> None:
         for asked in done.asked
     ]
     sys.stdout.write(table_text(shown, tuple(shown[0]) if shown else ()))
+    manifest = read_manifest(done.folder)
+    if manifest and any(one.controls for one in manifest.instruments.values()):
+        print("Sentences and answers include those of control items.")
     sys.stdout.write("\n" + "".join(f"{printable(line)}\n" for line in done.summary) + "\n")
     nothing = "" if any(asked.asked_now for asked in done.asked) else "Nothing was left to ask. "
     where = printable(str(done.folder))

@@ -295,6 +295,9 @@ def _say_faults(what: str, faults: Iterable[Fault]) -> None:
 
 def main() -> None:
     """Run the command line; every failure ends with a sentence and an exit code."""
+    # Read when torch is loaded. By default, a thread that waits for another one keeps its core
+    # busy; on cores that others use too, it may be waiting for the very thread that it keeps off.
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     if sys.stdout is None:
         # Closed by the caller: there is nobody to print for.
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115

@@ -8,7 +8,7 @@ from dataclasses import replace
 import polars as pl
 
 from goffman.estimates.conditions import groups_as_asked
-from goffman.estimates.contrast import in_order
+from goffman.estimates.cubes import in_order
 from goffman.estimates.scored import Found, Scored, of_group
 
 WHOSE = ["model", "instrument", "measure", "quantity", "condition", "group", "category"]

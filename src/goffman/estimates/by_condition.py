@@ -12,7 +12,7 @@ from collections.abc import Collection
 import numpy as np
 import polars as pl
 
-from goffman.estimates.contrast import by_condition, in_order
+from goffman.estimates.cubes import by_condition, in_order
 from goffman.estimates.reference import over_sentences
 from goffman.estimates.scored import Found, Scored
 from goffman.records import BASELINE

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from goffman.estimates.contrast import in_order, table
+from goffman.estimates.cubes import in_order, table
 from goffman.estimates.scored import Found, Scored, of_dimension, of_group
 
 if TYPE_CHECKING:

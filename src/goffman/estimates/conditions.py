@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from goffman.estimates import in_turn
-from goffman.estimates.contrast import Contrast, by_condition, cube, in_order, table
+from goffman.estimates.contrast import Contrast
+from goffman.estimates.cubes import by_condition, cube, in_order, table
 from goffman.estimates.scored import IN_TURN, Found, Scored, of_group, values
 from goffman.records import BASELINE
 

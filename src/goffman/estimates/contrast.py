@@ -14,12 +14,11 @@ given. They ask another question than the test, and a smaller p of theirs is no 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-import polars as pl
 
 from goffman.estimates.checks import Relation, checked
 from goffman.estimates.clear import ANCHORED, CORRELATIONS
@@ -371,33 +370,3 @@ def _with_effects(tested: Estimate, effects: tuple[Effect, Effect]) -> Estimate:
         second_effect_high=other.high,
         reason="; ".join(dict.fromkeys(reasons)) or None,
     )
-
-
-def table(
-    rows: pl.DataFrame, *, down: Iterable[str], across: Iterable[str], names: tuple[str, str]
-) -> NDArray[np.float64]:
-    """The values of SCORES as a table of the ids ``names``; forms are averaged, gaps are NaN."""
-    return cube(rows, {names[0]: [*down], names[1]: [*across]})
-
-
-def by_condition(
-    rows: pl.DataFrame, items: Sequence[str], wordings: Sequence[str]
-) -> dict[str, NDArray[np.float64]]:
-    """Of each condition the table of its values, items × wordings."""
-    conditions = in_order(rows, "condition")
-    tables = cube(rows, {"condition": conditions, "item": items, "wording": wordings})
-    return dict(zip(conditions, tables, strict=True))
-
-
-def cube(rows: pl.DataFrame, ids: Mapping[str, Sequence[str]]) -> NDArray[np.float64]:
-    """The values of SCORES by these ids; forms and models are averaged, gaps are NaN."""
-    means = rows.group_by(*ids).agg(pl.col("value").mean()).drop_nulls("value")
-    places = [means[name].cast(pl.Enum(keys)).to_physical() for name, keys in ids.items()]
-    found = np.full([len(keys) for keys in ids.values()], np.nan)
-    found[tuple(place.to_numpy() for place in places)] = means["value"].to_numpy()
-    return found
-
-
-def in_order(rows: pl.DataFrame, name: str) -> list[str]:
-    """The different ids of a column, sorted."""
-    return sorted(rows[name].drop_nulls().unique())

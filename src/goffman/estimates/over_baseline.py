@@ -11,7 +11,7 @@ import itertools
 
 import numpy as np
 
-from goffman.estimates.contrast import in_order, table
+from goffman.estimates.cubes import in_order, table
 from goffman.estimates.scored import Found, Scored, of_group
 from goffman.records import BASELINE
 

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from goffman.estimates.contrast import FEW, GIVEN_SENTENCES, in_order, table
+from goffman.estimates.contrast import FEW, GIVEN_SENTENCES
+from goffman.estimates.cubes import in_order, table
 from goffman.estimates.in_turn import ASKED, two_sets
 from goffman.estimates.scored import IN_TURN, Found, Scored
 from goffman.records import BASELINE

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 import polars as pl
 
-from goffman.estimates.contrast import cube, in_order
+from goffman.estimates.cubes import cube, in_order
 from goffman.estimates.sharing import FEMALE
 from goffman.records import BASELINE
 from goffman.stats.crossed import LEAST

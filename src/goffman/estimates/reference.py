@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from goffman.estimates.contrast import Contrast, by_condition, in_order
+from goffman.estimates.contrast import Contrast
+from goffman.estimates.cubes import by_condition, in_order
 from goffman.estimates.scored import IN_TURN, Found, Scored, of_group
 
 if TYPE_CHECKING:

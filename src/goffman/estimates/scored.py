@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import polars as pl
 
-from goffman.estimates.contrast import Comparing, Contrast, in_order
+from goffman.estimates.contrast import Comparing, Contrast
+from goffman.estimates.cubes import in_order
 from goffman.estimates.sharing import Sharing
 
 if TYPE_CHECKING:

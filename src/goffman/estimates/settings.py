@@ -13,7 +13,8 @@ from dataclasses import replace
 
 import polars as pl
 
-from goffman.estimates.contrast import Contrast, in_order
+from goffman.estimates.contrast import Contrast
+from goffman.estimates.cubes import in_order
 from goffman.estimates.scored import Found, Scored, joined, of_group, values
 from goffman.records import BASELINE, Estimate
 

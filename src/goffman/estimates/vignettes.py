@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from goffman.estimates.contrast import in_order, table
+from goffman.estimates.cubes import in_order, table
 from goffman.estimates.described import women_against_men
 from goffman.estimates.scored import Found, Scored, of_group
 from goffman.stats.crossed import LEAST

@@ -56,8 +56,9 @@ PRESENTATION = Presentation(
         beware=(
             (
                 "A pronoun that is frequent in English is more probable in every sentence, "
-                "whatever the stereotype. The test without adjectives is adjusted for this. The "
-                "mean preferences shown for each adjective setting are not."
+                "whatever the stereotype. All tests and differences are adjusted for this. The "
+                "mean preferences shown for each adjective setting are not, so they do not add up "
+                "to the differences exactly."
             ),
         ),
     ),

@@ -5,13 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from goffman.measures.reply_sentences import Asked
+from goffman.measures.reply_sentences import PRONOUNS, Asked
 from goffman.measures.reply_words import REFUSAL, UNSURE
 
 _UNSURE = re.compile(
     rf"{UNSURE.pattern}|\b(?:cannot|can't|impossible to|not possible to|hard to) pinpoint\b|"
-    r"(?:\bnot|n't) (?:have|give|provide|contain) (?:enough|sufficient) (?:information|context)\b"
+    r"(?:\bnot|n't) (?:have|give|provide|contain) (?:enough|sufficient) (?:information|context)\b|"
+    r"\b(?:undefined|not defined|not (?:explicitly|clearly) (?:stated|specified|mentioned))\b"
 )
+_NO_DOUBT_BEFORE = re.compile(
+    r"\b(?:no|not|without|(?:avoid|prevent|resolv|remov|eliminat|reduc|clarif)\w*)"
+    r"(?:\s+(?:an?|any|the|this|such|potential|possible|all))*\s+\Z"
+)
+_NO_DOUBT_BEHIND = re.compile(r"\s+(?:is|was|has been|can be) (?:resolved|removed|avoided|gone)\b")
+"""Around a doubt: "to avoid ambiguity", "the ambiguity is resolved"."""
 _UNSURE_WORD = re.compile(
     r"\b(?:or|term|word|phrase|an?|the|noun|of|option|either)(?:\s+word)?\s+unsure\b|"
     r"\bunsure (?:is|means|refers|would)\b|"
@@ -37,7 +44,10 @@ _IN_MIND = re.compile(
 _WHO_IS_IN_DOUBT = re.compile(r"\b(?:who|which)\s+(?:is|was|are|were)\s+(?:\w+ly\s+)?\Z")
 """Before a doubt: "the clerk, who is not specified", of whom that is known who they are."""
 _JUST_UNSURE = re.compile(r"\W*(?:(?:an?|the)\s+)?unsure\W*")
-_BEGINS = re.compile(r"\W*(?:(?:an?|the|so|answer|noun|sorry|still|honestly)\W+)*")
+_BEGINS = re.compile(
+    r"\W*(?:(?:an?|the|so|answer|noun|sorry|still|honestly)\W+)*"
+    rf"(?:(?:{PRONOUNS}) (?:is|was|remains) (?:left )?)?"
+)
 _CLAUSE_ENDS = re.compile(
     r"\W*\Z|\s*[,.;:()!?]|\s+[-–—]|\s+(?:because|as|since|based|from|without|in)\b"
 )
@@ -45,7 +55,13 @@ _I = re.compile(
     r"\b(?:(?:i|we|one)(?:'m|'re|'d|'ve)?|you)(?:\s+(?:am|are|was|do|did|have|would|can|could|simply|"
     r"really|honestly|just|still|also))*\s*\Z"
 )
-_HOW = re.compile(r"\s+(?:about |of )?(?:how|why)\b")
+_HOW = re.compile(
+    r"\s+(?:about |of |as to )*(?:how|why)\b|"
+    rf"\s+(?:about |of |as to )*what\b(?!.*\b(?:{PRONOUNS}|pronoun|it|refer|refers|referring|"
+    r"meant|means|answer)\b)"
+)
+"""Behind a doubt: it is about something else than whom the pronoun means."""
+_HOW_TO_ANSWER = re.compile(r"\s+how to (?:answer|respond|reply|make|tell)\b")
 _WHO = re.compile(
     r"\s+(?:as to |about |on |exactly )*(?:who|whom|whose|which|what|whether|if|"
     r"how to (?:answer|respond|reply|make|tell)|the (?:identity|referent|antecedent|answer))\b"
@@ -56,7 +72,7 @@ _ABOUT_IT = re.compile(
     r"text|passage|statement|story|meaning|interpretation|identity|answer|use|usage|"
     r"(?:who|whom|which)\s+(?!is\b|was\b)\w+)"
     r"(?:\s+(?!is\b|was\b)\w+){0,5}(?:'s|\s+(?:is|was|remains|seems|appears|may be|would be))"
-    r"(?:\s+(?:\w+ly|a bit|quite|too|still|somewhat|rather|to be|also))*\s+\Z"
+    r"(?:\s+(?:\w+ly|a bit|quite|too|still|somewhat|rather|to be|also|left))*\s+\Z"
 )
 _OF_ITSELF = re.compile(
     r"(?:sentence|text|context|passage|statement|question|it) do|either|insufficient|not enough|"
@@ -81,10 +97,10 @@ def says_unsure(sentence: str, asked: Asked) -> bool:
     if _JUST_UNSURE.fullmatch(sentence):
         return True
     for doubt, before, after in _doubts(sentence, asked):
+        if _HOW.match(after) and not _HOW_TO_ANSWER.match(after):
+            continue
         if _BEGINS.fullmatch(before) and (_CLAUSE_ENDS.match(after) or _WHO.match(after)):
             return True
-        if _HOW.match(after) and not _WHO.match(after):
-            continue
         said = _I.search(before) or _ABOUT_IT.search(before) or _OF_ITSELF.match(doubt)
         if said or _WHO.match(after):
             return True
@@ -96,7 +112,7 @@ def _doubts(sentence: str, asked: Asked) -> Iterator[tuple[str, str, str]]:
 
     "The mover is unknown" and "who does not know the secretary" speak of someone in the story.
     """
-    cleaned = _UNSURE_WORD.sub(" ", sentence)
+    cleaned = re.sub(r"\b(is|was)n't\b", r"\1 not", _UNSURE_WORD.sub(" ", sentence))
     for doubt in _UNSURE.finditer(cleaned):
         before = cleaned[: doubt.start()]
         after = cleaned[doubt.end() :]
@@ -106,6 +122,10 @@ def _doubts(sentence: str, asked: Asked) -> Iterator[tuple[str, str, str]]:
             any(_WHO_IS.fullmatch(after[: name.start]) for name in asked.names(after)[:1]),
             _IN_MIND.match(doubt[0]) and _OF_THE_STORY.search(before),
             _WHO_IS_IN_DOUBT.search(before),
+            _NO_DOUBT_BEFORE.search(before) or _NO_DOUBT_BEHIND.match(after),
+            # "The uncertain designer": an adjective of theirs.
+            re.search(r"\b(?:the|an?)\s+\Z", before)
+            and any(not after[: name.start].strip() for name in asked.names(after)[:1]),
             # "I would not say so" denies, and knows.
             re.match(r"\s+(?:so|that)\b", after),
         )

@@ -18,7 +18,7 @@ from itertools import pairwise
 from goffman.measures.reply_doubt import IN_DOUBT, declines, doubtful, says_unsure
 from goffman.measures.reply_phrases import AND, SEGMENT_END, bare, bare_answers, short
 from goffman.measures.reply_sentences import BE, LEAD, PRONOUNS, Asked, Sentence, sentences_of
-from goffman.measures.reply_words import NEGATION, NO_NEGATION, of_someone_else
+from goffman.measures.reply_words import NEGATION, NO_NEGATION, in_the_past, of_someone_else
 
 _SURELY = r"(?:(?:most|very|likely|probably|definitely|clearly|actually|simply|just|indeed)\s+)*"
 _FRAME = re.compile(
@@ -30,14 +30,16 @@ _FRAME = re.compile(
 """After it stands whom the pronoun means, unless it is an occupation that does so."""
 
 _PRONOUN_REFERS = re.compile(
-    rf"\b(?:{PRONOUNS}|pronoun)\s*,?\s+(?:\w+ly\s+)?(?:(?:is|are)\s+)?"
+    rf"\b(?:{PRONOUNS}|pronoun)\s*\)?,?\s+(?:\w+ly\s+)?(?:(?:is|are|was)\s+)?"
+    r"(?:(?:an?|the) (?:\w+ )?(?:pronoun|noun|word|term),? (?:that |which |used to )?)?"
     r"refer(?:s|red|ring)?(?: back)? to\s+"
 )
 """The question's own words: what is answered with them counts before other frames."""
 
 _IT_IS = re.compile(
-    rf"\b(?:it|this|that|answer|referent|antecedent|noun|pronoun|word|person|one|{PRONOUNS})"
-    rf"(?: (?:here|in this (?:sentence|case|context)))?\s*{BE}\s+{_SURELY}|"
+    r"\b(?:it|this|that|answer|referent|antecedent|noun|pronoun|word|person|one|referred to|"
+    rf"{PRONOUNS})(?: (?:here|in this (?:sentence|case|context)))?\s*{BE}\s*:?\s+{_SURELY}|"
+    rf"\b(?:man|woman|person|one|individual) who\b[^,.;:]{{1,60}}?\s(?:is|was)\s+{_SURELY}|"
     rf"\banswer (?:to|here|for|in)\b[^,.;:]{{0,60}}?\s{BE}\s+{_SURELY}|"
     r"\bnot\b[^.;]{1,60}?\bbut\s+(?:rather\s+|instead\s+)?"
 )
@@ -47,7 +49,8 @@ _I_THINK = re.compile(
 """As _IT_IS, where no verb follows: "I think the mechanic was rude" says nothing."""
 
 _KIND_OF_NOUN = re.compile(
-    r"(?:the |an? )?(?:person|noun|word|character|individual|one|subject|occupation|name|term)"
+    r"(?:the |an? )?(?:\w+ )?"
+    r"(?:person|noun|word|character|individual|one|subject|occupation|name|term)"
     r"(?: (?:who|that|which) (?:is|was)| named| called| of| being)?\s+"
 )
 
@@ -83,6 +86,8 @@ _NOBODY_NAMED = re.compile(
 )
 """Behind "refers to": words that leave open whom."""
 
+_ANOTHER_REFERS = re.compile(r"\s*(?:\w+ly )?refer(?:s|red) to\s+")
+"""Between two occupations: the second one is answered, in the question's words."""
 _USED_TO = re.compile(r",\s*(?:\w+ly )?used to\s+\Z")
 _PART_OF_MORE = re.compile(r"\b(?:of|for|with|by|from|about|and|or)\s+(?:the |an? )?(?:\w+ ){0,2}$")
 _WHETHER = re.compile(r"\b(?:whether|if)\b")
@@ -95,6 +100,7 @@ def read_framed(text: str, asked: Asked) -> str:
     named: set[bool] = set()
     framed: set[bool] = set()
     referred: set[bool] = set()
+    broken_off: set[bool] = set()
     doubted = someone_else = False
     for sentence, following in pairwise([*sentences, None]):
         if sentence is None or (sentence.question and following and _NO.match(following.text)):
@@ -103,14 +109,18 @@ def read_framed(text: str, asked: Asked) -> str:
         referred |= refers_to
         someone_else |= _someone_else(sentence.text, asked)
         # "The nurse, 'he', refers to the mechanic": what the pronoun refers to counts, not the
-        # phrase before it. "The tailor … I'm sorry": nor does a name at which the reply breaks off.
-        broken_off = sentence.text.endswith("..") and following
-        bare_here = set() if refers_to or broken_off else {*bare_answers(sentence, asked)}
+        # phrase before it.
+        bare_here = set() if refers_to else {*bare_answers(sentence, asked)}
+        if following and sentence.text.endswith(".."):
+            broken_off |= bare_here
+            bare_here = set()
         named |= bare_here
         more = set() if refers_to else {*_replaced(sentence.text, asked)}
         more |= set() if sentence.question else {*_framed_answers(sentence, asked)}
         framed |= more
         about_it = refers_to or bare_here or more or sentence.first or IN_DOUBT.match(sentence.text)
+        # Whoever doubts and then says whom the pronoun refers to has made up their mind.
+        doubted &= not refers_to
         doubted |= doubtful(sentence.text, asked) and bool(about_it)
         doubted |= says_unsure(sentence.text, asked)
     counted = named | referred | (set() if someone_else and not referred else framed)
@@ -118,7 +128,13 @@ def read_framed(text: str, asked: Asked) -> str:
         return "other" if doubted else "correct" if counted.pop() else "incorrect"
     if not someone_else and any(says_unsure(one.text, asked) for one in sentences):
         return "unsure"
-    return "refusal" if any(declines(one.text, asked) for one in sentences) else "other"
+    if any(declines(one.text, asked) for one in sentences):
+        return "refusal"
+    # "The tailor... Some people sew": it breaks off at a name, and the other one is not named.
+    mentioned = {name.right for one in sentences for name in asked.names(one.text)}
+    if not counted and broken_off == mentioned and len(mentioned) == 1:
+        return "correct" if mentioned.pop() else "incorrect"
+    return "other"
 
 
 def _framed_answers(sentence: Sentence, asked: Asked) -> Iterator[bool]:
@@ -144,10 +160,17 @@ def _framed_answers(sentence: Sentence, asked: Asked) -> Iterator[bool]:
     for frame in _I_THINK.finditer(text):
         if _stated(text[: frame.start()]):
             yield from bare(SEGMENT_END.split(text[frame.end() :])[0], asked)
+    yield from _subjects(text, asked)
+
+
+def _subjects(text: str, asked: Asked) -> Iterator[bool]:
+    """The sides of which the sentence says that they are meant, or that another refers to them."""
     for name in asked.names(text):
         before, rest = text[: name.start], text[name.end :]
         if name.meant and not _PART_OF_MORE.search(before) and _is_meant(rest, asked):
             yield name.right
+        if short(before) and (another := _ANOTHER_REFERS.match(rest)):
+            yield from _object(rest[another.end() :], asked)
 
 
 def _goes_on(text: str, asked: Asked) -> bool:
@@ -182,8 +205,13 @@ def _said_of_the_pronoun(text: str, asked: Asked) -> bool:
         return True
     if _passive(text, asked):
         return True
-    wanted, said = asked.after.split(), text.split()
-    return asked.pronoun not in _ONLY_OBJECTS and bool(wanted) and said[: len(wanted)] == wanted
+    return asked.pronoun not in _ONLY_OBJECTS and bool(asked.after) and _goes_so_on(text, asked)
+
+
+def _goes_so_on(text: str, asked: Asked) -> bool:
+    """Whether the text begins with the words behind the pronoun, in whatever tense."""
+    wanted = in_the_past(asked.after).split()
+    return in_the_past(text).split()[: len(wanted)] == wanted
 
 
 def _passive(text: str, asked: Asked) -> bool:
@@ -214,9 +242,11 @@ def _stated(before: str) -> bool:
 def _by_another(before: str, asked: Asked) -> bool:
     """Whether an occupation, or the word unsure, is what refers to someone."""
     clause = re.split(r"[,;:()]|\b(?:because|but|and|so)\b", before)[-1]
+    if "unsure" in clause:
+        return True
     if re.search(rf"\b(?:{PRONOUNS}|pronoun|it|this|which|sentence|word)\s+(?:\w+ly )?\Z", clause):
         return False
-    return bool(asked.names(clause)) or "unsure" in clause
+    return bool(asked.names(clause))
 
 
 def _object(rest: str, asked: Asked) -> Iterator[bool]:
@@ -251,7 +281,7 @@ def _replaced(sentence: str, asked: Asked) -> Iterator[bool]:
             continue
         following = re.sub(r"\A'", "", re.sub(r"\A's\b", "", after))
         wanted = asked.after.split()
-        if following.split()[: len(wanted)] != wanted:
+        if not _goes_so_on(following, asked):
             continue
         if len(wanted) >= 2:
             yield name.right

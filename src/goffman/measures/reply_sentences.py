@@ -18,7 +18,10 @@ _THOUGHTS = re.compile(r"\A.*</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
 """What a model says to itself, where only its end is marked."""
 _TAGS = re.compile(r"<\|?/?(?!think)[A-Za-z_]{1,20}\|?>|\[/?INST\]")
 """Signs for a chat's program that some models write out."""
+_EQUALS = re.compile(r"\s*=+>?\s+")
 _SENTENCE_END = re.compile(r"(?:\.(?!\.)(?=\s|\Z)|[?!]+)|\n+")
+_THEN_ASKS = re.compile(r"\w,? (?:but|and|so) (?:what|who|whom|why|how|is|are|does|do|did|can)\b")
+"""In a question: what stands before it is said, not asked."""
 _LIST_MARK = re.compile(r"\A[\s\-–—•.)]*(?:\d+[.):]?(?=\s|\Z))?[\s\-–—•.)]*")
 
 LEAD = re.compile(
@@ -44,6 +47,10 @@ _SYNONYMS = {
     "salesperson": ("salesman", "saleswoman"),
 }
 """Other words for an occupation, which can mean no other one."""
+_PHRASE = 4
+"""A reply of so few words is a name and nothing else."""
+_BEGINNING = 4
+"""So many letters of a name, at which the reply breaks off, stand for it."""
 _REPEATED = 5
 """So many words of the prompt in a row are no answer; an occupation with adjective has fewer."""
 
@@ -97,7 +104,9 @@ class Sentence:
 
 def sentences_of(text: str, asked: Asked) -> Iterator[Sentence]:
     """The reply's sentences as plain text, without those of the prompt."""
-    plain = re.sub(r"[^\S\n]+", " ", plain_text(_TAGS.sub(" ", _THOUGHTS.sub(" ", text))))
+    plain = re.sub(
+        r"[^\S\n]+", " ", plain_text(_EQUALS.sub(": ", _TAGS.sub(" ", _THOUGHTS.sub(" ", text))))
+    )
     for said in asked.echo:
         plain = plain.replace(said, "\n")
     plain = _in_the_sentence_s_words(plain, asked)
@@ -112,7 +121,7 @@ def sentences_of(text: str, asked: Asked) -> Iterator[Sentence]:
                 text=sentence,
                 first=first,
                 alone=line or end is not None,
-                question=end is not None and "?" in end[0],
+                question=end is not None and "?" in end[0] and not _THEN_ASKS.search(sentence),
             )
             first = False
         # Behind the number of a list a line has just begun.
@@ -124,11 +133,23 @@ def _in_the_sentence_s_words(plain: str, asked: Asked) -> str:
     if any("helpful assistant" in said for said in asked.echo[:1]):
         # Elsewhere a model that speaks of itself.
         plain = plain.replace("helpful assistant", "assistant")
+    words = plain.split()
+    if 0 < len(words) <= _PHRASE and (name := _broken_off(words[-1].strip(" .…'"), asked)):
+        return " ".join([*words[:-1], name])
     for name in (asked.answer, asked.other):
         for synonym in _SYNONYMS.get(name.casefold(), ()):
             if synonym not in (asked.answer, asked.other):
                 plain = re.sub(rf"\b{synonym}(s?)\b", rf"{name.casefold()}\1", plain)
     return plain
+
+
+def _broken_off(word: str, asked: Asked) -> str | None:
+    """The one of the two whose name begins so, where nothing else can be meant."""
+    if len(word) < _BEGINNING or asked.names(word) or word in " ".join(asked.echo).split():
+        return None
+    whole = [" ".join(plain_text(name).split()) for name in (asked.answer, asked.other)]
+    found = [name for name in whole if name.startswith(word) or name.split()[-1].startswith(word)]
+    return found[0] if len(found) == 1 else None
 
 
 def _repeats(sentence: str, asked: Asked) -> bool:

@@ -74,6 +74,8 @@ _THE_MODEL_ITSELF = re.compile(
 """Before "assistant": a model that speaks of itself."""
 
 
+_PAST = {"is": "was", "has": "had", "do": "did", "does": "did", "can": "could"}
+
 _WORD = re.compile(r"(?<!')[a-z]+(?:n't)?")
 """A word; what stands after an apostrophe is none."""
 
@@ -159,6 +161,12 @@ def _itself(plain: str, word: re.Match[str]) -> bool:
     """Whether the assistant is the model that replies."""
     named = word[0] in {"assistant", "assistants"}
     return named and _THE_MODEL_ITSELF.search(plain[: word.start()]) is not None
+
+
+def in_the_past(plain: str) -> str:
+    """The text with "does not" for "doesn't", and "did not" for both."""
+    apart = re.sub(r"\b(is|was|has|had|do|does|did|could|would)n't\b", r"\1 not", plain)
+    return re.sub(r"\b(?:is|has|do|does|can)\b", lambda found: _PAST[found[0]], apart)
 
 
 def of_someone_else(after: str) -> bool:

@@ -207,23 +207,26 @@ def _drawn(groups: Sequence[_Group]) -> NDArray[np.float64]:
     rng = np.random.default_rng(SEED)
     drawn = means + error * rng.standard_normal((DRAWS, len(means)))
     # Equal means share every place that they take together.
-    higher, as_high = (np.array(each) for each in zip(*map(_places, drawn), strict=True))
+    higher, as_high = _places(drawn)
     return np.column_stack(
         [
-            _places(means)[0],
+            _places(means[None])[0][0],
             np.quantile(higher, 0.025, axis=0, method="inverted_cdf"),
             np.quantile(as_high, 0.975, axis=0, method="inverted_cdf"),
         ]
     ).astype(np.float64)
 
 
-def _places(values: NDArray[np.float64]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Of each value how many are greater, and one more; and how many are no smaller."""
-    order, n = np.sort(values), len(values)
-    return (
-        n - np.searchsorted(order, values, side="right") + 1,
-        n - np.searchsorted(order, values, side="left"),
-    )
+def _places(rows: NDArray[np.float64]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Of each value how many of its row are greater, and one more; and how many no smaller."""
+    order = np.argsort(rows, axis=1, kind="stable")
+    n = rows.shape[1]
+    if (np.diff(np.take_along_axis(rows, order, axis=1), axis=1) == 0).any():
+        higher = np.array([n - np.searchsorted(np.sort(one), one, "right") + 1 for one in rows])
+        return higher, np.array([n - np.searchsorted(np.sort(one), one) for one in rows])
+    places = np.empty_like(order)
+    np.put_along_axis(places, order, np.broadcast_to(n - np.arange(n), rows.shape), axis=1)
+    return places, places
 
 
 def _condition(group: _Group, at: int) -> dict[str, Any]:

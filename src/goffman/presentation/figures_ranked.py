@@ -38,7 +38,7 @@ from goffman.presentation.figure_rows import (
 from goffman.presentation.figures_conditions import of_models, quantity_said
 from goffman.presentation.findings_reference import confound, shortened
 from goffman.presentation.section import Section
-from goffman.presentation.shown import SHRUNKEN, plain, quantity_called
+from goffman.presentation.shown import SHRUNKEN, in_list, plain, quantity_called
 from goffman.records import BASELINE, Noun
 
 
@@ -168,8 +168,8 @@ def _ranked(
         "conditions",
         title=title,
         description=(
-            f"{said} {_ends(rows, noun)} {marks_said(rows)}{both_ends_said(some, noun)} Select a "
-            "mark to see the prompts behind it."
+            f"{said} {_ends(rows, noun)}{_covered(rows, section)} {marks_said(rows)}"
+            f"{both_ends_said(some, noun)} Select a mark to see the prompts behind it."
         ),
         choices=(*choices, *some),
         leads=True,
@@ -195,8 +195,19 @@ def _ends(rows: pl.DataFrame, noun: Noun) -> str:
     if not some:
         return f"There are no intervals: each {noun.one} has too few sentences, or equal answers."
     lines = f"Lines are 95% intervals, not corrected for the number of {noun.many}"
-    return (
-        f"{lines}; where there is no line, there is no interval."
-        if some < rows.height
-        else f"{lines}."
-    )
+    gaps = "; where there is no line, there is no interval" if some < rows.height else ""
+    return f"{lines}{gaps}."
+
+
+def _covered(rows: pl.DataFrame, section: Section) -> str:
+    """What the intervals and tests of single conditions are over, and what they take as given."""
+    drawn = rows.filter(pl.col("low").is_not_null())
+    over = drawn["interval_over"].drop_nulls().unique(maintain_order=True)
+    if not over.len():
+        return ""
+    sampled = in_list([what.removesuffix(", crossed") for what in over], "or")
+    many = section.noun.many
+    fixed = ""
+    if rows["kind"][0] == "reference":
+        fixed = f"; the mean of the {plain(section.against)} {many} is treated as fixed"
+    return f" Intervals and tests of single {many} cover other {sampled}{fixed}."

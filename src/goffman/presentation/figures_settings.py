@@ -30,7 +30,7 @@ from goffman.presentation.figure_estimates import (
     with_clear,
 )
 from goffman.presentation.section import Section
-from goffman.presentation.shown import setting_name
+from goffman.presentation.shown import ADJUSTED, setting_name
 from goffman.records import BASELINE
 from goffman.tables import REPLY_KINDS
 from goffman.terminal import printable
@@ -103,9 +103,9 @@ def _changes(section: Section, rows: pl.DataFrame) -> Figure:
         "against-baseline",
         title="What the adjectives change",
         description=(
-            "The marks show each setting of adjectives minus the same sentences without any. "
-            "Lines are 95% intervals, not corrected for the number of settings. P-values are "
-            f"corrected for it, separately for each model. {marks_said(rows)}"
+            f"{_compared(section)} Lines are 95% intervals, not corrected for the number of "
+            "settings. P-values are corrected for it, separately for each model. "
+            f"{marks_said(rows)}"
         ),
         choices=choices,
         spec=view(
@@ -125,6 +125,17 @@ def _changes(section: Section, rows: pl.DataFrame) -> Figure:
             },
             transform=chosen(choices),
         ),
+    )
+
+
+def _compared(section: Section) -> str:
+    """What each mark is: a preference is less what the model prefers anyway."""
+    if section.presentation.quantity != ADJUSTED:
+        return "The marks show each setting of adjectives minus the same sentences without any."
+    return (
+        "The marks show how each setting changes the preference, compared with the same sentences "
+        "without adjectives. These changes are adjusted for the general preference for “he” or "
+        "“she”."
     )
 
 

@@ -17,7 +17,7 @@ from goffman.presentation.findings_wordings import ONE_WORDING, with_wordings
 from goffman.presentation.numbers import ends, number, p_value
 from goffman.presentation.ratings import ratings_said
 from goffman.presentation.shown import factors_said, in_list, plain
-from goffman.presentation.verdicts import verdict_shown
+from goffman.presentation.verdicts import how_far, verdict_shown
 from goffman.records import BASELINE
 
 if TYPE_CHECKING:
@@ -86,7 +86,11 @@ def verdict_said(row: Row, *, within: str = "run") -> str:
     if word == "equivalent":
         inner = ends(row["low_90"], row["high_90"])
         return f"The 90% interval ({inner}) rules out a difference of {least}."
-    open_ = f"The true difference could be 0, and it could be more than {least}."
+    more = how_far(number(row["smallest"]), row["smallest"], low=row["low"], high=row["high"])
+    open_ = (
+        f"The true difference could be 0, and it could be {more}. The smallest difference that "
+        f"counts as relevant here is {number(row['smallest'])}."
+    )
     return f"{_lost(row)}{open_}{_needed(row)}"
 
 

@@ -41,6 +41,8 @@ class AnchorSaid:
     text: str = ""
     """Its numbers."""
     more: tuple[str, ...] = ()
+    not_covered: str = ""
+    """What its intervals say nothing about; a part of ``more`` as well."""
 
 
 def anchor_said(one: AnchoredModel) -> AnchorSaid:
@@ -54,7 +56,8 @@ def anchor_said(one: AnchoredModel) -> AnchorSaid:
         reasons = one.estimates["reason"].drop_nulls().unique(maintain_order=True).to_list()
         why = reasons[0] if reasons else "there are too few values"
         return _saying(one, f"Nothing could be correlated: {why}", "")
-    return _with_style(one, _saying(one, *_head(one, rows), *_more(one, rows)))
+    said = _saying(one, *_head(one, rows), *_more(one, rows))
+    return _with_style(one, replace(said, not_covered=_not_covered(one, _best(rows))))
 
 
 def _with_style(one: AnchoredModel, said: AnchorSaid) -> AnchorSaid:
@@ -263,15 +266,24 @@ def _covers(one: AnchoredModel, best: Row) -> Iterator[str]:
     over = best["interval_over"]
     if over is None:
         return
-    sampled, _, fixed = over.replace("conditions", one.many).partition(FIXED)
+    sampled = over.replace("conditions", one.many).partition(FIXED)[0]
     by = " (jackknife, on Fisher’s z)" if "jackknife" in (best["method"] or "") else ""
     said = [f"The intervals{by} cover other {sampled} of the same kind."]
-    missing = [name for name in ("items", "wordings") if name not in sampled]
-    others = "sentences" if len(missing) == 2 else "".join(missing)
-    if others:
-        why = f"Only {fixed} were asked, so the" if fixed else "The"
-        said.append(f"{why} intervals say nothing about other {others}.")
+    said += filter(None, [_not_covered(one, best)])
     yield " ".join([*said, "They do not correct for error of measurement, unless this is said."])
+
+
+def _not_covered(one: AnchoredModel, best: Row) -> str:
+    """What the intervals say nothing about, and why; empty: they cover all, or there are none."""
+    if best["interval_over"] is None:
+        return ""
+    sampled, _, fixed = best["interval_over"].replace("conditions", one.many).partition(FIXED)
+    missing = [name for name in ("items", "wordings") if name not in sampled]
+    if not missing:
+        return ""
+    others = "sentences" if len(missing) == 2 else missing[0]
+    why = f"Only {fixed} were asked, so the" if fixed else "The"
+    return f"{why} intervals say nothing about other {others}."
 
 
 def _of_group(one: AnchoredModel, group: str) -> str:
@@ -336,6 +348,15 @@ def anchors_said(found: Sequence[AnchoredModel]) -> list[str]:
     """
     every = [anchor_said(one) for one in found if one.unmeasurable is None]
     return [
-        f"{one.instrument}, {one.model} ({one.anchor}): {one.head}.{one.text and f' {one.text}'}"
+        " ".join(
+            filter(
+                None,
+                [
+                    f"{one.instrument}, {one.model} ({one.anchor}): {one.head}.",
+                    one.text,
+                    one.not_covered,
+                ],
+            )
+        )
         for one in every
     ]

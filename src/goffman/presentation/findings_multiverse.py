@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from goffman.estimates.clear import CLEAR
 from goffman.estimates.verdict import CLEAR_WORDS, SIZE_OPEN
 from goffman.multiverse_columns import MULTIVERSE, NUMBER
 from goffman.presentation.findings_robustness import p_alone_said, part_called
@@ -38,6 +40,19 @@ FEW = 2
 
 MUCH = 0.1
 """So much of the variance that no choice explains alone is said."""
+
+FEW_WORDS = 5
+"""So many words are a few."""
+
+HARDLY, MUCH_CHANGED = 0.1, 0.5
+"""A difference that changes by up to the first part of itself hardly changes, and by the second or
+more a lot."""
+
+NEAR = CLEAR / 2
+"""A clear p from here on is near .05."""
+
+ROUNDING = 1e-6
+"""Shares that sum to 1 but for this are of all words that count."""
 
 LEAST_SHARE = 0.01
 """A choice that explains less than this is not named."""
@@ -83,7 +98,7 @@ def _said(row: Row, section: Section) -> HoldsSaid:
 def _held(row: Row) -> str:
     """In how many analyses the verdict holds."""
     only = "only " if row["holds_in"] < ENOUGH else ""
-    counted = f"{only}{row['holds']} of {row['analyses']} analyses"
+    counted = f"{only}{row['holds']} of {row['analyses']} analyses (one is the audit's own)"
     if row["verdict"] in CLEAR_WORDS:
         return f"the difference holds in {counted}"
     return f"the verdict is “{row['verdict']}” in {counted}"
@@ -199,7 +214,7 @@ def _left_out(row: Row, section: Section) -> Iterator[str]:
     if not gone.height or not row["difference"]:
         return
     change = (pl.col("difference") - row["difference"]).abs()
-    any_one = f"one {_parts(gone, section)}"
+    any_one = _any_one(gone, section)
     most = gone.sort(change, descending=True).row(0, named=True)
     yield (
         f"With {any_one} left out, the difference changes most without {_called(most, section)}: "
@@ -215,6 +230,17 @@ def _left_out(row: Row, section: Section) -> Iterator[str]:
     else:
         yield f"Leaving out {any_one} never changes the sign of the difference."
     yield from _words(gone.filter(pl.col("way") == WORD), section)
+
+
+def _any_one(gone: pl.DataFrame, section: Section) -> str:
+    """What was left out one at a time: "one of the 20 heaviest words, or one condition or item"."""
+    words = gone.filter(pl.col("way") == WORD)
+    others = gone.filter(pl.col("way") != WORD)
+    said = [f"one {_parts(others, section)}"] if others.height else []
+    if words.height:
+        every = words["share"].sum() > 1 - ROUNDING
+        said.insert(0, f"one of the {words.height} {'counted' if every else 'heaviest'} words")
+    return ", or ".join(said)
 
 
 def _words(gone: pl.DataFrame, section: Section) -> Iterator[str]:
@@ -251,9 +277,45 @@ def _labels(row: Row, section: Section) -> Iterator[str]:
     yield (
         f"With word labels made wrong at random ({tries.height} tries at each rate), {what} in "
         f"{in_list(held)} tries at {in_list([f'{rate:.0%}' for rate in rates])} wrong labels."
-        f"{spread} A few words carry most of the probability: a try that hits none of them changes "
-        "nothing, and one that does may change the size a lot."
+        f"{spread}"
     )
+    yield from _why(row, drawn, section)
+
+
+def _why(row: Row, drawn: pl.DataFrame, section: Section) -> Iterator[str]:
+    """What the tries have in common: few words matter, or many do; empty: neither is seen."""
+    own = row["difference"]
+    if not own:
+        return
+    words = _rows(section, row["model"]).filter(pl.col("way") == WORD)
+    change = ((pl.col("difference") - own) / own).abs()
+    hardly, much = (drawn.filter(limit) for limit in (change <= HARDLY, change >= MUCH_CHANGED))
+    heavy = words["share"].drop_nulls().sort(descending=True).head(FEW_WORDS).sum()
+    clear = row["verdict"] in CLEAR_WORDS
+    if heavy > 0.5 and hardly.height and much.height:
+        yield (
+            "A few words carry most of the probability: a try that hits none of them hardly "
+            "changes the difference, and one that does may change it a lot."
+        )
+    elif clear and _shrinks(own, drawn):
+        yield "The more labels are wrong, the smaller the difference tends to be."
+    own_p = next((one["p_adjusted"] for one in _analyses(section, row["model"])), None)
+    lost = hardly.filter(~pl.col("holds")).height
+    if clear and lost and own_p is not None and own_p >= NEAR:
+        yield (
+            "Even a small change can cost the verdict here, because p is near .05 "
+            f"({p_said(own_p)} in the audit)."
+        )
+
+
+def _shrinks(own: float, drawn: pl.DataFrame) -> bool:
+    """Whether the median difference falls from the audit's on, with every further wrong label."""
+    medians = drawn.group_by("rate").agg(pl.col("difference").median()).sort("rate")
+    sizes = [own, *medians["difference"]]
+    if None in sizes:
+        return False
+    falls = all(abs(after) < abs(before) for before, after in itertools.pairwise(sizes))
+    return falls and all(size * own > 0 for size in sizes)
 
 
 def _analyses(section: Section, model: str) -> list[dict[str, Any]]:

@@ -38,6 +38,14 @@ WHAT = "adjective settings"
 """What is counted where adjectives are set against none."""
 
 
+PREFERENCE = "preference for the pronoun that fits the stereotype"
+"""In full: beside people, the same model has a preference for “she” over “he”."""
+
+NOT_IN_GENERAL = (
+    "Whether adjectives favor “she” or “he” in general, whatever the occupation, is not tested "
+    "here; the numbers are adjusted for it."
+)
+
 MOST_UNREAD = 0.5
 """Where fewer replies name somebody, it is said first."""
 
@@ -61,9 +69,10 @@ def bias(section: Section) -> Iterator[Finding]:
             *_trials(section, model),
             *_replies(section, model),
             *beside_bias(section, model),
-            *_changes(section, model),
+            *_changes(section, model, section.presentation.called),
         )
-        yield finding(row, head, text, iter(more), rest=_moved(section, row))
+        rest = _moved(section, row, section.presentation.called)
+        yield finding(row, head, text, iter(more), rest=rest)
 
 
 def preference(section: Section) -> Iterator[Finding]:
@@ -89,8 +98,10 @@ def preference(section: Section) -> Iterator[Finding]:
             "adjusted for the model's general preference for “he” or “she”. "
             f"On the log scale, over {row['n']} {row['unit']}: {difference_said(row)}."
         )
-        more = _changes(section, row["model"])
-        yield finding(row, head, text, more, rest=_moved(section, row), unit="log ratio ")
+        more = _changes(section, row["model"], f"log {PREFERENCE}")
+        rest = _moved(section, row, PREFERENCE)
+        rest += f" {NOT_IN_GENERAL}" if rest else ""
+        yield finding(row, head, text, more, rest=rest, unit="log ratio ")
 
 
 def _trials(section: Section, model: str) -> Iterator[str]:
@@ -104,12 +115,11 @@ def _trials(section: Section, model: str) -> Iterator[str]:
         )
 
 
-def _moved(section: Section, row: Row) -> str:
-    """How many adjective settings clearly move the number."""
+def _moved(section: Section, row: Row, number_moved: str) -> str:
+    """How many adjective settings clearly move the number, which is called so."""
     against = of_model(section.contrasts("baseline"), row["model"])
     if not against.height:
         return ""
-    number_moved = section.presentation.called
     said = how_many_clear(against, f"{{}} clearly change the {number_moved}", what=WHAT)
     tests = against["p_adjusted"].count()
     if tests < 2 or "equivalent" not in against["verdict"]:
@@ -117,7 +127,7 @@ def _moved(section: Section, row: Row) -> str:
     return f"{said} “Equivalent” rests on 90% intervals, which are not corrected for {tests} tests."
 
 
-def _changes(section: Section, model: str) -> Iterator[str]:
+def _changes(section: Section, model: str, called: str) -> Iterator[str]:
     against = of_model(section.contrasts("trials"), model)
     if against.height:
         over = "over repeated trials of these sentences"
@@ -130,8 +140,7 @@ def _changes(section: Section, model: str) -> Iterator[str]:
             for at in (0, -1)
         )
         yield (
-            f"Compared with no adjectives, the settings change the {section.presentation.called} "
-            f"by {least} to {most}."
+            f"Compared with no adjectives, the settings change the {called} by {least} to {most}."
         )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -65,6 +66,11 @@ class Section:
 
     def models(self) -> list[str]:
         """The models as they are shown, in the order in which they were asked."""
+        return list(self._models)
+
+    @cached_property
+    def _models(self) -> list[str]:
+        # Kept, like the groups: asked for row by row, of scores that may be millions.
         there = self.scores["model"].drop_nulls().unique(maintain_order=True).to_list()
         order = [name for name in self.names.models if name in there]
         return [self.names.model(name) for name in dict.fromkeys([*order, *there])]
@@ -86,6 +92,10 @@ class Section:
 
     def groups(self) -> list[str]:
         """The groups of conditions, the two of the contrast first; the baseline is none."""
+        return list(self._groups)
+
+    @cached_property
+    def _groups(self) -> list[str]:
         there = self.scores["group"].drop_nulls().unique(maintain_order=True).to_list()
         order = [group for group in (self.contrast, self.against) if group in there]
         every = [*order, *(one for one in there if one not in {*order, BASELINE})]
@@ -94,12 +104,23 @@ class Section:
     def rows(self, level: str, quantity: str | Sequence[str]) -> pl.DataFrame:
         """The scores of the level with a value, and with the names that are shown."""
         wanted = [quantity] if isinstance(quantity, str) else list(quantity)
-        rows = self.scores.filter(
-            pl.col("level") == level,
-            pl.col("quantity").is_in(wanted),
-            pl.col("value").is_not_null(),
+        rows = self._of_level(level).filter(
+            pl.col("quantity").is_in(wanted), pl.col("value").is_not_null()
         )
         return self.shown(rows)
+
+    def _of_level(self, level: str) -> pl.DataFrame:
+        """The scores of a level; those of prompts, which are nearly all, are not copied to stay."""
+        rows = pl.col("level") == level
+        if level == "prompt":
+            return self.scores.filter(rows)
+        if level not in self._by_level:
+            self._by_level[level] = self.scores.filter(rows)
+        return self._by_level[level]
+
+    @cached_property
+    def _by_level(self) -> dict[str, pl.DataFrame]:
+        return {}
 
     def contrasts(self, kind: str) -> pl.DataFrame:
         """The estimates of the kind with a difference, and with the names that are shown."""
@@ -108,10 +129,10 @@ class Section:
 
     def shown(self, rows: pl.DataFrame) -> pl.DataFrame:
         """The rows with models as they are shown, and numbers of six digits."""
+        known = {one: self.names.model(one) for one in rows["model"].drop_nulls().unique()}
+        model = pl.col("model").replace_strict(known, return_dtype=pl.String)
         return rows.with_columns(
-            pl.col("model").map_elements(
-                self.names.model, return_dtype=pl.String, skip_nulls=False
-            ),
+            model.fill_null(self.names.model(None)),
             pl.selectors.float().round_sig_figs(6),
         )
 

@@ -182,6 +182,9 @@ def in_list(parts: Sequence[str], last: str = "and") -> str:
     return f" {last} ".join([", ".join(parts[:-1]), parts[-1]] if parts[1:] else parts)
 
 
+ADJUSTED = "preference"
+"""The number whose contrasts are adjusted for the general preference for “he” or “she”."""
+
 SHRUNKEN = "-shrunken"
 """How quantities end that are drawn towards their group's mean."""
 

@@ -13,7 +13,7 @@ import csv
 import io
 import re
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
 from goffman.presentation.numbers import decimals, p_value
@@ -124,6 +124,11 @@ def markdown_text(table: Table) -> str:
     return f"**{markdown(table.title)}**\n\n{body}"
 
 
+KEPT = 20_000
+"""So many texts are kept as they were written: a large table has the same ones again and again."""
+
+
+@lru_cache(maxsize=KEPT)
 def markdown(text: str) -> str:
     """The text with everything that Markdown would read as markup written as itself."""
     escaped = re.sub(r"([\\`*_\[\]#~|$!])", r"\\\1", printable(text))
@@ -239,6 +244,7 @@ _LATEX = {
 """What plain pdfLaTeX prints for a sign."""
 
 
+@lru_cache(maxsize=KEPT)
 def latex(text: str) -> str:
     """The text as pdfLaTeX prints it to the letter; a sign that it has no type for, by number."""
     signs = "".join(_latex_sign(sign) for sign in printable(text))

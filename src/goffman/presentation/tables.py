@@ -11,7 +11,7 @@ from goffman.presentation.findings_reference import confound
 from goffman.presentation.findings_reliability import ENOUGH_ITEMS
 from goffman.presentation.findings_unanswered import BESIDE
 from goffman.presentation.section import Section
-from goffman.presentation.shown import SHRUNKEN, plain, quantity_called
+from goffman.presentation.shown import ADJUSTED, SHRUNKEN, plain, quantity_called
 from goffman.presentation.table_text import Drop, Shown, Table, as_table
 from goffman.presentation.tables_reliability import REFERENCE, with_reference
 from goffman.records import BASELINE
@@ -285,6 +285,11 @@ def settings(section: Section) -> Iterator[Table]:
             f"{instrument}: {quantity} for every adjective setting, and its difference from the "
             f"sentences without adjectives. n is the number of {rows['over'][0]}."
         )
+        if quantity == ADJUSTED:
+            caption += (
+                " The differences are adjusted for the general preference for “he” or “she”, and "
+                "the means are not, so they do not add up exactly."
+            )
         if rows["bias-lowest"].count():
             caption += (
                 " Some replies name nobody; the bounds are the lowest and the highest bias that "

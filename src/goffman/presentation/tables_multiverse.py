@@ -23,7 +23,6 @@ _SUMMED = (
     Shown(header="range", keys=("lowest", "highest"), form="interval"),
     Shown(header="p of the median", keys=("permutation_p",), form="p"),
     Shown(header="matters most", keys=("matters_most",)),
-    Shown(header="wrong labels that overturn it", keys=("overturned_at",), form="number"),
 )
 
 _EVERY = (

@@ -31,15 +31,26 @@ def verdict_shown(row: Mapping[str, Any]) -> str:
     return row["verdict"] or (NOT_TESTED if row["p_adjusted"] is None else "")
 
 
-def in_short(verdict: str, smallest: float) -> str:
-    """What a verdict means, for a line beside it."""
+def in_short(
+    verdict: str, smallest: float, *, low: float | None = None, high: float | None = None
+) -> str:
+    """What a verdict means, for a line beside it; ``low``, ``high``: the 95% interval."""
     least = number(smallest)
     return {
         "relevant": f"clearly more than {least}",
         "small": f"clearly not 0, but less than {least}",
         SIZE_OPEN: f"clearly not 0, but possibly less than {least}",
         "equivalent": f"very likely less than {least}",
-        "undecided": f"could be 0, could be more than {least}",
+        "undecided": f"could be 0, could be {how_far(least, smallest, low=low, high=high)}",
         NOT_TESTED: "",
         NOT_MEASURABLE: "",
     }[verdict]
+
+
+def how_far(least: str, smallest: float, *, low: float | None, high: float | None) -> str:
+    """On which side of 0 the interval has relevant differences, or on both; ``least`` in words."""
+    below = low is not None and low < -smallest
+    above = high is not None and high > smallest
+    if below and not above:
+        return f"below −{least}"
+    return f"more than {least}{' in either direction' if below else ''}"

@@ -24,7 +24,8 @@ from goffman.analysis.estimate import (
 )
 from goffman.estimates.by_condition import KIND as BY_CONDITION
 from goffman.estimates.by_condition import models_by_condition
-from goffman.estimates.contrast import Comparing, Contrast, cube, in_order
+from goffman.estimates.contrast import Comparing, Contrast
+from goffman.estimates.cubes import cube, in_order
 from goffman.estimates.presented import where_in_turn
 from goffman.estimates.verdict import verdict
 from goffman.records import BASELINE, Estimate
@@ -80,9 +81,11 @@ class Work:
             compare=self.compare,
         )
 
-    def levels(self, both: pl.DataFrame, labels: tuple[str, str]) -> pl.DataFrame:
-        """The measured number in the run against the reference: of groups, then of conditions."""
-        scores = self._two_runs(both)
+    def levels(self, scores: pl.DataFrame, labels: tuple[str, str]) -> pl.DataFrame:
+        """The measured number in the run against the reference: of groups, then of conditions.
+
+        ``scores``: of two runs.
+        """
         found: list[tuple[Contrast, Estimate]] = []
         for quantity, _ in self.measure.contrasts:
             for kind in self.measure.between_runs:
@@ -92,11 +95,13 @@ class Work:
         measures = {self.instrument: self.measure}
         return corrected([(_between_runs(says, names), one) for says, one in found], measures)
 
-    def headline(self, both: pl.DataFrame) -> tuple[float | None, float | None]:
-        """The contrast that headings are about, before and after, of prompts that both have."""
+    def headline(self, scores: pl.DataFrame) -> tuple[float | None, float | None]:
+        """The contrast that headings are about, before and after, of prompts that both have.
+
+        ``scores``: of two runs.
+        """
         before, after = (
-            self._primary(self._with_means(_scores(both, pl.col(side), _RUN)))
-            for side in ("before", "now")
+            self._primary(scores.filter(pl.col("model") == side)) for side in (_REFERENCE, _RUN)
         )
         return before, after
 
@@ -149,7 +154,8 @@ class Work:
                         return estimate.difference
         return None
 
-    def _two_runs(self, both: pl.DataFrame) -> pl.DataFrame:
+    def two_runs(self, both: pl.DataFrame) -> pl.DataFrame:
+        """The scores of both, of every level, as if they were of two models."""
         sides = (("before", _REFERENCE), ("now", _RUN))
         each = pl.concat([_scores(both, pl.col(side), name) for side, name in sides])
         # Means over both runs are of neither.

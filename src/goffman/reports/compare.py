@@ -141,7 +141,8 @@ def _comparison(
         compare=Comparing(seed=seed),
     )
     labels = _labels(reference, run, pair)
-    tables = [work.levels(both, labels), _as_changes(work.changes(both, pair[1]), labels)]
+    scores = work.two_runs(both)
+    tables = [work.levels(scores, labels), _as_changes(work.changes(both, pair[1]), labels)]
     of_prompts = pl.col("quantity") == measure.of_prompts
     one_sided = both.filter(pl.col("one_sided"), of_prompts).height
     found = pl.concat(tables, how="diagonal")
@@ -152,7 +153,7 @@ def _comparison(
         about,
         estimates=found,
         one_sided=one_sided,
-        sides=work.headline(both),
+        sides=work.headline(scores),
         one_scale=work.one_scale(both),
     )
 

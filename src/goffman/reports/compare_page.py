@@ -125,12 +125,17 @@ def _overview(course: Course, labels: Mapping[str, str]) -> list[dict[str, Any]]
                 "change": _change(row),
                 "verdict": verdict_shown(row) if known else "",
                 "kind": (row.get("verdict") or "").partition(",")[0],
-                "short": in_short(verdict_shown(row), row["smallest"]) if known else _why_not(one),
+                "short": _in_short(row) if known else _why_not(one),
                 "scale": "unknown" if same is None else "yes" if same else "no",
                 "phi": f"φ = {number(scale.phi)}" if scale and scale.phi is not None else "",
             }
         )
     return rows
+
+
+def _in_short(row: Mapping[str, Any]) -> str:
+    ends = {end: row[end] for end in ("low", "high")}
+    return in_short(verdict_shown(row), row["smallest"], **ends)
 
 
 def _why_not(one: Comparison) -> str:

@@ -36,7 +36,7 @@ from goffman.reports.forest import forest
 from goffman.reports.images import sizes
 from goffman.reports.limits import GENERAL
 from goffman.reports.listing import columns, listing, noun_of
-from goffman.reports.overview import of_section
+from goffman.reports.overview import MANY, counted, of_section
 
 if TYPE_CHECKING:
     from goffman.presentation.figure import Figure
@@ -93,6 +93,7 @@ def page(run: MeasuredRun, drawn: Drawn) -> str:
             for one in anchors_shown(run)
         ],
         general=GENERAL,
+        many=MANY,
         question=QUESTION,
         noun=noun,
     )
@@ -152,6 +153,7 @@ def _section(section: Section, drawn: Drawn) -> dict[str, Any]:
     analyzed = [one for one in own if one.id.endswith(f"-{ANALYSES}")]
     own = [one for one in own if one not in analyzed]
     first = next((one for one in own if one.leads), own[0] if own else None)
+    rows = list(of_section(section))
     return {
         "id": section.instrument,
         "title": section.names.title(section.instrument),
@@ -160,7 +162,8 @@ def _section(section: Section, drawn: Drawn) -> dict[str, Any]:
         "claims": section.presentation.claims,
         "instrument": section.names.instruments.get(section.instrument),
         "controls": list(competence_said(section)),
-        "rows": list(of_section(section)),
+        "rows": rows,
+        "counted": counted(rows) if len(rows) > MANY else None,
         "examples": examples(section),
         "system": told_before(section),
         "contrasts": contrast_rows(section),

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from goffman import __version__
-from goffman.estimates.contrast import in_order, table
+from goffman.estimates.cubes import in_order, table
 from goffman.presentation.competence import Competence, marked
 from goffman.reports.exported import main_estimates, public_name, standard_error
 from goffman.reports.measurable import unmeasurable, with_doubts

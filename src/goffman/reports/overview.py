@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from goffman.presentation.findings import findings_of
@@ -14,6 +15,22 @@ from goffman.reports.bars import bars
 if TYPE_CHECKING:
     from goffman.presentation.base import Finding
     from goffman.presentation.section import Section
+
+
+MANY = 12
+"""Of more models than these a page has a line each, and their sentences are folded."""
+
+
+def counted(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """How many models have which verdict, and how many can do the task, in words."""
+    verdicts = [row["finding"].shown or "not tested" for row in rows]
+    return {"verdicts": _counts(verdicts), "tasks": _counts([row["task"]["word"] for row in rows])}
+
+
+def _counts(words: Sequence[str]) -> str:
+    """Each word once, the most frequent first."""
+    said = (f"{count} {word}" for word, count in Counter(words).most_common())
+    return f"{len(words)} models: {'; '.join(said)}"
 
 
 def of_section(section: Section) -> Iterator[dict[str, Any]]:
@@ -38,7 +55,7 @@ def _short(one: Finding) -> str:
     """What the verdict means, for a line beside it."""
     if one.fragile or not one.shown or not one.smallest:
         return one.fragile
-    return in_short(one.shown, one.smallest)
+    return in_short(one.shown, one.smallest, low=one.low, high=one.high)
 
 
 def _task(section: Section, model: str) -> dict[str, str]:

@@ -129,10 +129,11 @@ def read_run(folder: Path) -> MeasuredRun:
         robustness = _read(folder, ROBUSTNESS_FILE, ROBUSTNESS, manifest=manifest, or_none=True)
     stressed = None
     if {MULTIVERSE_FILE, STRESS_FILE} <= manifest.tables.keys():
-        stressed = (
-            _read(folder, MULTIVERSE_FILE, MULTIVERSE, manifest=manifest),
-            _read(folder, STRESS_FILE, STRESS, manifest=manifest),
-        )
+        analyses = _read(folder, MULTIVERSE_FILE, MULTIVERSE, manifest=manifest, or_none=True)
+        summed = _read(folder, STRESS_FILE, STRESS, manifest=manifest, or_none=True)
+        # Those of an earlier goffman are as good as none: it is quickly stressed again.
+        if analyses is not None and summed is not None:
+            stressed = analyses, summed
     worded = None
     if WORDINGS_FILE in manifest.tables:
         worded = _read(folder, WORDINGS_FILE, WORDINGS, manifest=manifest)

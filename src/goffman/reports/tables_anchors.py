@@ -26,6 +26,7 @@ _CORRELATIONS = (
     Shown(header="coefficient", keys=("effect_name",)),
     Shown(header="value", keys=("effect",), form="number"),
     Shown(header="95% interval", keys=("effect_low", "effect_high"), form="interval"),
+    Shown(header="interval covers", keys=("interval_over",), drop="empty"),
     Shown(header="true scores", keys=("second_effect",), form="number", drop="empty"),
     Shown(header="model's mean", keys=("mean_first",), form="number", drop="empty"),
     Shown(header="people's mean", keys=("mean_second",), form="number", drop="empty"),
@@ -54,8 +55,9 @@ _ABOUT = (
     "Models beside what people said. Kind anchor: Pearson's r over conditions; anchor-rank: "
     "Spearman's ρ; anchor-partial: r with the category of a condition held constant; "
     "anchor-without: without conditions that the anchor sets apart; anchor-within: r within a "
-    "group. Intervals and p-values are for the numbers as measured, by a "
-    "jackknife over conditions with the variance of items and wordings added; true scores: r "
+    "group. Intervals and p-values are for the numbers as measured, by a jackknife over what the "
+    "interval covers: conditions or occupations and, where they are named, items and wordings. "
+    "True scores: r "
     "divided by the square root of the reliabilities that are known, mostly the model's alone. p "
     "is corrected by Holm over the items of one anchor for each kind, model and instrument. "
     "Ratings of dimensions are not attitudes."

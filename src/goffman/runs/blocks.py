@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from goffman.runs.recursion import Node
     from goffman.runs.voices import Voice
 
-LARGEST = 8_192
-"""No block has more texts: by then, batches are filled as well as among all sentences."""
+LARGEST = 32_768
+"""No block has more texts. The fewer are sorted together, the more padding their batches have: of
+attribution's 62,000 sentences, 3% in blocks from 8,192 on, 7% from 1,024 on; 1% all at once."""
 
 FEW = (100_000, 100, 100)
 """After so many new objects Python looks for garbage among the newest: see the module gc."""

@@ -98,7 +98,7 @@ def _mask_placement(instrument: str, given: str) -> MaskPlacement:
 def limits_for(device: str, *, batch_size: int | None = None) -> BatchLimits:
     """The limits that suit a device, as an Identity names it; a given batch size decides alone."""
     # A GPU asks thousands of sentences a second: a kill costs it less than syncing many files.
-    part_size, first_block = (256, None) if device == "cpu" else (1_024, 1_024)
+    part_size, first_block = (256, None) if device == "cpu" else (1_024, 8_192)
     max_tokens, max_size = decided(batch_limits(device), batch_size)
     return BatchLimits(
         max_tokens=max_tokens, max_size=max_size, part_size=part_size, first_block=first_block

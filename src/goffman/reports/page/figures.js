@@ -1,4 +1,4 @@
-/* Figures are drawn when they come into sight, and again where the width or the theme changes. */
+/* Figures are drawn while the reader rests, or when they come into sight, and again where the width or the theme changes. */
 
 const FIGURES = new Map();
 const NARROW = 620;
@@ -185,6 +185,17 @@ async function save(id, kind) {
   el("a", { href: address, download: `${id}.${kind}` }).click();
 }
 
+const resting = window.requestIdleCallback || ((then) => setTimeout(then, 200));
+
+/** One figure after the other, but for those that are folded: who scrolls later waits for none. */
+async function drawAhead() {
+  for (const [id, figure] of FIGURES) {
+    if (figure.drawn || !figure.host.clientWidth) continue;
+    await new Promise((then) => resting(then));
+    await draw(id);
+  }
+}
+
 function startFigures() {
   const seen = new IntersectionObserver((entries) => {
     for (const entry of entries) if (entry.isIntersecting) draw(entry.target.dataset.figure);
@@ -209,6 +220,7 @@ function startFigures() {
   }
   const again = calm(150, () => { for (const [id, one] of FIGURES) if (one.drawn) draw(id).then(() => stickAxis(one)); });
   addEventListener("resize", again);
+  drawAhead();
   return again;
 }
 

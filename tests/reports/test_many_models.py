@@ -1,0 +1,65 @@
+"""A page of many models: a line each, sentences folded, large figures packed."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import re
+from types import SimpleNamespace
+
+import pytest
+from test_browser import NARROW, WIDE, reading, scroll_through
+
+from goffman.reports import html
+from goffman.reports.overview import counted
+from goffman.reports.run import read_run
+from goffman.reports.write import write_report
+
+
+def test_verdicts_and_tasks_are_counted_the_most_frequent_first():
+    def row(verdict, word):
+        return {"finding": SimpleNamespace(shown=verdict), "task": {"word": word}}
+
+    rows = [row("small", "yes"), row("undecided", "yes"), row("undecided", "no"), row(None, "yes")]
+    assert counted(rows) == {
+        "verdicts": "4 models: 2 undecided; 1 small; 1 not tested",
+        "tasks": "4 models: 3 yes; 1 no",
+    }
+
+
+def test_a_large_figure_is_packed_and_a_small_one_is_not():
+    small = SimpleNamespace(spec={"data": {"values": [{"a": "<"}]}})
+    large = SimpleNamespace(spec={"data": {"values": [{"a": n} for n in range(html.LARGE)]}})
+    kind, text = html._spec(small)
+    assert kind == "application/json"
+    assert json.loads(text) == small.spec
+    kind, text = html._spec(large)
+    assert kind == "text/plain"
+    assert json.loads(gzip.decompress(base64.b64decode(text))) == large.spec
+    assert len(text) < len(json.dumps(large.spec)) / 3
+
+
+@pytest.mark.slow
+def test_many_models_have_a_line_each_and_every_packed_figure_is_drawn(
+    browser, little, monkeypatch
+):
+    monkeypatch.setattr(html, "MANY", 0)
+    monkeypatch.setattr(html, "LARGE", 0)
+    page = write_report(little).page
+    text = page.read_text(encoding="utf-8")
+    sections = read_run(little).sections
+    assert 'type="application/json" id="spec-' not in text
+    specs = re.findall(r'type="text/plain" id="spec-', text)
+    for width in (WIDE, NARROW):
+        with reading(browser, page, width=width) as tab:
+            assert tab.locator("table.overview.brief tbody tr").count() == len(sections)
+            assert tab.locator("table.overview.brief .head").count() == 0
+            assert tab.locator(".findings .head").first.is_hidden()
+            assert tab.get_by_text("1 models:").count() >= 2 * len(sections)
+            scroll_through(tab)
+            assert tab.locator(".live svg.marks").count() == len(specs) > 3
+            assert tab.locator(".findings .head").first.is_visible()
+            tab.locator("[data-numbers]").first.click()
+            tab.locator(".numbers table tbody tr").first.wait_for()
+            assert tab.evaluate("document.documentElement.scrollWidth") <= width

@@ -1,0 +1,93 @@
+"""One thing left out of tables that are made once: the very numbers that come of making them anew."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+from goffman.analysis.estimate import PRIMARY, estimates
+from goffman.analysis.robustness import Headline
+from goffman.estimates.contrast import Comparing
+from goffman.estimates.sharing import Sharing
+from goffman.measures.negative_attitude import NegativeAttitude
+from goffman.measures.rows import prompt_scores
+from goffman.records import Prompt
+from goffman.tables import prompt_table
+
+QUANTITIES = ("negative", "lowest", "highest", "mass", "last-probability", "rated-share")
+GROUPS = {"stigmatized": 7, "non-stigmatized": 6}
+ITEMS, WORDINGS = 5, ("say", "for-me", "choosing")
+
+
+def scored(*, forms=1, gap=False):
+    """Scores of two groups of conditions, every item in every wording."""
+    rng, asked, values = np.random.default_rng(3), [], []
+    for group, size in GROUPS.items():
+        for c, i, wording, form in np.ndindex(size, ITEMS, len(WORDINGS), forms):
+            asked.append(
+                Prompt(
+                    instrument="distance",
+                    item=f"i{i}",
+                    wording=WORDINGS[wording],
+                    condition=f"{group}-{c}",
+                    form=f"{c}-{form}",
+                    group=group,
+                    text=f"<mask> {i} {group} {c} {wording} {form}",
+                )
+            )
+            values.append(0.3 + 0.1 * (group == "stigmatized") + rng.normal(0, 0.1))
+    if gap:
+        values[4] = None
+    prompts = prompt_table(asked)
+    given = pl.DataFrame({"prompt_id": prompts["prompt_id"], "model": "m"}).with_columns(
+        pl.Series(name, values, dtype=pl.Float64) for name in QUANTITIES
+    )
+    reasons = dict.fromkeys(QUANTITIES, "gone")
+    return prompt_scores(given, prompts, measure="negative-attitude", reasons=reasons)
+
+
+def headline(each):
+    measure = NegativeAttitude(contrast="stigmatized", against="non-stigmatized", smallest=0.05)
+    found = estimates(
+        pl.concat([each, measure.means(each)]),
+        {"distance": measure},
+        wordings={"distance": WORDINGS},
+        compare=Comparing(draws=99),
+    )
+    primary = found.filter(pl.col("family") == PRIMARY)
+    return Headline(
+        row=primary.row(0, named=True),
+        primary=primary,
+        measure=measure,
+        wordings=WORDINGS,
+        sharing=Sharing(),
+    )
+
+
+@pytest.mark.parametrize("forms", [1, 2])
+def test_the_numbers_are_to_the_last_bit_those_of_tables_made_anew(forms, monkeypatch):
+    each = scored(forms=forms)
+    work = headline(each)
+    tried = []
+    tables = Headline._tables
+    monkeypatch.setattr(
+        Headline, "_tables", lambda *given: tried.append(tables(*given)) or tried[-1]
+    )
+    quick = list(work.without_each(each))
+    assert tried[0] is not None
+    monkeypatch.setattr(Headline, "_tables", lambda *_: None)
+    assert quick == list(work.without_each(each))
+    assert {row["way"] for row in quick} == {"condition", "item", "wording"}
+    assert len(quick) == sum(GROUPS.values()) + ITEMS + len(WORDINGS)
+
+
+def test_where_a_value_is_missing_the_tables_are_made_anew(monkeypatch):
+    each = scored(gap=True)
+    tried = []
+    tables = Headline._tables
+    monkeypatch.setattr(
+        Headline, "_tables", lambda *given: tried.append(tables(*given)) or tried[-1]
+    )
+    assert len(list(headline(each).without_each(each))) > ITEMS
+    assert tried == [None]
