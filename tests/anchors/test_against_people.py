@@ -235,6 +235,7 @@ def test_each_question_is_set_against_people_s_as_they_were_asked() -> None:
         ("anchor-gender", None),
         ("anchor-wording", None),
         ("anchor-gender-side", None),
+        ("anchor-year", None),
     }
     people = SAID["work", "depression", "all"]
     work = by["anchor-difference", "work"]
@@ -248,6 +249,13 @@ def test_each_question_is_set_against_people_s_as_they_were_asked() -> None:
     assert (overall.low, overall.high) == pytest.approx((0.53 - people.high, 0.53 - people.low))
     assert [(one["low"], one["high"]) for one in points if one["item"] == "work"] == [(low, high)]
     assert work.family_size == 2
+    years = {says.variant: one for says, one in found if says.kind == "anchor-year"}
+    assert {year: one.mean_second for year, one in years.items()} == {
+        str(one.year): one.value
+        for one in ANCHOR.values
+        if (one.item, one.condition, one.gender) == ("work", "depression", "all")
+    }
+    assert all(one.p is None and one.low is None for one in years.values())
     assert {(one["item"], one["value"], one["people"], one["unanswered"]) for one in points} == {
         ("work", work.mean_first, people.value, 0.0),
         (

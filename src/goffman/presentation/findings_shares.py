@@ -63,7 +63,7 @@ def shares_said(one: AnchoredModel) -> tuple[str, ...]:
         asked = "There are too few answers to compare it with people over all questions"
         return asked if every else "No question was asked of both", "", *more
     text = f"Over the questions that count as stigma: {_numbers(one, tested)}."
-    return _head(one, tested), " ".join([text, *_ruled_out(tested), *_earlier(one)]), *more
+    return _head(one, tested), " ".join([text, *_ruled_out(tested), *_earlier(one, tested)]), *more
 
 
 def _head(one: AnchoredModel, tested: Sequence[Row]) -> str:
@@ -108,10 +108,9 @@ def _years(one: AnchoredModel, condition: str) -> tuple[tuple[str, float], ...]:
     return tuple(sorted((row["variant"], row["mean_second"]) for row in rows))
 
 
-def _earlier(one: AnchoredModel) -> Iterator[str]:
+def _earlier(one: AnchoredModel, tested: Sequence[Row]) -> Iterator[str]:
     """What people said in the years before, which nothing is tested against."""
-    names = dict.fromkeys(row["group"] for row in one.differences(IN_YEAR))
-    before = {name: _years(one, name)[:-1] for name in names}
+    before = {row["group"]: _years(one, row["group"])[:-1] for row in tested}
     said = [
         f"{one.called(name).lower()} "
         + ", ".join(f"{percent(share)} in {year}" for year, share in years)
