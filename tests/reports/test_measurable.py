@@ -291,7 +291,7 @@ def test_a_correlation_with_it_is_not_stated_not_drawn_and_decides_nothing(
     said = re.findall("The correlation of [^<]*", page)
     assert said
     for line in said:
-        assert line.startswith("The correlation of bert's P(negative)")
+        assert line.startswith("The correlation of P(negative) and ")
         assert "is not stated: bert is not measurable: it cannot tell welcome" in line
     assert not [path for path in drawn if "measures-together" in path.name]
     gate = goffman("check", tmp_path, "--fail-if", "correlation > 1")

@@ -132,7 +132,6 @@ def _layers(one: AnchoredModel) -> list[Spec]:
     about = tip(("name", one.one.capitalize()), ("category", "Category"), ("value", "Model"))
     people = {"field": "people", "title": _whose(one), "format": ".3~g", "type": "quantitative"}
     text: Spec = {"type": "text", "style": "cell-label", "tooltip": None, "dy": -7, "clip": False}
-    named = {"filter": "isValid(datum.label)"}
     middle = _middle(one)
     sides = (
         ("left", f"datum.people <= {middle}", 4),
@@ -149,11 +148,12 @@ def _layers(one: AnchoredModel) -> list[Spec]:
         },
     ]
     for align, where, shift in sides:
+        # No filter: of a side without a name, Vega would warn that it has no values.
+        label = {"test": f"isValid(datum.label) && {where}", "field": "label", "type": "nominal"}
         layers.append(
             {
                 "mark": {**text, "align": align, "dx": shift},
-                "transform": [named, {"filter": where}],
-                "encoding": {"text": {"field": "label", "type": "nominal"}},
+                "encoding": {"text": {"condition": label, "value": ""}},
             }
         )
     return layers
