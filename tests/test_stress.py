@@ -346,11 +346,21 @@ def test_the_share_of_a_word_is_its_part_of_the_counted_probability(care):
     said = stored.measure.prepare(stored.answers, stored.prompts, stored.words, cased=work.cased)
     mass = {}
     for one in said.iter_rows(named=True):
-        if one["gender_group"] in ("female", "male") and one["rank"] is not None:
+        counts = one["gender_group"] in ("female", "male") and one["rank"] is not None
+        if counts and one["probability"] >= np.float32(0.01):
             word = one["word"].strip().lower()
             mass[word] = mass.get(word, 0.0) + one["probability"]
+    assert shares.keys() <= mass.keys()
     for word, share in shares.items():
         assert share == pytest.approx(mass[word] / sum(mass.values()), rel=1e-6)
+
+
+def test_every_word_that_is_left_out_is_a_part_of_the_number(care):
+    rows, _ = read_run(care[0]).stressed
+    (made,) = read_run(care[0]).estimates.filter(pl.col("family") == PRIMARY)["difference"]
+    without = rows.filter(pl.col("way") == "word")["difference"]
+    assert len(without) > 1
+    assert made not in without.to_list()
 
 
 def test_processes_beside_each_other_give_the_same_tables(care, tmp_path):

@@ -222,10 +222,10 @@ def test_what_choices_explain_only_together_is_said():
 @pytest.mark.parametrize(
     ("verdict", "sentence"),
     [
-        ("small", "the difference holds in 1 and 2 tries at 20% and 50% wrong labels. At 50%, it "
-                  "is 0.040 to 0.050."),
-        ("undecided", "the verdict is the same in 1 and 2 tries at 20% and 50% wrong labels. At "
-                      "50%, it is 0.040 to 0.050."),
+        ("small", "the difference holds in 1 and 2 tries at 20% and 50% wrong labels. It is "
+                  "0.010 to 0.050 over all tries, and 0.040 to 0.050 at 50%."),
+        ("undecided", "the verdict is the same in 1 and 2 tries at 20% and 50% wrong labels. It "
+                      "is 0.010 to 0.050 over all tries, and 0.040 to 0.050 at 50%."),
     ],
 )  # fmt: skip
 def test_how_often_it_holds_with_wrong_labels_is_said(verdict, sentence):

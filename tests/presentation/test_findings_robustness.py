@@ -194,9 +194,9 @@ def test_an_analysis_that_only_its_corrected_p_leaves_undecided_says_so():
     by_p = "the interval excludes 0 and only the corrected p is above .05."
     assert one.depends == (
         "The verdict becomes undecided in 3 of the 4 analyses that each leave out one item. "
-        f"In 2 of the 3 undecided analyses, {by_p}"
+        f"In 2 of these 3 undecided analyses, {by_p}"
     )
-    assert f" In 2 of the 3 undecided analyses, {by_p} " in one.robust
+    assert f" In 2 of these 3 undecided analyses, {by_p} " in one.robust
     assert found(*lost).depends.endswith(f" In both undecided analyses, {by_p}")
     assert found(lost[0]).depends.endswith(f" There, {by_p}")
     assert by_p not in found(made("item", "x2", 0.02, "undecided")).depends

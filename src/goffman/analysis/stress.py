@@ -123,6 +123,9 @@ class Work:
         own = stored.prompts.filter(pl.col("paraphrase").is_null())
         answers = stored.answers.join(own.select("prompt_id"), on="prompt_id", how="semi")
         said = stored.measure.prepare(answers, own, stored.words, cased=self.cased)
+        # A word that is always below a measure's minimum probability is no part of its number.
+        if (reached := getattr(stored.measure, "reached", None)) is not None:
+            said = said.filter(reached())
         fold = pl.col("word").str.strip_chars().str.to_lowercase()
         mass = (
             said.filter(pl.col("step") == 1, pl.col("rank").is_not_null(), counts)

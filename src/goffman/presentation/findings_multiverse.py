@@ -271,8 +271,13 @@ def _labels(row: Row, section: Section) -> Iterator[str]:
     rates = drawn["rate"].unique().sort().to_list()
     held = [str(drawn.filter(pl.col("rate") == rate)["holds"].sum()) for rate in rates]
     tries = drawn.filter(pl.col("rate") == rates[-1])
-    values = tries["difference"].drop_nulls()
-    spread = f" At {rates[-1]:.0%}, it is {ends(min(values), max(values))}." if len(values) else ""
+    every, last = (some["difference"].drop_nulls() for some in (drawn, tries))
+    spread = ""
+    if len(last):
+        spread = (
+            f" It is {ends(min(every), max(every))} over all tries, and "
+            f"{ends(min(last), max(last))} at {rates[-1]:.0%}."
+        )
     what = "the difference holds" if row["verdict"] in CLEAR_WORDS else "the verdict is the same"
     yield (
         f"With word labels made wrong at random ({tries.height} tries at each rate), {what} in "

@@ -139,7 +139,7 @@ def p_alone_said(rows: pl.DataFrame) -> str:
     if not count:
         return ""
     every = "both" if count == 2 else f"all {count}"
-    which = every if count == undecided.height else f"{count} of the {undecided.height}"
+    which = every if count == undecided.height else f"{count} of these {undecided.height}"
     where = "There" if undecided.height == 1 else f"In {which} undecided analyses"
     return f" {where}, the interval excludes 0 and only the corrected p is above .05."
 
