@@ -117,22 +117,23 @@ def harness_python(name: str, packages: list[str], *, within: Path) -> Path:
         here = sysconfig.get_path("purelib")
         (Path(site) / "zz-beside.pth").write_text(f"{here}\n", encoding="utf-8")
         python = folder / "bin" / "python"
-        done = _pip(python, "install", "--quiet", "--no-deps", *packages)
+        done = run_pip(python, "install", "--quiet", "--no-deps", *packages)
         if done.returncode:
-            _skip_without_index(python, packages[0])
+            skip_without_index(python, packages[0])
             raise AssertionError(f"pip cannot install {name}:\n{done.stdout}{done.stderr}")
 
     return made_once(f"env-{name}", within=within, make=make) / "bin" / "python"
 
 
-def _pip(python: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def run_pip(python: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """What pip did, for the environment of this Python."""
     command = [sys.executable, "-m", "pip", "--python", str(python), *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=900)
 
 
-def _skip_without_index(python: Path, package: str) -> None:
+def skip_without_index(python: Path, package: str) -> None:
     """Skips where the index does not even say which versions of a package there are."""
-    known = _pip(python, "index", "versions", package.partition("==")[0])
+    known = run_pip(python, "index", "versions", package.partition("==")[0])
     if known.returncode:
         pytest.skip(f"the package index cannot be reached: {known.stderr.strip()[-300:]}")
 
