@@ -181,7 +181,9 @@ def test_a_gap_between_a_man_and_a_woman_unlike_people_s_is_in_the_heading(run) 
     (one,) = turned({"depression"}).anchored
     said = anchor_said(one)
     gap = "Its answers are more stigmatizing about a woman than about a man for "
-    assert said.head.startswith(f"{gap}depression, and people's are not; averaged over women and ")
+    assert said.head.startswith(
+        f"{gap}depression, clearly unlike people's; averaged over women and "
+    )
     assert said.head.endswith(" than people's in 2018 about the person described with depression")
     more = " ".join(said.more)
     assert "the difference is clearly not the same as people's for depression." in more
@@ -194,4 +196,4 @@ def test_a_gap_between_a_man_and_a_woman_unlike_people_s_is_in_the_heading(run) 
         "Its answers differ clearly from people's in 2018 about none of 5 descriptions"
     )
     assert "points are not ruled out." in anchor_said(level).text
-    assert anchor_said(one).head.startswith(f"{gap}all 5 descriptions, and people's are not; ")
+    assert anchor_said(one).head.startswith(f"{gap}all 5 descriptions, clearly unlike people's; ")

@@ -145,7 +145,7 @@ def _gap_in_head(one: AnchoredModel) -> list[str]:
         if not rows:
             continue
         also = [row["mean_second"] * side > 0 for row in rows]
-        people = "and people's are not"
+        people = "clearly unlike people's"
         if any(also):
             people = "more so than people's" if all(also) else "otherwise than people's"
         parts.append(
