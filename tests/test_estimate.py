@@ -990,3 +990,8 @@ def test_from_two_or_three_units_there_is_no_interval_and_that_is_said(few):
     four = Comparing(draws=199).paired(contrast, [1.0, 0.3, 0.8, 0.9], [0.0] * 4, over="items")
     assert four.low is not None
     assert four.reason is None
+
+
+def test_an_instrument_that_a_stopped_run_has_not_come_to_has_no_estimates():
+    scores = pl.DataFrame(schema=schema(SCORES))
+    assert estimates(scores, {"later": NegativeAttitude()}, wordings={}).height == 0

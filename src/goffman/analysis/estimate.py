@@ -59,13 +59,15 @@ def estimates(
     sharing = sharing or {}
     found: list[tuple[Contrast, Estimate]] = []
     for instrument, measure in measures.items():
-        for quantity, kinds in measure.contrasts:
+        # A run that was stopped knows instruments that it has not come to yet.
+        asked = wordings.get(instrument)
+        for quantity, kinds in measure.contrasts if asked else ():
             scored = scored_by(
                 scores,
                 instrument,
                 measure,
                 quantity,
-                wordings=wordings[instrument],
+                wordings=asked or (),
                 sharing=sharing.get(instrument, Sharing()),
                 compare=compare,
             )
