@@ -10,6 +10,7 @@ from goffman.analysis.robustness import with_fragile
 from goffman.analysis.summary import summary
 from goffman.measures.catalogue import measures
 from goffman.presentation.findings import findings_of
+from goffman.presentation.findings_robustness import occupations_said
 from goffman.presentation.section import Section
 from goffman.presentation.shown import Names
 from goffman.tables import CONTRASTS, ESTIMATES, ROBUSTNESS, SCORES, VERDICTS, schema
@@ -208,3 +209,9 @@ def test_what_could_not_be_tested_and_what_was_not_computed_is_not_spoken_of():
     gone = made("condition", "fever", 0.02) | {"verdict": None, "p_adjusted": None}
     assert found(gone).robust == found().robust == ""
     assert replace(found(), depends="").aside == ""
+
+
+def test_without_an_occupation_says_which_sentences_are_gone():
+    rows = pl.DataFrame({"way": ["frame", "occupation"]})
+    assert "whose pronoun refers to it" in occupations_said(rows)
+    assert occupations_said(rows.head(1)) == ""

@@ -14,7 +14,7 @@ import polars as pl
 from goffman.estimates.clear import CLEAR
 from goffman.estimates.verdict import CLEAR_WORDS, SIZE_OPEN
 from goffman.multiverse_columns import MULTIVERSE, NUMBER
-from goffman.presentation.findings_robustness import p_alone_said, part_called
+from goffman.presentation.findings_robustness import occupations_said, p_alone_said, part_called
 from goffman.presentation.numbers import ends, number, p_said
 from goffman.presentation.shown import in_list
 from goffman.stats.multiverse import different
@@ -218,7 +218,7 @@ def _left_out(row: Row, section: Section) -> Iterator[str]:
     most = gone.sort(change, descending=True).row(0, named=True)
     yield (
         f"With {any_one} left out, the difference changes most without {_called(most, section)}: "
-        f"from {number(row['difference'])} to {number(most['difference'])}."
+        f"from {number(row['difference'])} to {number(most['difference'])}.{occupations_said(gone)}"
     )
     # Of a difference that may be 0 the sign says nothing.
     if row["verdict"] not in CLEAR_WORDS:

@@ -118,7 +118,17 @@ def _span(rows: pl.DataFrame, section: Section) -> str:
         f"{_named(row, section)})"
         for row in (rows.row(0, named=True), rows.row(-1, named=True))
     )
-    return f"The difference then ranges from {low} to {high}."
+    return f"The difference then ranges from {low} to {high}.{occupations_said(rows)}"
+
+
+def occupations_said(rows: pl.DataFrame) -> str:
+    """What it means that an occupation is left out, as a further sentence; empty: none was."""
+    if "occupation" not in rows["way"]:
+        return ""
+    return (
+        " Without an occupation means without the sentences whose pronoun refers to it; it stays "
+        "as the other person of the pair."
+    )
 
 
 def _in_short(rows: pl.DataFrame, section: Section, finding: Finding) -> str:

@@ -40,7 +40,8 @@ def analyses(section: Section) -> Iterator[Table]:
         caption = (
             f"{section.instrument}: the main result in other analyses of the same answers. A clear "
             "difference holds where it is clear and has the same sign as in the audit; any other "
-            "verdict holds where it is the same. The p of the median is from a permutation test."
+            "verdict holds where it is the same. Median and range are of the analyses in the main "
+            "result's own unit. The p of the median is from a permutation test."
         )
         rows = section.stress.drop("instrument").to_dicts()
         yield as_table(f"{section.instrument}-holds", caption, rows, shown=_SUMMED)
