@@ -317,11 +317,11 @@ def test_what_is_confirmed_is_on_the_disk_when_the_server_is_killed(run):
     for kills in (1, 2, 3):
         with showing("rate", run, "--rater", "anna") as page:
             fast = threading.Thread(target=rate_until_killed, args=(page,))
-            before = len(confirmed)
+            enough = len(confirmed) + moments.randint(2, 5)
             fast.start()
-            while len(confirmed) < before + 3:
-                time.sleep(0.001)
-            time.sleep(moments.uniform(0, 0.02))
+            # A fast machine may have rated every word before this thread looks again.
+            while fast.is_alive() and len(confirmed) < enough:
+                time.sleep(0.0005)
             page.kill()
             fast.join()
         labels = read_journal(run / "ratings" / "anna.jsonl").labels

@@ -234,7 +234,7 @@ def test_where_each_item_has_a_wording_of_its_own_no_effect_of_wording_is_told()
     made = section(MEASURE, MEASURE(choices(asked_, leaning), asked_), asked_)
     assert made.contrasts("wordings").height == 0
     (found,) = findings_of(made)
-    assert "the effect of wording is unknown" in found.wording
+    assert "the effect of wording on the same question is unknown" in found.wording
     assert found.difference > 0.1
 
 

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 ONE_WORDING = "Only one wording was asked, so the effect of wording is unknown."
 IN_TURN = (
-    "Each question was asked in one wording, so wordings are compared between different questions "
-    "only."
+    "Each question was asked in one wording, so the effect of wording on the same question is "
+    "unknown."
 )
 
 MOVED = "the wording changes the mean more"
