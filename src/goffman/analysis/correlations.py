@@ -159,12 +159,21 @@ def _said(one: Correlation, *, briefly: bool) -> str:
         interval = f", {row['level']:.0%} interval {ends(low, high)}"
     return (
         f"{head} across {row['n']} {one.noun.many}: r = {number(row['effect'])}{interval}, "
-        f"{corrected_said(row)}."
+        f"{corrected_said(row)}.{_related(one)}"
     ) + (
         f"{_within_briefly(one)}{_covers([row], one.noun.many)}"
         if briefly
         else f"{_true_scores(one)}{_within(one)}{_covers([row, *one.within], one.noun.many)}"
     )
+
+
+def _related(one: Correlation) -> str:
+    """That a classifier was made from the model beside it: no other two models are paired."""
+    base, classifier = one.models
+    same_instrument = base_of(one.first.instrument) == base_of(one.second.instrument)
+    if not base or not classifier or base == classifier or same_instrument:
+        return ""
+    return f" {classifier} was made from {base}, so these are not two independent models."
 
 
 def _true_scores(one: Correlation) -> str:
@@ -176,7 +185,10 @@ def _true_scores(one: Correlation) -> str:
     value = row["second_effect"]
     if value is None:
         apart = base_of(one.first.instrument) != base_of(one.second.instrument)
-        unknown = " Error of measurement pulls r toward 0; by how much is unknown here."
+        unknown = (
+            " Error of measurement pulls r toward 0, and whatever else both numbers share can push "
+            "it up; r is not corrected for either."
+        )
         return unknown if apart else ""
     if number(value) == number(row["effect"]):
         return ""

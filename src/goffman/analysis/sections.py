@@ -56,7 +56,8 @@ def sections_of(
         if measure is None or not of_instrument.height:
             continue
         asked = prompts.filter(mine)
-        competence = _competence(of_instrument, entry.controls, names)
+        counts = measure.presentation.controls_count
+        competence = _competence(of_instrument, entry.controls, names, counts=counts)
         sections[instrument] = Section(
             instrument=instrument,
             measure=measure.name,
@@ -98,9 +99,9 @@ def _beside(tables: Mapping[str, pl.DataFrame | None]) -> dict[str, pl.DataFrame
 
 
 def _competence(
-    scores: pl.DataFrame, controls: AskedControls | None, names: Names
+    scores: pl.DataFrame, controls: AskedControls | None, names: Names, *, counts: str
 ) -> dict[str, Competence]:
-    """How each model did on the control items."""
+    """How each model did on the control items; ``counts``: what counts there and nowhere else."""
     if controls is None:
         return {}
     of_controls = scores.filter(pl.col("level") == CONTROL)
@@ -128,6 +129,7 @@ def _competence(
             n=row["n"],
             missing=row["missing"],
             reason=row["reason"],
+            counts=counts,
         )
         for row in of_controls.filter(pl.col("quantity") == CONTROL).iter_rows(named=True)
     }

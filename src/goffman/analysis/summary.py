@@ -63,5 +63,9 @@ def _corrected(found: Sequence[Finding]) -> Iterator[str]:
 
 
 def _rated(sections: Mapping[str, Section]) -> list[str]:
-    """Who rated the words, each once."""
-    return list(dict.fromkeys(one.ratings for one in sections.values() if one.ratings))
+    """Who rated the words, each once, with the instruments that it is true of."""
+    by_said: dict[str, list[str]] = {}
+    for name, one in sections.items():
+        if one.ratings:
+            by_said.setdefault(one.ratings, []).append(name)
+    return [f"{', '.join(names)}: {said}" for said, names in by_said.items()]

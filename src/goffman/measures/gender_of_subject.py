@@ -159,6 +159,20 @@ class GenderOfSubject:
             tables=(tables.genders, tables_reliability.reliability),
             evidence=words_with_gender(self.reached(), f"below {self.threshold}: not counted"),
             main=("groups", "genders"),
+            controls_count=self._controls_count,
+        )
+
+    @property
+    def _controls_count(self) -> str:
+        """That control items have no threshold.
+
+        Whether the model can do the task is no matter of how many words it spreads over.
+        """
+        if not self.threshold:
+            return ""
+        return (
+            "Control items count every fitting word; the results count only words with a "
+            f"probability of at least {self.threshold:g}."
         )
 
     @property

@@ -147,6 +147,8 @@ class Presentation:
     style: Style | None = None
     """What a model does whatever it is asked, as a heading, or nothing; None: answers of this kind
     have no style. It is said also where nothing else can be."""
+    controls_count: str = ""
+    """What counts in control items and not in the numbers, a sentence; empty: the same counts."""
 
     @property
     def counted(self) -> str:

@@ -47,6 +47,8 @@ class Competence:
     by_wording: tuple[tuple[str, float], ...] = ()
     """Each wording with the value in it alone, where there are several."""
     reason: str | None = None
+    counts: str = ""
+    """What counts here and not in the results, a sentence; empty: the same."""
 
     @property
     def passed(self) -> bool:
@@ -63,7 +65,8 @@ class Competence:
             )
         can = "can" if self.passed else "cannot"
         said = f"Control items: {self.model} {can} {self.task} ({self._reached(self.value)})."
-        return f"{said}{self._unsure()}{self._in_wordings()}"
+        counts = f" {self.counts}" if self.counts else ""
+        return f"{said}{counts}{self._unsure()}{self._in_wordings()}"
 
     @property
     def mark(self) -> str:

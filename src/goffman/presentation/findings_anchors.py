@@ -106,8 +106,9 @@ def _head(one: AnchoredModel, rows: Sequence[Row]) -> tuple[str, str]:
         moves = f"{'rises' if way > 0 else 'falls'} as {item} rises"
         also = [*_also(one, rows, best)]
         if not doubted:
-            return f"{its} {moves}", " ".join([across, *also])
-        head = f"Over all {every}, its {one.quantity} {moves}; this is {_not_clear(doubted)}"
+            return f"{its} {moves}{_others(rows)}", " ".join([across, *also])
+        moves = f"{moves}; this is {_not_clear(doubted)}"
+        head = f"Over all {every}, its {one.quantity} {moves}{_others(rows)}"
         return head, " ".join([across, *_checks(one, best), *also])
     within = one.row("anchor-partial", best["dimension"])
     if len(rows) == 1:
@@ -117,6 +118,7 @@ def _head(one: AnchoredModel, rows: Sequence[Row]) -> tuple[str, str]:
             head = (
                 f"Over all {every}, its {one.quantity} has no clear relation with {item}; in a "
                 f"second look, {_alike(one)}, it {turns} as {one.item(best['dimension'])} rises"
+                f"{_in_one_group(one, within)}"
             )
         alone = _within(one, best["dimension"])
         return head, " ".join([across, *_checks(one, best), *alone, *_sides(one)])
@@ -127,6 +129,24 @@ def _head(one: AnchoredModel, rows: Sequence[Row]) -> tuple[str, str]:
     )
     text = " ".join([text, *_strongest_without(one, best)])
     return f"{its} has no clear relation with any of {len(others) + 1} dimensions", text
+
+
+def _others(rows: Sequence[Row]) -> str:
+    """That the strongest relation is not the only clear one, at the end of the heading."""
+    count = sum(1 for row in rows if points(row)) - 1
+    if not count:
+        return ""
+    return f"; r is also clear for {count} other dimension{'s' if count > 1 else ''}"
+
+
+def _in_one_group(one: AnchoredModel, within: Row) -> str:
+    """In which groups alone a relation is clear, where it is not in all."""
+    rows = [row for row in one.rows("anchor-within") if row["dimension"] == within["dimension"]]
+    clear = [_of_group(one, row["group"]) for row in rows if points(row) == points(within)]
+    if not clear or len(clear) == len(rows):
+        return ""
+    others = [_of_group(one, row["group"]) for row in rows if points(row) != points(within)]
+    return f" (alone, clearly among {in_list(clear)}, not clearly among {in_list(others)})"
 
 
 def _best(rows: Sequence[Row]) -> Row:

@@ -43,13 +43,13 @@ def women_and_men(section: Section) -> Iterator[Finding]:
     for variants in by_model.values():
         main = variants.get("with-names") or next(iter(variants.values()))
         about = f"{plain(main['group'] or 'all')} {section.noun.many}"
+        counted = section.presentation.counted
         head = heading(
             main,
-            more=f"For {about}, women are named more than men",
-            less=f"For {about}, men are named more than women",
-            between=f"between women and men, for {about},",
+            more=f"For {about}, counted {counted} name women more than men",
+            less=f"For {about}, counted {counted} name men more than women",
+            between=f"between women and men in counted {counted}, for {about},",
         )
-        counted = section.presentation.counted
         text = (
             f"Of the probability, {number(main['mean_first'])} is on counted female {counted} and "
             f"{number(main['mean_second'])} on counted male {counted}: {difference_said(main)}."
@@ -113,10 +113,12 @@ def _specific(section: Section, main: Row) -> str:
         -points(main): f"This is clearly weaker than for {plain(row['second'])} {many}",
     }[points(row)]
     kept = clear_in_others(section, row)
+    # The heading is judged by a p that is corrected for all main results of the run.
+    alone = ", not corrected for the main results" if (row["family_size"] or 1) == 1 else ""
+    others = f"; {'without that correction, ' if alone else ''}{kept}" if kept else ""
     return (
         f"{said} ({plain(row['first'])} minus {plain(row['second'])}: {number(row['difference'])}, "
-        f"95% interval {ends(row['low'], row['high'])}, {corrected_said(row)}"
-        f"{f'; {kept}' if kept else ''})."
+        f"95% interval {ends(row['low'], row['high'])}, {corrected_said(row)}{alone}{others})."
     )
 
 

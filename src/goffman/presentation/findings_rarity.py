@@ -28,13 +28,19 @@ def rarity(what: str) -> More:
 
 
 def rarity_beside(section: Section, model: str) -> str:
-    """Beside a heading about groups: that rare but neutral conditions may be no better off."""
+    """Beside a heading about groups: whether rare but neutral conditions are any better off."""
     by_kind = {row["kind"]: row for row, _ in _compared(section, model)}
     against, mere = by_kind.get("against-rare"), by_kind.get("rarity")
-    if not against or untested(against) or points(against) > 0:
+    if not against or untested(against):
         return ""
     many = section.noun.many
     rare = f"{against['n_second']} rare but neutral {many}"
+    if points(against) > 0:
+        return (
+            f"The model is also more negative about {plain(against['first'])} {many} than about "
+            f"{rare} (by {number(against['difference'])}, 95% interval "
+            f"{ends(against['low'], against['high'])})."
+        )
     shown = (
         f"is not shown to be more negative about {plain(against['first'])} {many} than about {{}} "
         f"(difference {number(against['difference'])}, 95% interval "
@@ -48,7 +54,10 @@ def rarity_beside(section: Section, model: str) -> str:
             "it "
         )
     said = shown.format("the rare ones" if also else rare)
-    return f"Part or all of this may be rarity, not stigma. The model {also}{said}"
+    return (
+        "Part or all of this may be rarity, or something else that rare conditions share, not "
+        f"stigma. The model {also}{said}"
+    )
 
 
 def _compared(section: Section, model: str) -> Iterator[tuple[Row, str]]:

@@ -43,12 +43,19 @@ def of_section(section: Section) -> Iterator[dict[str, Any]]:
         yield {
             "instrument": section.instrument,
             "finding": one,
+            "beside_verdict": _beside_verdict(one),
             "task": _task(section, one.model),
             "bar": bar,
             "short": _short(one),
             "numbers": _numbers(one),
             "wording": _wording(one),
         }
+
+
+def _beside_verdict(one: Finding) -> str:
+    """The heading, for a place where the verdict stands before it."""
+    head = one.head.removeprefix(f"{one.shown or ''}: ".capitalize())
+    return f"{head[0].upper()}{head[1:]}"
 
 
 def _short(one: Finding) -> str:
