@@ -133,3 +133,12 @@ def test_swapped_genders_flip_the_disparity_and_parts_make_the_mass(words):
         parts = [found[name, variant] for name in ("female", "male", "unspecified")]
         assert sum(parts) == pytest.approx(found["mass", variant], rel=1e-12)
     assert set(COMPARED) < set(QUANTITIES)
+
+
+def test_control_items_say_that_they_count_words_below_the_threshold():
+    said = GenderOfSubject(threshold=0.02).presentation.controls_count
+    assert said == (
+        "Control items count every fitting word; the results count only words with a probability "
+        "of at least 0.02."
+    )
+    assert GenderOfSubject(threshold=0.0).presentation.controls_count == ""

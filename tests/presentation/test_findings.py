@@ -193,8 +193,8 @@ def test_women_are_not_said_to_be_named_more_where_the_correction_takes_it_away(
     row = gap(0.0044, 0.12, 0.072, tests=2) | {"kind": "genders", "group": "stigmatized"}
     (found,) = findings_of(section("gender-of-subject", estimates(row)))
     assert found.head == (
-        "Undecided: a difference between women and men, for stigmatized conditions, is neither "
-        "shown nor ruled out"
+        "Undecided: a difference between women and men in counted words, for stigmatized "
+        "conditions, is neither shown nor ruled out"
     )
 
 
@@ -211,7 +211,7 @@ def test_conditions_are_called_what_the_instrument_calls_them():
     for one, many in (("diagnosis", "diagnoses"), ("illness", "illnesses")):
         noun = Noun(one=one, many=many)
         (women,) = findings_of(called(noun, replace(of_women, contrast="odd")))
-        assert f"between women and men, for odd {many}, is neither" in women.head
+        assert f"between women and men in counted words, for odd {many}, is neither" in women.head
         assert not any(f"Odd {many}" in line for line in women.more)
         (words,) = findings_of(called(noun, of_words))
         assert f"between stigmatized and non-stigmatized {many} is neither" in words.head
@@ -294,7 +294,11 @@ def test_a_correlation_names_models_as_they_are_shown_and_says_which_way():
     )  # fmt: skip
     one = "mini-one's P(negative)"
     other = "mini-two's probability of negative sentiment"
-    error = "Error of measurement pulls r toward 0; by how much is unknown here."
+    error = (
+        "mini-two was made from mini-one, so these are not two independent models. Error of "
+        "measurement pulls r toward 0, and whatever else both numbers share can push it up; r is "
+        "not corrected for either."
+    )
     covers = f"{error} The interval allows for other conditions, but not for other sentences or wordings."
     assert correlations_said(found) == [
         f"{one} and {other} rise together across 122 conditions: r = 0.60, 95% interval 0.49 to "
@@ -407,15 +411,19 @@ def test_a_difference_that_rare_conditions_have_too_is_not_called_stigma_alone()
         section("negative-attitude", estimates(gap(0.1, 0.3, 0.01), against, mere))
     )
     assert one.caveat == (
-        "Part or all of this may be rarity, not stigma. The model is also more negative about 12 "
-        "rare but neutral conditions than about non-stigmatized ones (by 0.24, 95% interval 0.050 "
-        "to 0.43), and it is not shown to be more negative about stigmatized conditions than about "
-        "the rare ones (difference 0.18, 95% interval −0.020 to 0.38)."
+        "Part or all of this may be rarity, or something else that rare conditions share, not "
+        "stigma. The model is also more negative about 12 rare but neutral conditions than about "
+        "non-stigmatized ones (by 0.24, 95% interval 0.050 to 0.43), and it is not shown to be "
+        "more negative about stigmatized conditions than about the rare ones (difference 0.18, 95% "
+        "interval −0.020 to 0.38)."
     )
     assert one.heading == f"{one.head}. {one.caveat}"
-    above = rare("against-rare", "stigmatized", "rare", 0.02, 0.38, "small")
+    above = rare("against-rare", "stigmatized", "rare", 0.02, 0.38, "small") | {"n_second": 12}
     (one,) = findings_of(section("negative-attitude", estimates(gap(0.1, 0.3, 0.01), above, mere)))
-    assert one.caveat == ""
+    assert one.caveat == (
+        "The model is also more negative about stigmatized conditions than about 12 rare but "
+        "neutral conditions (by 0.20, 95% interval 0.020 to 0.38)."
+    )
 
 
 def test_equivalent_settings_are_said_to_rest_on_intervals_that_are_not_corrected():

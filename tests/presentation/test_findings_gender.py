@@ -50,9 +50,12 @@ def test_how_far_the_difference_between_the_groups_holds_is_said_with_it():
     groups = gap(0.01, 0.07, 0.01) | GROUPS
     one = found(groups, held=again("groups", 10, 1))
     counted = "analyses that leave out or change one thing)."
-    assert one.caveat.endswith(f"; clear in 10 of 11 {counted}")
+    alone = "p = .010, not corrected for the main results; without that correction, clear in"
+    assert one.caveat.endswith(f"{alone} 10 of 11 {counted}")
     one = found(groups | {"verdict": "fragile"}, held=again("groups", 9, 2))
-    assert one.caveat.endswith(f"; clear in only 9 of 11 {counted}")
+    assert one.caveat.endswith(f"{alone} only 9 of 11 {counted}")
+    one = found(groups | {"family_size": 2}, held=again("groups", 10, 1))
+    assert one.caveat.endswith(f", p = .010 corrected for 2 tests; clear in 10 of 11 {counted}")
 
 
 def test_without_first_names_a_difference_has_its_own_analyses_and_correction():

@@ -74,9 +74,12 @@ def test_the_range_over_wordings_stands_beside_the_gap():
 def test_the_heading_says_that_the_wording_moves_the_number_more():
     one = found([worded("a", 0.07, 0.04), worded("b", 0.40, 0.06)])
     assert one.heading == (
-        f"More of it; {MOVED}. The mean changes more with the wording (0.070 to 0.40 for "
-        "stigmatized conditions) than with the group (a difference of 0.050)."
+        f"More of it; {MOVED}, but not which group is higher. The mean changes more with the "
+        "wording (0.070 to 0.40 for stigmatized conditions) than with the group (a difference of "
+        "0.050)."
     )
+    turned = found([worded("a", 0.07, -0.04), worded("b", 0.40, 0.06)])
+    assert turned.head == f"More of it; {MOVED}"
     assert one.wording == "Across 2 wordings, the difference ranges from 0.040 to 0.060."
 
 

@@ -310,6 +310,9 @@ def test_a_score_just_below_the_floor_is_not_rounded_up_to_it():
     at = Competence(**about, value=0.9, floor=0.9)
     assert at.passed
     assert at.sentence == "Control items: m can see (AUC 0.90; at least 0.90 is needed)."
+    counts = "Control items count every word."
+    counting = Competence(**about, value=0.9, floor=0.9, counts=counts)
+    assert counting.sentence == f"{at.sentence} {counts}"
     ends = {"low": 0.77, "high": 1.0}
     unsure = Competence(**about, value=0.95, floor=0.9, **ends)
     assert unsure.passed

@@ -146,12 +146,16 @@ def test_the_page_leads_with_the_verdicts_on_one_axis_and_then_the_four_question
     first, second = lead.split("</table>")[:2]
     heads = re.findall(r'<th scope="col"[^>]*>([^<]+)<', first)
     assert heads == [
-        "Instrument, model", "Can it do the task?", "Difference, in units of Δ", "Verdict",
+        "Instrument, model", "Can it do the task?", "What differs?",
+        "How sure is that? Difference, in units of Δ",
     ]  # fmt: skip
     assert re.findall(r'<th scope="col">([^<]+)</th>', second) == [
         "Instrument, model", "Can it do the task?", "How sure is that?", "What the verdict means",
         "By wording",
     ]  # fmt: skip
+    assert first.count("By wording: ") == 8
+    # The verdict is not said twice.
+    assert not re.search(r"(fragile|undecided)</span> <span class=\"short\">\1", first, re.IGNORECASE)
     for table in (first, second):
         assert table[table.index("<tbody>") :].count("<tr>") == 8
     section = page[
