@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 import pytest
-from scipy import stats
+from scipy import special, stats
 from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
 from goffman.anchors.load import load_anchor
-from goffman.estimates.against_people import ANOTHER, UNANSWERED, against_people
+from goffman.estimates.against_people import ANOTHER, INDIFFERENT, UNANSWERED, against_people
 from goffman.instruments.load import load_instrument
 from goffman.stats.two_sources import (
     GIVEN,
     REPLIES,
     People,
     Share,
+    Z,
     apart,
     ends,
     mean_of,
@@ -29,6 +31,9 @@ from goffman.stats.two_sources import (
     widened,
 )
 from goffman.tables import PROMPT_TABLE, SCORES, schema
+
+if TYPE_CHECKING:
+    from goffman.records import Estimate
 
 ANCHOR = load_anchor("gss-vignettes")
 SAID = {(one.item, one.condition, one.gender): one for one in ANCHOR.latest()}
@@ -265,6 +270,38 @@ def test_each_question_is_set_against_people_s_as_they_were_asked() -> None:
             0.0,
         ),
     }
+
+
+def compared(decided: float | None) -> dict[tuple[str, str | None], Estimate]:
+    """What is found of the model above, where it takes the obvious side so often."""
+    known = None if decided is None else {("vignettes-choice", "m"): decided}
+    found, _ = against_people(
+        *asked(differing), {"vignettes-choice": Toy()}, [ANCHOR], decided=known
+    )
+    return {(says.kind, says.dimension): estimate for says, estimate in found}
+
+
+def test_an_indifferent_model_is_not_compared() -> None:
+    """Its shares are near one half whatever it is asked, and people's are not."""
+    tested = [("anchor-difference", "work"), ("anchor-overall", None), ("anchor-gender", None)]
+    for key in tested:
+        one = compared(0.7499)[key]
+        assert (one.p, one.low, one.reason) == (None, None, INDIFFERENT)
+        assert compared(0.75)[key].p is not None
+        assert compared(None)[key] == replace(compared(1.0)[key], check=None, check_p=None)
+
+
+@pytest.mark.parametrize("decided", [0.75, 0.8, 0.9, 1.0])
+def test_a_share_is_checked_against_people_with_the_model_s_indifference(decided) -> None:
+    """By hand: only people have an error here, so that z is the difference by their half width."""
+    people, share = SAID["work", "depression", "all"], 0.53
+    by = 2 * decided - 1
+    end = people.high if share > people.value else people.low
+    z = (share - 0.5 - by * (people.value - 0.5)) / (by * abs(end - people.value) / Z)
+    side = math.copysign(1.0, share - people.value)
+    one = compared(decided)["anchor-overall", None]
+    assert one.check_p == pytest.approx(float(special.ndtr(-z * side)), rel=1e-6)
+    assert (one.check_p < 0.025) is (z * side > Z)
 
 
 def test_another_wording_is_a_check_without_a_test() -> None:

@@ -77,7 +77,10 @@ def noise() -> dict[str, float]:
 
 def test_what_every_check_shows_is_said_plainly(noise) -> None:
     said = said_of({name: 0.2 * value + 0.1 * noise[name] for name, value in COURSE.items()})
-    assert said.head == "Its P(negative) rises as “course” (how long it lasts) rises"
+    assert said.head == (
+        "Its P(negative) rises as “course” (how long it lasts) rises; r is also clear for 2 other "
+        "dimensions"
+    )
     assert said.text.startswith("Across 93 conditions: r = 0.")
     more = " ".join(said.more)
     for check in ("By ranks: ρ = 0.", "of the same category, 93 conditions can be compared:"):
@@ -99,7 +102,8 @@ def test_what_conditions_that_are_over_make_by_themselves_is_said_with_a_doubt(n
     said = said_of({name: (name not in OVER) + 0.2 * noise[name] for name in COURSE})
     assert said.head == (
         "Over all 93 conditions, its P(negative) rises as “course” (how long it lasts) rises; "
-        "this is not clear without past forms of other conditions (such as “remitted”)"
+        "this is not clear without past forms of other conditions (such as “remitted”); r is also "
+        "clear for 3 other dimensions"
     )
     assert "Without the 13 past forms of other conditions (such as “remitted”): r = " in said.text
     assert "By ranks: ρ = 0." in said.text
@@ -129,7 +133,8 @@ def test_what_categories_make_by_themselves_is_said_with_a_doubt(noise) -> None:
     )
     assert said.head == (
         "Over all 93 conditions, its P(negative) rises as “course” (how long it lasts) rises; "
-        "this is not clear among conditions of the same category"
+        "this is not clear among conditions of the same category; r is also clear for 2 other "
+        "dimensions"
     )
 
 
@@ -165,5 +170,5 @@ def test_a_way_of_answering_that_heeds_nothing_comes_first(noise) -> None:
     assert said.head == "Always picks the first option"
     assert said.text.startswith(
         "So what it answers says little, also beside people. Its mean code rises as “course” (how "
-        "long it lasts) rises. Across 93 conditions: r = "
+        "long it lasts) rises; r is also clear for 2 other dimensions. Across 93 conditions: r = "
     )

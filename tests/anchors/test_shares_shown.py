@@ -14,6 +14,7 @@ from goffman.analysis.beside import set_beside
 from goffman.anchors.load import every_anchor, load_anchor
 from goffman.flow import audit
 from goffman.options import AskOptions
+from goffman.presentation.competence import Competence
 from goffman.presentation.findings_anchors import anchor_said
 from goffman.presentation.findings_shares import in_points
 from goffman.reports.anchored import anchors_shown
@@ -113,10 +114,36 @@ def test_it_is_said_about_whom_the_model_is_harder_than_people(run) -> None:
     ends = r"\([+−]?\d+ to [+−]?\d+\)"
     assert re.search(rf"depression: model [+−]?\d+, people [+−]?\d+ {ends}, model minus", more)
     assert "With p corrected for 5 tests, none of these differs clearly from people's; " in more
-    assert "The intervals cover other respondents. The model’s probabilities are exact." in more
+    assert (
+        "The model’s probabilities have no sampling error, but they are of the first words" in more
+    )
     assert "They say nothing about other questions, wordings, names or descriptions." in more
     assert "In other wordings, which people were not asked, its share is: " in more
     assert "“Don't know” or no answer: " in more
+
+
+def test_a_model_that_hardly_leaves_the_middle_is_not_compared(run) -> None:
+    """The same shares, of a model that takes the obvious side of control items 57 times of 100."""
+    shares = run.scores.filter(pl.col("quantity") == "share-endorsing")
+    control = shares.head(1).with_columns(
+        level=pl.lit("control"), quantity=pl.lit("decided"), value=pl.lit(0.57)
+    )
+    scores = pl.concat([run.scores, control])
+    people = set_beside(scores, run.prompts, run.manifest, every_anchor())
+    tested = pl.col("kind").is_in(["anchor-difference", "anchor-overall", "anchor-gender"])
+    found = people.estimates.filter(tested)
+    assert found["p"].null_count() == found.height == 75 + 5 + 5
+    (one,) = replace(run, anchors=people.estimates, anchor_points=people.points).anchored
+    about = {"name": one.model, "model": "m", "task": "tell", "score": "AUC", "n": 20, "missing": 0}
+    control = Competence(**about, value=0.95, floor=0.9, decided=0.57, decided_ends=(0.55, 0.6))
+    said = anchor_said(replace(one, section=replace(one.section, competence={one.model: control})))
+    assert said.head == "Not compared with people's: its answers hardly leave the middle"
+    assert said.text.startswith(
+        "On control items with an obvious answer, 57% of its answers are on the obvious side (95% "
+        "interval 55% to 60%). 50% is indifference, and 75% is needed"
+    )
+    # .5 + .14 × (.24 − .5)
+    assert "depression 50%, people in 2018 24%, people with as much indifference 46%" in said.text
 
 
 def test_page_figure_tables_and_gates_have_the_differences(run) -> None:

@@ -13,8 +13,10 @@ from scipy import stats
 
 from goffman.analysis.estimate import PRIMARY
 from goffman.analysis.robustness import Headline
+from goffman.choice_items import Option
 from goffman.estimates.sharing import Sharing
 from goffman.measures.choices_parsed import read_choices
+from goffman.measures.controls import _decided
 from goffman.measures.said_vignette_code import SaidVignetteCode
 from goffman.measures.vignette_code import VignetteCode
 from goffman.presentation.findings import findings_of
@@ -260,3 +262,32 @@ def test_said_is_the_same_of_replies_that_name_an_option():
     )
     refused = value(scores, level="model", quantity="refusal")
     assert refused == pytest.approx(1 / 14)
+
+
+def test_how_far_a_model_takes_the_obvious_side_is_the_mean_over_control_items():
+    """Two items whose obvious side is the upper one, and one whose it is the lower; two orders."""
+    options = [
+        Option(label=label, text=label, code=code)
+        for label, code in (("A", 0.0), ("B", 1 / 3), ("C", 2 / 3), ("D", 1.0), ("E", None))
+    ]
+    above = {("x", "up"): 0.9, ("x", "down"): 0.7, ("y", "up"): 0.6, ("y", "down"): 0.8,
+             ("z", "up"): 0.2, ("z", "down"): 0.4}  # fmt: skip
+    prompts = pl.DataFrame(
+        {
+            "prompt_id": [f"{item}-{order}" for item, order in above],
+            "item": [item for item, _ in above],
+            "answer": ["positive" if item == "z" else "negative" for item, _ in above],
+        }
+    )
+    rows = [
+        {"model": "m", "prompt_id": f"{item}-{order}", "option": one.label, "code": one.code,
+         "probability": 0.3 if one.code is None else 0.7 * (share if one.code > 0.5 else 1 - share) / 2}
+        for (item, order), share in above.items() for one in options
+    ]  # fmt: skip
+    sides = MEASURE.control_side(pl.DataFrame(rows), prompts)
+    found = {row["quantity"]: row["value"] for row in _decided(sides, prompts)}
+    by_item = [0.8, 0.7, 0.7]
+    assert found["decided"] == pytest.approx(np.mean(by_item))
+    half = stats.t.ppf(0.975, 2) * np.std(by_item, ddof=1) / np.sqrt(3)
+    assert found["decided-low"] == pytest.approx(np.mean(by_item) - half)
+    assert found["decided-high"] == pytest.approx(np.mean(by_item) + half)

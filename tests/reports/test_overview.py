@@ -155,7 +155,9 @@ def test_the_page_leads_with_the_verdicts_on_one_axis_and_then_the_four_question
     ]  # fmt: skip
     assert first.count("By wording: ") == 8
     # The verdict is not said twice.
-    assert not re.search(r"(fragile|undecided)</span> <span class=\"short\">\1", first, re.IGNORECASE)
+    assert not re.search(
+        r"(fragile|undecided)</span> <span class=\"short\">\1", first, re.IGNORECASE
+    )
     for table in (first, second):
         assert table[table.index("<tbody>") :].count("<tr>") == 8
     section = page[

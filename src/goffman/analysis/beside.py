@@ -6,13 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
 from goffman.analysis.score import measures_of, without_controls
+from goffman.control_items import CONTROL
 from goffman.estimates.anchored import beside_people
+from goffman.measures.controls import DECIDED
 from goffman.runs.store import parquet
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from goffman.anchors.anchor import Anchor
     from goffman.runs.entries import Entry
     from goffman.runs.manifest import Manifest
@@ -49,8 +51,13 @@ def set_beside(
     scores: pl.DataFrame, prompts: pl.DataFrame, manifest: Manifest, anchors: Sequence[Anchor]
 ) -> BesidePeople:
     """Everything of a measured run that has an anchor."""
+    sides = scores.filter(pl.col("level") == CONTROL, pl.col("quantity") == DECIDED)
+    decided = {
+        (instrument, model): value
+        for instrument, model, value in sides.select("instrument", "model", "value").rows()
+    }
     estimates, points = beside_people(
-        without_controls(scores), prompts, measures_of(manifest), anchors
+        without_controls(scores), prompts, measures_of(manifest), anchors, decided=decided
     )
     used = {*estimates["second"]}
     return BesidePeople(

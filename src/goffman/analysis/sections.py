@@ -10,7 +10,15 @@ import polars as pl
 
 from goffman.analysis.score import measures_of, without_controls
 from goffman.control_items import CONTROL
-from goffman.measures.controls import CALLED, HIGH, IN_WORDING, LOW
+from goffman.measures.controls import (
+    CALLED,
+    DECIDED,
+    DECIDED_HIGH,
+    DECIDED_LOW,
+    HIGH,
+    IN_WORDING,
+    LOW,
+)
 from goffman.multiverse_columns import MULTIVERSE, STRESS, WORDINGS
 from goffman.presentation.competence import Competence, marked
 from goffman.presentation.ratings import whose_ratings
@@ -130,6 +138,11 @@ def _competence(
             missing=row["missing"],
             reason=row["reason"],
             counts=counts,
+            decided=ends.get((row["model"], DECIDED)),
+            decided_ends=(
+                ends.get((row["model"], DECIDED_LOW)),
+                ends.get((row["model"], DECIDED_HIGH)),
+            ),
         )
         for row in of_controls.filter(pl.col("quantity") == CONTROL).iter_rows(named=True)
     }

@@ -6,6 +6,12 @@ those of people's question; others ask something else, and stand beside as a che
 those of the latest year; what a person's gender does is of all years, which a single one says too
 little of. Over the questions that count as stigma the difference stands once more for each
 condition; people answered these questions one after the other: see mean_of.
+
+Who is indifferent has a share of one half in every question, and so differs from people without
+any attitude. How far a model takes the obvious side of control items (c) says how much of that
+there may be: people with its indifference would have .5 + (2c − 1)(p − .5) in place of p. Nothing
+is compared where c is below LEAST_DECIDED; else ``check_p`` is of the share's lying beyond that, as
+seen from people's (one-sided).
 """
 
 from __future__ import annotations
@@ -31,6 +37,7 @@ from goffman.stats.two_sources import (
     mean_of,
     mean_share,
     minus_people,
+    nearer,
     people_side,
     side,
 )
@@ -47,6 +54,11 @@ MOST_UNANSWERED = 0.5
 """Of the answers to a question: with more that are none, the rest is not set beside people, nearly
 all of whom answered."""
 
+LEAST_DECIDED = 0.75
+"""The least share of answers on the obvious side of control items: half way from indifference."""
+
+INDIFFERENT = "the model's answers to control items hardly leave the middle"
+BEYOND = "beyond people with the model's indifference"
 ANOTHER = "people were asked in another wording: a check only"
 UNANSWERED = "more than half of the answers are no answer"
 ONE_SIDE = "one side alone: not tested"
@@ -60,10 +72,13 @@ def against_people(
     prompts: pl.DataFrame,
     measures: Mapping[str, Measured],
     anchors: Sequence[Anchor],
+    *,
+    decided: Mapping[tuple[str, str], float] | None = None,
 ) -> tuple[Found, list[dict[str, Any]]]:
     """Every difference between a model's shares and people's; and rows of ANCHOR_POINTS.
 
-    Each kind is a family, by Holm; other wordings are not tested.
+    Each kind is a family, by Holm; other wordings are not tested. ``decided``: instrument and model
+    → the share of its answers on the obvious side of control items, where that is known.
     """
     found: Found = []
     points: list[dict[str, Any]] = []
@@ -71,10 +86,11 @@ def against_people(
         if anchor.compare != "difference":
             continue
         for one in shares_of(scores, prompts, measures, anchor):
+            sure = (decided or {}).get((one.instrument, one.model))
             for kind, rows in (
-                (DIFFERENCE, list(by_question(one))),
-                (OVERALL, list(over_questions(one))),
-                (GENDER, list(by_gender(one))),
+                (DIFFERENCE, list(by_question(one, decided=sure))),
+                (OVERALL, list(over_questions(one, decided=sure))),
+                (GENDER, list(by_gender(one, decided=sure))),
             ):
                 family = f"{kind}: {one.instrument}, {one.measure}, {one.model}, {one.anchor}"
                 kept = adjust([estimate for _, estimate in rows], family=family, method="holm")
@@ -119,7 +135,9 @@ def _conditions(one: Shares) -> list[str]:
     return one.rows["condition"].unique().sort().to_list()
 
 
-def by_question(one: Shares) -> Iterator[tuple[Contrast, Estimate]]:
+def by_question(
+    one: Shares, *, decided: float | None = None
+) -> Iterator[tuple[Contrast, Estimate]]:
     """Of each question and condition that people were asked about."""
     for condition in _conditions(one):
         for item in one.rows["item"].unique().sort():
@@ -129,11 +147,13 @@ def by_question(one: Shares) -> Iterator[tuple[Contrast, Estimate]]:
             if said is None or share is None:
                 continue
             says = one.contrast(DIFFERENCE, condition, item)
-            estimate = minus_people([(1, share)], said, contrast=says.text)
+            estimate = _compared(share, said, says, decided)
             yield says, _enough(estimate, unanswered_in(cell))
 
 
-def over_questions(one: Shares) -> Iterator[tuple[Contrast, Estimate]]:
+def over_questions(
+    one: Shares, *, decided: float | None = None
+) -> Iterator[tuple[Contrast, Estimate]]:
     """Of each condition over the questions that count as stigma."""
     for condition in _conditions(one):
         items = _counted(one, condition, (EVERYONE,))
@@ -143,8 +163,22 @@ def over_questions(one: Shares) -> Iterator[tuple[Contrast, Estimate]]:
             continue
         said = mean_of([one.people[item, condition, EVERYONE] for item in items])
         says = one.contrast(OVERALL, condition, None)
-        estimate = minus_people([(1, mean_share(shares))], said, contrast=says.text)
+        estimate = _compared(mean_share(shares), said, says, decided)
         yield says, _enough(estimate, unanswered_in(pl.concat(cells)))
+
+
+def _compared(share: Share, people: People, says: Contrast, decided: float | None) -> Estimate:
+    """The share minus people's, checked against that of people with the model's indifference."""
+    found = minus_people([(1, share)], people, contrast=says.text)
+    if decided is None:
+        return found
+    if decided < LEAST_DECIDED:
+        return _untested(found, INDIFFERENT)
+    beside = minus_people([(1, share)], nearer(people, 2 * decided - 1), contrast=says.text)
+    if found.p is None or beside.p is None:
+        return found
+    same = beside.difference * found.difference > 0  # type: ignore[operator]
+    return replace(found, check=BEYOND, check_p=beside.p / 2 if same else 1 - beside.p / 2)
 
 
 def in_each_year(one: Shares) -> Iterator[tuple[Contrast, Estimate]]:
@@ -212,11 +246,13 @@ def _by_gender(one: Shares) -> Iterator[_Described]:
         )
 
 
-def by_gender(one: Shares) -> Iterator[tuple[Contrast, Estimate]]:
+def by_gender(one: Shares, *, decided: float | None = None) -> Iterator[tuple[Contrast, Estimate]]:
     """Of each condition: a man minus a woman in the model, minus the same in people."""
     for of in _by_gender(one):
         says = one.contrast(GENDER, of.condition, None)
         estimate = minus_people(of.weighted, apart(*of.people), contrast=says.text)
+        if decided is not None and decided < LEAST_DECIDED:
+            estimate = _untested(estimate, INDIFFERENT)
         yield says, _enough(estimate, unanswered_in(of.cells))
 
 

@@ -78,10 +78,13 @@ def beside_people(
     prompts: pl.DataFrame,
     measures: Mapping[str, Measured],
     anchors: Sequence[Anchor],
+    *,
+    decided: Mapping[tuple[str, str], float] | None = None,
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """CONTRASTS + ESTIMATES + VERDICTS of correlations and shares, and ANCHOR_POINTS.
 
-    ``measures`` are by instrument; ``scores`` without those of controls.
+    ``measures`` are by instrument; ``scores`` without those of controls; ``decided``: see
+    against_people.
     """
     found: Found = []
     points: list[dict[str, Any]] = []
@@ -89,7 +92,7 @@ def beside_people(
         for one in _fitting(scores, prompts, measures, anchor):
             found += correlated(one)
             points += _points(one)
-    shares, more = against_people(scores, prompts, measures, anchors)
+    shares, more = against_people(scores, prompts, measures, anchors, decided=decided)
     found, points = [*found, *shares], [*points, *more]
     return anchor_table(found), pl.DataFrame(points, schema=schema(ANCHOR_POINTS))
 

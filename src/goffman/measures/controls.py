@@ -4,6 +4,8 @@ A measure that scores controls says so beside what every measure has (base.py):
 
     scores_controls   how: one of ControlScore, of control_items.py
     control           prepared answers and prompts of controls → prompt_id and value, a row each
+    control_side      the same of the share of answers on the obvious side, where shares are set
+                      beside people's
 """
 
 from __future__ import annotations
@@ -25,6 +27,9 @@ LOW, HIGH = "control-low", "control-high"
 
 IN_WORDING = "control-in-wording"
 """The quantity of the score in one wording: an AUC over all could hide one that does not work."""
+
+DECIDED, DECIDED_LOW, DECIDED_HIGH = "decided", "decided-low", "decided-high"
+"""The quantities of the mean share of answers on the obvious side, and of its interval's ends."""
 
 _SEPARATED = ("negative", "positive")
 """Of separated items: those with the greater values, and those with the lower."""
@@ -84,10 +89,27 @@ def control_score(
         rows[1:] = [one | {"reason": "one item says nothing of how items vary"} for one in rows[1:]]
     if value is not None and scores_controls(measure) == "separation":
         rows += [row | one for one in _in_wordings(values)]
+    if side := getattr(measure, "control_side", None):
+        rows += [row | one for one in _decided(side(answers, prompts), prompts)]
     return as_scores(pl.DataFrame(rows, infer_schema_length=None))
 
 
 _NO_VALUE = "none of the control items has a value"
+
+
+def _decided(sides: pl.DataFrame, prompts: pl.DataFrame) -> Iterator[dict[str, object]]:
+    """How far the model takes the obvious side: 1, always; one half, as if it were indifferent."""
+    of_items = prompts.select("prompt_id", "item").join(sides, on="prompt_id").group_by("item")
+    items = of_items.agg(pl.col("value").mean()).sort("item")["value"]
+    known = items.drop_nulls().to_list()
+    if not known:
+        return
+    numbers = {"n": len(known), "missing": len(items) - len(known), "reason": None}
+    low, high = mean_interval(known) or (None, None)
+    mean = sum(known) / len(known)
+    for name, value in ((DECIDED, mean), (DECIDED_LOW, low), (DECIDED_HIGH, high)):
+        if value is not None:
+            yield {"quantity": name, "value": value, **numbers}
 
 
 def _in_wordings(values: pl.DataFrame) -> Iterator[dict[str, object]]:

@@ -15,7 +15,12 @@ from goffman.measures.choices import ORDERS, WORDINGS, Choice
 from goffman.measures.said_code import ABOUT, SaidCode, presented_with
 from goffman.measures.vignette_code import CLAIMS, OF_VIGNETTES
 from goffman.measures.vignette_code import PRESENTATION as OF_PROBABILITIES
-from goffman.measures.vignettes import HALF, counted_apart, means_of_vignettes
+from goffman.measures.vignettes import (
+    HALF,
+    counted_apart,
+    means_of_vignettes,
+    on_obvious_side,
+)
 from goffman.presentation.base import Presentation
 
 OF_REPLIES = replace(
@@ -58,6 +63,10 @@ class SaidVignetteCode(SaidCode):
         """SCORES of the level prompt: see vignettes.py."""
         scores = super().each(answers, prompts)
         return counted_apart(scores, said_endorsing(answers), prompts, counted=self.counted)
+
+    def control_side(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
+        """Of each control the share of answers on its obvious side, in each order of options."""
+        return on_obvious_side(said_endorsing(answers), prompts)
 
     def means(self, scores: pl.DataFrame) -> pl.DataFrame:
         """SCORES of questions, cells, conditions, items, groups and models."""

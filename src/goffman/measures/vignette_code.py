@@ -18,7 +18,12 @@ from goffman.estimates.vignettes import group_against_compared, women_against_me
 from goffman.measures.base import Contrasts
 from goffman.measures.choices import ORDERS, WORDINGS, Choice
 from goffman.measures.mean_code import ABOUT, FLOOR, MeanCode
-from goffman.measures.vignettes import HALF, counted_apart, means_of_vignettes
+from goffman.measures.vignettes import (
+    HALF,
+    counted_apart,
+    means_of_vignettes,
+    on_obvious_side,
+)
 from goffman.presentation import (
     figures_conditions,
     figures_described,
@@ -141,6 +146,10 @@ class VignetteCode(MeanCode):
         """SCORES of the level prompt: see vignettes.py."""
         scores = super().each(answers, prompts)
         return counted_apart(scores, endorsing(answers), prompts, counted=self.counted)
+
+    def control_side(self, answers: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
+        """Of each control the share of answers on its obvious side, in each order of options."""
+        return on_obvious_side(endorsing(answers), prompts)
 
     def means(self, scores: pl.DataFrame) -> pl.DataFrame:
         """SCORES of questions, cells, conditions, items, groups and models."""

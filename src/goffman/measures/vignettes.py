@@ -61,6 +61,17 @@ def counted_apart(
     )
 
 
+def on_obvious_side(shares: pl.DataFrame, prompts: pl.DataFrame) -> pl.DataFrame:
+    """prompt_id and value: of each control the share of answers on the side that anyone takes.
+
+    ``shares``: as above.
+    """
+    share = pl.col("share")
+    value = pl.when(pl.col("answer") == "negative").then(share).otherwise(1 - share)
+    asked = prompts.select("prompt_id", "answer")
+    return asked.join(shares, on="prompt_id", how="left").select("prompt_id", value=value)
+
+
 def means_of_vignettes(
     scores: pl.DataFrame, *, about: tuple[str, ...], contrast: str, against: str, whole: bool
 ) -> pl.DataFrame:

@@ -47,6 +47,10 @@ class Competence:
     by_wording: tuple[tuple[str, float], ...] = ()
     """Each wording with the value in it alone, where there are several."""
     reason: str | None = None
+    decided: float | None = None
+    """The mean share of its answers on the obvious side; None: not known."""
+    decided_ends: tuple[float | None, float | None] = (None, None)
+    """The 95% interval of it, with other control items."""
     counts: str = ""
     """What counts here and not in the results, a sentence; empty: the same."""
 

@@ -12,13 +12,15 @@ from goffman.estimates.against_people import (
     GENDER,
     GENDER_SIDE,
     IN_YEAR,
+    INDIFFERENT,
+    LEAST_DECIDED,
     MODEL,
     OTHER_WORDING,
     OVERALL,
     PEOPLE,
     UNANSWERED,
 )
-from goffman.estimates.clear import points, side_of_zero
+from goffman.estimates.clear import CLEAR, points, side_of_zero
 from goffman.presentation.numbers import corrected_said
 from goffman.stats.two_sources import GIVEN, REPLIES
 
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
     from goffman.presentation.anchored import AnchoredModel
 
 Row = Mapping[str, Any]
+
+INDIFFERENT_HEAD = "Not compared with people's: its answers hardly leave the middle"
 
 MOST_QUESTIONS = 6
 """Questions that are named one by one."""
@@ -59,11 +63,50 @@ def shares_said(one: AnchoredModel) -> tuple[str, ...]:
         *_covers(one, every),
     )
     tested = [row for row in overall if row["reason"] != UNANSWERED]
+    if any(row["reason"] == INDIFFERENT for row in every):
+        return INDIFFERENT_HEAD, _indifferent(one, tested), *_silence(one)
     if not tested:
         asked = "There are too few answers to compare it with people over all questions"
         return asked if every else "No question was asked of both", "", *more
     text = f"Over the questions that count as stigma: {_numbers(one, tested)}."
-    return _head(one, tested), " ".join([text, *_ruled_out(tested), *_earlier(one, tested)]), *more
+    said = [text, *_apart(one, tested, every), *_ruled_out(tested), *_earlier(one, tested)]
+    return _head(one, tested), " ".join(said), *more
+
+
+def _indifferent(one: AnchoredModel, overall: Sequence[Row]) -> str:
+    """Why nothing is compared: what people with as little decision would have answered."""
+    control = one.section.competence[one.model]
+    sure = control.decided or 0.0
+    low, high = control.decided_ends
+    interval = "" if low is None else f" (95% interval {percent(low)} to {percent(high or 0.0)})"
+    said = (
+        f"On control items with an obvious answer, {percent(sure)} of its answers are on the "
+        f"obvious side{interval}. 50% is indifference, and {percent(LEAST_DECIDED)} is needed to "
+        "compare its shares with people's."
+    )
+    shares = "; ".join(
+        f"{_named(one, row)} {percent(row['mean_first'])}, people{_in_year(one, [row])} "
+        f"{percent(row['mean_second'])}, people with as much indifference "
+        f"{percent(0.5 + (2 * sure - 1) * (row['mean_second'] - 0.5))}"
+        for row in overall
+    )
+    return f"{said} Over the questions that count as stigma: {shares}." if shares else said
+
+
+def _apart(one: AnchoredModel, tested: Sequence[Row], every: Sequence[Row]) -> Iterator[str]:
+    """How far single questions are from people's, whose differences can cancel out."""
+    by_condition = {
+        row["group"]: [abs(of["difference"]) for of in every if of["group"] == row["group"]]
+        for row in tested
+    }
+    listed = "; ".join(
+        f"{one.called(name).lower()} {100 * sum(several) / len(several):.0f}"
+        for name, several in by_condition.items()
+    )
+    yield (
+        "Question by question, its share is on average so many points from people's, up or down: "
+        f"{listed}."
+    )
 
 
 def _head(one: AnchoredModel, tested: Sequence[Row]) -> str:
@@ -74,16 +117,27 @@ def _head(one: AnchoredModel, tested: Sequence[Row]) -> str:
     gap = _gap_in_head(one)
     who = "averaged over women and men, its answers" if gap else "Its answers"
     people = f"people's{_in_year(one, tested)}"
-    ways = {way: [row for row in tested if points(row) == way] for way in (1, -1)}
+    beyond = [row for row in tested if points(row) and not _by_indifference(row)]
+    ways = {way: [row for row in beyond if points(row) == way] for way in (1, -1)}
     parts = [
         f"{word} stigmatizing than {people} about {_described(one, ways[way])}"
         for way, word in ((1, "more"), (-1, "less"))
         if ways[way]
     ]
+    if within := [row for row in tested if points(row) and _by_indifference(row)]:
+        parts.append(
+            f"nearer to 50% than {people} about {_described(one, within)}, by no more than its "
+            "indifference explains"
+        )
     head = f"{who} differ clearly from {people} about none of {len(tested)} {one.many}"
     if parts:
         head = f"{who} are {', and '.join(parts)}"
     return "; ".join([*gap, head])
+
+
+def _by_indifference(row: Row) -> bool:
+    """Whether people with the model's indifference would not clearly differ from it this way."""
+    return row["check_p"] is not None and row["check_p"] >= CLEAR / 2
 
 
 def _described(one: AnchoredModel, rows: Sequence[Row]) -> str:
@@ -297,17 +351,31 @@ def _silence(one: AnchoredModel) -> Iterator[str]:
         yield "It gave an answer each time."
         return
     said = (
-        f"“Don't know” or no answer: {percent(float(shares.to_numpy().mean()))} of its answers, at "
-        f"most {percent(most)} for one question and {one.one}. Shares are of the rest, "
-        "each prompt counting alike."
+        f"“Don't know” or no answer: {percent(float(shares.to_numpy().mean()))} of its answers"
+        f"{_beginnings(one)}, at most {percent(most)} for one question and {one.one}. Shares are "
+        "of the rest, each prompt counting alike."
     )
     few = one.estimates.filter(pl.col("kind") == DIFFERENCE, pl.col("reason") == UNANSWERED).height
     if few:
         said += (
-            f" Where more than half is no answer, nothing is compared: {few} "
-            f"{'question' if few == 1 else 'questions'}."
+            f" Where more than half is no answer, the question alone is not compared ({few} "
+            f"{'question' if few == 1 else 'questions'}); means over questions include it."
         )
     yield said
+
+
+def _beginnings(one: AnchoredModel) -> str:
+    """How much of it is on words that begin no option: a reply may still name one later."""
+    rows = one.section.scores.filter(
+        pl.col("model") == one.model,
+        pl.col("level") == "prompt",
+        pl.col("quantity") == "elsewhere",
+        pl.col("value").is_not_null(),
+    )
+    if rows.is_empty():
+        return ""
+    share = float(rows["value"].to_numpy().mean())
+    return f" ({percent(share)} on words that begin no option, after which one may still be named)"
 
 
 def _covers(one: AnchoredModel, rows: Sequence[Row]) -> Iterator[str]:
@@ -322,4 +390,7 @@ def _covers(one: AnchoredModel, rows: Sequence[Row]) -> Iterator[str]:
             f"prompts ({each} for each question and {one.one}). {also}"
         )
     elif GIVEN in over:
-        yield f"The intervals cover other respondents. The model’s probabilities are exact. {also}"
+        yield (
+            "The intervals cover other respondents. The model’s probabilities have no sampling "
+            f"error, but they are of the first words of a reply only. {also}"
+        )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from goffman.estimates.against_people import DIFFERENCE, GENDER, OVERALL
+from goffman.estimates.against_people import DIFFERENCE, GENDER, INDIFFERENT, OVERALL
 from goffman.estimates.clear import points
 from goffman.presentation.findings_anchors import anchor_said, doubted_by
 from goffman.presentation.findings_shares import in_points, percent
@@ -107,8 +107,15 @@ def _differences(one: AnchoredModel) -> Iterator[dict[str, str]]:
             "difference": in_points(row["difference"]),
             "interval": ends,
             "p": "" if row["p_adjusted"] is None else p_value(row["p_adjusted"]),
-            "is_clear": "yes" if points(row) else "no",
+            "is_clear": _differs(row),
         }
+
+
+def _differs(row: Row) -> str:
+    """Whether a difference of shares is clear, or why it was not looked at."""
+    if row["reason"] == INDIFFERENT:
+        return "not compared"
+    return "yes" if points(row) else "no"
 
 
 def _interval(low: float | None, high: float | None) -> str:

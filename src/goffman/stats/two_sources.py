@@ -190,6 +190,17 @@ def widened(people: People, design_effect: float) -> People:
     )
 
 
+def nearer(people: People, by: float) -> People:
+    """The share, and its ends, drawn toward one half: so many times as far from it."""
+
+    def drawn(value: float) -> float:
+        return 0.5 + by * (value - 0.5)
+
+    return replace(
+        people, value=drawn(people.value), low=drawn(people.low), high=drawn(people.high)
+    )
+
+
 def mean_of(people: Sequence[People]) -> People:
     """The mean of several answers of the same respondents.
 
