@@ -147,7 +147,9 @@ def main() -> None:
     for name in arguments.speeds:
         for what in arguments.what:
             model = StandIn(SPEEDS[name], tokens)
-            measure(model, f"{name:14} {what:8}", ask_all if what == "prompts" else ask_tree, arguments)
+            measure(
+                model, f"{name:14} {what:8}", ask_all if what == "prompts" else ask_tree, arguments
+            )
 
 
 def measure(
