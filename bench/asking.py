@@ -34,18 +34,23 @@ def prepared(model: Any, limit: int | None = None) -> Plan:
     return make_plan(model.encode(texts), limits_for(model.identity.device))
 
 
-def ask_all(model: Any, limit: int | None = None) -> Asked:
-    """Tokenise, ask, and write every answer to disk."""
-    return _ask(model, INSTRUMENT, PROMPTS[:limit])
+def ask_all(model: Any, limit: int | None = None, *, run: Path | None = None) -> Asked:
+    """Tokenise, ask, and write every answer to disk: into a run folder that stays, if given."""
+    return _ask(model, INSTRUMENT, PROMPTS[:limit], run)
 
 
-def ask_tree(model: Any, limit: int | None = None) -> Asked:
+def ask_tree(model: Any, limit: int | None = None, *, run: Path | None = None) -> Asked:
     """As ``ask_all``, with all steps of recursive masking."""
-    return _ask(model, TREE, render(TREE).prompts[:limit])
+    return _ask(model, TREE, render(TREE).prompts[:limit], run)
 
 
-def _ask(model: Any, instrument: Instrument, prompts: Sequence[Prompt]) -> Asked:
-    with tempfile.TemporaryDirectory() as temporary, open_run(Path(temporary) / "run") as run:
+def _ask(
+    model: Any, instrument: Instrument, prompts: Sequence[Prompt], folder: Path | None
+) -> Asked:
+    with (
+        tempfile.TemporaryDirectory() as temporary,
+        open_run(folder or Path(temporary) / "run") as run,
+    ):
         job = Job(
             run=run,
             instrument=instrument.id,

@@ -59,7 +59,11 @@ def measure(folder: Path, size: str, arguments: argparse.Namespace) -> None:
             forward, on_disk, shares = [], [], []
             for _ in range(arguments.rounds):
                 forward.append(rate(recording.again, sentences))
-                on_disk.append(rate(partial(ask, model, arguments.limit), sentences))
+                # What is written is removed when the clock has stopped.
+                with tempfile.TemporaryDirectory() as temporary:
+                    run = Path(temporary) / "run"
+                    work = partial(ask, model, arguments.limit, run=run)
+                    on_disk.append(rate(work, sentences))
                 shares.append(on_disk[-1] / forward[-1])
             print(
                 f"{size:6} {precision:9} {what:8} {sentences:7,} sentences   "

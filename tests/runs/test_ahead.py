@@ -62,13 +62,15 @@ def contents(folder):
     return sorted((step, number, checksum) for step, number, _, checksum in names)
 
 
-def test_the_next_batch_is_begun_before_the_last_is_fetched(model):
+def test_three_more_batches_are_begun_before_one_is_fetched(model):
     encoded = model.encode(TEXTS)
-    batches = [encoded[:3], encoded[3:7], encoded[7:8]]
+    batches = [encoded[:3], encoded[3:7], encoded[7:8], encoded[8:9], encoded[9:11]]
     call = Call(method="fill_batch", told={"top_k": 5, "targets": [7]})
     gpu = OnGPU(model)
     found = [answer() for answer in call.each(gpu, batches)]
-    assert gpu.noted == ["begun 0", "begun 1", "fetched 0", "begun 2", "fetched 1", "fetched 2"]
+    begun = [f"begun {number}" for number in range(5)]
+    fetched = [f"fetched {number}" for number in range(5)]
+    assert gpu.noted == [*begun[:4], fetched[0], begun[4], *fetched[1:]]
     for batch, one in zip(batches, found, strict=True):
         expected = model.fill_batch(batch, top_k=5, targets=[7])
         np.testing.assert_array_equal(one.token_ids, expected.token_ids)

@@ -8,11 +8,15 @@ from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from goffman.models.batches import one_ahead
+from goffman.models.batches import ahead
 
 if TYPE_CHECKING:
     from goffman.models.kinds import Loading
     from goffman.models.precision import Sample
+
+AHEAD = 3
+"""So many batches wait at a GPU: it is busy while the host has something else to do. They take
+memory one after the other; what waits are token ids and the most probable words."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,8 +32,8 @@ class Call:
         return attrgetter(self.method)(model)(batch, **self.told)
 
     def each(self, model: Any, batches: Iterable[Sequence[Any]]) -> Iterator[Callable[[], Any]]:
-        """For each batch what gives its answers, or fails; a GPU has the next batch by then."""
-        return one_ahead(self._begun(model, batch) for batch in batches)
+        """For each batch what gives its answers, or fails; a GPU has the next batches by then."""
+        return ahead((self._begun(model, batch) for batch in batches), AHEAD)
 
     def _begun(self, model: Any, batch: Sequence[Any]) -> Callable[[], Any]:
         """What gives the model's answers to the batch; a GPU is at work on them."""

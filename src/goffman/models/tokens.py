@@ -164,13 +164,19 @@ class Tokens:
         for text in texts:
             if text.count(MASK) != 1:
                 raise ModelError(_not_one_mask(text, text.count(MASK)))
-        written = [text.replace(MASK, own) for text in texts]
+        written = texts if own == MASK else [text.replace(MASK, own) for text in texts]
         encoded = token_ids(self._tokenizer, written, specials=self.specials)
-        for text, ids in zip(texts, encoded, strict=True):
-            if ids.count(self.mask_id) != 1:
-                raise ModelError(_not_one_mask(text, ids.count(self.mask_id)))
-            check_length(self.name, text, length=len(ids), limit=self.limit)
+        masks = [ids.count(self.mask_id) for ids in encoded]
+        # Only where something is wrong it is looked for: this is done for every sentence.
+        if masks.count(1) < len(masks) or self._too_long(encoded):
+            for text, ids, count in zip(texts, encoded, masks, strict=True):
+                if count != 1:
+                    raise ModelError(_not_one_mask(text, count))
+                check_length(self.name, text, length=len(ids), limit=self.limit)
         return encoded
+
+    def _too_long(self, encoded: Sequence[Sequence[int]]) -> bool:
+        return self.limit is not None and max(map(len, encoded), default=0) > self.limit
 
     def single_tokens(self, words: Sequence[str]) -> tuple[dict[str, int], list[str]]:
         """Word → token id where it stands after a space, and the words that are not one token."""

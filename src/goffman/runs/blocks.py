@@ -6,14 +6,16 @@ On a CPU, making ready takes a thousandth of the time of asking, and all sentenc
 from __future__ import annotations
 
 import gc
+from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from goffman.models.batches import distinct, one_ahead
+from goffman.models.batches import ahead, distinct
 from goffman.runs.plan import BatchLimits, Plan, make_plan, part_digest, part_sentences
 from goffman.runs.rows import Askers
 
@@ -21,9 +23,9 @@ if TYPE_CHECKING:
     from goffman.runs.recursion import Node
     from goffman.runs.voices import Voice
 
-LARGEST = 32_768
-"""No block has more texts. The fewer are sorted together, the more padding their batches have: of
-attribution's 62,000 sentences, 3% in blocks from 8,192 on, 7% from 1,024 on; 1% all at once."""
+LARGEST = 8_192
+"""No block has more texts. While a tokenizer takes a block, or it is sorted, Python's lock is held
+for a microsecond a text and more, and a GPU gets no batch."""
 
 FEW = (100_000, 100, 100)
 """After so many new objects Python looks for garbage among the newest: see the module gc."""
@@ -101,7 +103,7 @@ def ready(
     number, waiting = 0, sum(len({node.text for node in block}) for block in blocks)
     with ThreadPoolExecutor(max_workers=1) as preparer:
         plans = (preparer.submit(_planned, voice, block, limits) for block in blocks)
-        for block, planned in one_ahead(zip(blocks, plans, strict=True)):
+        for block, planned in ahead(zip(blocks, plans, strict=True)):
             names, texts, plan = planned.result()
             waiting -= texts
             yield Block(nodes=block, names=names, plan=plan, first=number, waiting=waiting)
@@ -119,19 +121,34 @@ def _planned(
 
 
 def split(nodes: Sequence[Node], first: int | None) -> list[list[Node]]:
-    """The nodes in their order: a block of so many texts, one of twice as many, and so on.
+    """The nodes in blocks: the longest texts, so many of them; twice as many shorter ones; and on.
 
-    A small one comes first, so that a GPU has work soon. All nodes with the same text are in one
-    block, where it is asked once. None: all are in one block.
+    A small one comes first, so that a GPU has work soon; texts of like length are in one block, so
+    that its batches have little padding. All nodes with the same text are in one block, where it is
+    asked once, and which it is depends on the texts alone. None: all are in one block.
     """
-    texts, positions = distinct([node.text for node in nodes])
-    sizes: list[int] = []
-    while sum(sizes) < len(texts):
-        sizes.append(min(2 * sizes[-1], LARGEST) if sizes else first or len(texts))
-    block_of = [number for number, size in enumerate(sizes) for _ in range(size)]
-    blocks: list[list[Node]] = [[] for _ in sizes]
-    for node, position in zip(nodes, positions, strict=True):
-        blocks[block_of[position]].append(node)
+    if first is None or not nodes:
+        return [list(nodes)] if nodes else []
+    texts = sorted({node.text for node in nodes}, key=len, reverse=True)
+    cuts = [0]
+    while cuts[-1] < len(texts):
+        cuts.append(min(cuts[-1] + min(first << len(cuts) - 1, LARGEST), len(texts)))
+    for cut in cuts[1:-1]:
+        # Of texts as long as those at the cut, the alphabet says which come before it: a set has
+        # no order. To sort all of them so would take longer than to make a block ready.
+        alike = slice(
+            bisect_left(texts, -len(texts[cut]), key=lambda text: -len(text)),
+            bisect_right(texts, -len(texts[cut]), key=lambda text: -len(text)),
+        )
+        texts[alike] = sorted(texts[alike])
+    block_of = {
+        text: number
+        for number, (begin, end) in enumerate(pairwise(cuts))
+        for text in texts[begin:end]
+    }
+    blocks: list[list[Node]] = [[] for _ in cuts[1:]]
+    for node in nodes:
+        blocks[block_of[node.text]].append(node)
     return blocks
 
 

@@ -215,8 +215,9 @@ class Clock:
 def model_entry(identity: Identity, limits: BatchLimits) -> Entry:
     """What the manifest says of a model of whatever kind; its kind may say more."""
     batches = asdict(limits)
-    # When sentences are made ready says nothing about the answers.
-    del batches["first_block"]
+    # When sentences are made ready says nothing about the answers; which are asked together is in
+    # the digests of parts.
+    del batches["first_block"], batches["enough"]
     entry = asdict(identity) | {"notes": list(identity.notes), "batches": batches}
     del entry["name"]
     return entry
