@@ -234,14 +234,12 @@ def _to_ask(
         count.others += forget_others(shelf, step=count.step, asked=asked, numbers=numbers)
         todo = [part for part in block.parts if (count.step, part.number) not in shelf.parts]
         count.plan(block, todo)
-        for part in todo:
-            yield part
-            if not begun:
-                # The manifest must know who is asked before there are answers on disk; a GPU has
-                # its first part by now. It is of all models that are asked at once, so this thread
-                # writes it.
-                job.run.begin()
-                begun = True
+        if todo and not begun:
+            # The manifest must know who is asked before there are answers. It is of all models that
+            # are asked at once, so this thread writes it.
+            job.run.begin()
+            begun = True
+        yield from todo
     beyond = range(end, MAX_PARTS)
     count.others += forget_others(shelf, step=count.step, asked={}, numbers=beyond)
 
