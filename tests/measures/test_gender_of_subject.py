@@ -138,7 +138,7 @@ def test_swapped_genders_flip_the_disparity_and_parts_make_the_mass(words):
 def test_control_items_say_that_they_count_words_below_the_threshold():
     said = GenderOfSubject(threshold=0.02).presentation.controls_count
     assert said == (
-        "Control items count every fitting word; the results count only words with a probability "
-        "of at least 0.02."
+        "Control items count every fitting word that was kept; the results count only words with "
+        "a probability of at least 0.02."
     )
     assert GenderOfSubject(threshold=0.0).presentation.controls_count == ""

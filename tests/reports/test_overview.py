@@ -137,7 +137,7 @@ def test_by_wording_are_the_lowest_and_highest_gap(measured, sections):
         mean = f"mean {ends(levels.min(), levels.max())}"
         assert row["wording"] == [ends(gaps.min(), gaps.max()), mean]
     for row in of_section(sections["care-seeking"]):
-        assert row["wording"] == ["one wording"]
+        assert row["wording"] == ["unknown (one wording)"]
 
 
 def test_the_page_leads_with_the_verdicts_on_one_axis_and_then_the_four_questions(audited):
@@ -147,7 +147,7 @@ def test_the_page_leads_with_the_verdicts_on_one_axis_and_then_the_four_question
     heads = re.findall(r'<th scope="col"[^>]*>([^<]+)<', first)
     assert heads == [
         "Instrument, model", "Can it do the task?", "What differs?",
-        "How sure is that? Difference, in units of Δ",
+        "How sure is that, also by wording? Difference, in units of Δ",
     ]  # fmt: skip
     assert re.findall(r'<th scope="col">([^<]+)</th>', second) == [
         "Instrument, model", "Can it do the task?", "How sure is that?", "What the verdict means",

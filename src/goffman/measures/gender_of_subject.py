@@ -171,8 +171,8 @@ class GenderOfSubject:
         if not self.threshold:
             return ""
         return (
-            "Control items count every fitting word; the results count only words with a "
-            f"probability of at least {self.threshold:g}."
+            "Control items count every fitting word that was kept; the results count only words "
+            f"with a probability of at least {self.threshold:g}."
         )
 
     @property

@@ -87,8 +87,9 @@ PRESENTATION = Presentation(
     axis="Probability on negative words, P(negative)",
     claims=Claims(
         measured=(
-            "A word about how someone feels is masked in sentences about people. The most probable "
-            "words that a model fills in are rated positive, negative, neutral or irrelevant. "
+            "A word that judges a situation (“nice”, “hard”, “impossible” …) is masked in "
+            "sentences about living or working with people. The most probable words that a model "
+            "fills in are rated positive, negative, neutral or irrelevant. "
             "P(negative) is the probability of the negative words "
             "divided by the probability of all positive, negative and neutral words."
         ),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from goffman.estimates.clear import points
 from goffman.presentation.findings import of_model, untested, verdict_first
-from goffman.presentation.numbers import difference_said, ends, number
+from goffman.presentation.numbers import corrected_said, difference_said, ends, number
 from goffman.presentation.shown import plain
 
 if TYPE_CHECKING:
@@ -38,26 +38,30 @@ def rarity_beside(section: Section, model: str) -> str:
     if points(against) > 0:
         return (
             f"The model is also more negative about {plain(against['first'])} {many} than about "
-            f"{rare} (by {number(against['difference'])}, 95% interval "
-            f"{ends(against['low'], against['high'])})."
+            f"{rare} (by {_numbers(against)})."
         )
     shown = (
         f"is not shown to be more negative about {plain(against['first'])} {many} than about {{}} "
-        f"(difference {number(against['difference'])}, 95% interval "
-        f"{ends(against['low'], against['high'])})."
+        f"(difference {_numbers(against)})."
     )
     also = ""
     if mere and points(mere) > 0:
         also = (
             f"is also more negative about {rare} than about {plain(mere['second'])} ones (by "
-            f"{number(mere['difference'])}, 95% interval {ends(mere['low'], mere['high'])}), and "
-            "it "
+            f"{_numbers(mere)}), and it "
         )
     said = shown.format("the rare ones" if also else rare)
     return (
         "Part or all of this may be rarity, or something else that rare conditions share, not "
         f"stigma. The model {also}{said}"
     )
+
+
+def _numbers(row: Row) -> str:
+    """A difference with its interval and p; the heading beside it is judged by another p."""
+    alone = ", not corrected for the main results" if (row["family_size"] or 1) == 1 else ""
+    interval = f"95% interval {ends(row['low'], row['high'])}"
+    return f"{number(row['difference'])}, {interval}, {corrected_said(row)}{alone}"
 
 
 def _compared(section: Section, model: str) -> Iterator[tuple[Row, str]]:

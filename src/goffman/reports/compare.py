@@ -142,7 +142,10 @@ def _comparison(
     )
     labels = _labels(reference, run, pair)
     scores = work.two_runs(both)
-    tables = [work.levels(scores, labels), _as_changes(work.changes(both, pair[1]), labels)]
+    levels, sides = work.levels(scores, labels), work.headline(scores)
+    # Of many prompts this is the largest table.
+    del scores
+    tables = [levels, _as_changes(work.changes(both, pair[1]), labels)]
     of_prompts = pl.col("quantity") == measure.of_prompts
     one_sided = both.filter(pl.col("one_sided"), of_prompts).height
     found = pl.concat(tables, how="diagonal")
@@ -153,7 +156,7 @@ def _comparison(
         about,
         estimates=found,
         one_sided=one_sided,
-        sides=work.headline(scores),
+        sides=sides,
         one_scale=work.one_scale(both),
     )
 

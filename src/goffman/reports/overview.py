@@ -97,6 +97,8 @@ def _wording(one: Finding) -> list[str]:
         return ["–"]
     if not one.by_wording:
         turning = one.wording.startswith(IN_TURN)
-        return [one.asked or ("each question in one wording" if turning else "one wording")]
+        return [
+            one.asked or ("each question in one wording" if turning else "unknown (one wording)")
+        ]
     of_mean = [f"mean {ends(*one.levels)}"] if one.levels else []
     return [ends(*one.by_wording), *of_mean]
