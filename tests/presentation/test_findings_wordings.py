@@ -153,7 +153,7 @@ def test_several_wordings_in_turn_are_not_one_wording():
     assert _wording(turning) == ["each question in one wording"]
     one = found([], asked=[("i", "a"), ("j", "a")], wordings=("a",), wording=ONE_WORDING)
     assert one.wording == ONE_WORDING
-    assert _wording(one) == ["one wording"]
+    assert _wording(one) == ["unknown (one wording)"]
     both = found([], asked=[("i", "a"), ("i", "b")], wording=ONE_WORDING)
     assert both.wording == ONE_WORDING
     # What a measure says itself stays.

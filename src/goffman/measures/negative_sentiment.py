@@ -51,7 +51,8 @@ PRESENTATION = Presentation(
             "A classifier reads sentences such as “They are people who have …”, which only say "
             "what people are or have. Most of them express no attitude; a few conditions "
             "(“beautiful”, “unattractive” …) are judgments themselves. The numbers are the "
-            "probability that it gives to the label “negative”, and the share of sentences that it labels negative."
+            "probability that it gives to the label “negative”, and the share of sentences that it "
+            "labels negative."
         ),
         may=(
             "that this classifier labels sentences about one group of people negative more often "
