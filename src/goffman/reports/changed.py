@@ -158,8 +158,8 @@ class Work:
         """The scores of both, of every level, as if they were of two models."""
         sides = (("before", _REFERENCE), ("now", _RUN))
         each = pl.concat([_scores(both, pl.col(side), name) for side, name in sides])
-        # Means over both runs are of neither.
-        return self._with_means(each).filter(pl.col("model").is_not_null())
+        # Means over both runs are of neither. The prompts are not copied: there may be very many.
+        return pl.concat([each, self.measure.means(each).filter(pl.col("model").is_not_null())])
 
     def _with_means(self, each: pl.DataFrame) -> pl.DataFrame:
         return pl.concat([each, self.measure.means(each)])

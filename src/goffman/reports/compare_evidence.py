@@ -49,6 +49,11 @@ class _Side:
         """Read from the run's folder, each time anew."""
         return answers_of(self.run, self.section, model=self.model)
 
+    @property
+    def ranks(self) -> Iterator[pl.Series]:
+        """Of these answers alone, which are let go at once."""
+        return map(ranks_of, self.answers)
+
 
 def evidence_of_runs(
     found: Sequence[Comparison], runs: Sequence[MeasuredRun], *, rows: int = ROWS
@@ -57,8 +62,8 @@ def evidence_of_runs(
     lexicons = {run.folder: words_or_why(run.manifest) for run in runs}
     sides = _sides(found, {run.folder: run for run in runs}, lexicons)
     # Read twice, first to count: all answers together would fill the memory.
-    given = (one for of in sides.values() for side in of for one in side.answers)
-    most = words_per_prompt(map(ranks_of, given), rows)
+    ranks = (of for several in sides.values() for side in several for of in side.ranks)
+    most = words_per_prompt(ranks, rows)
     notes = [note for _, said in lexicons.values() for note in said]
     return [_evidence(of, most) for of in sides.values()], [*dict.fromkeys(notes)]
 
@@ -99,9 +104,13 @@ def _evidence(sides: Sequence[_Side], most: int) -> Evidence:
     for side in sides:
         named = {"model": pl.lit(side.id)}
         shown = side.section.presentation.evidence
-        for one in side.answers:
-            tables.append(shown(one, side.section, side.words, most).with_columns(**named))
-            there += rows_there(one)
+        # A comprehension lets go of the answers of one side before those of the next are read.
+        rows = [
+            (shown(one, side.section, side.words, most).with_columns(**named), rows_there(one))
+            for one in side.answers
+        ]
+        tables += [of for of, _ in rows]
+        there += sum(count for _, count in rows)
         own = side.section.scores.filter(pl.col("model") == side.model, pl.col("level") == "prompt")
         scores.append(own.with_columns(**named))
     last = sides[-1].section

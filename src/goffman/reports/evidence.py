@@ -131,7 +131,7 @@ def ranks_of(given: Answers) -> pl.Series:
     """The ranks of the rows, as far as they may be cut."""
     if given.table != "fills":
         return pl.Series([], dtype=pl.Int64)
-    return given.frame.filter(pl.col("step") == 1)["rank"].drop_nulls()
+    return given.frame.select("step", "rank").filter(pl.col("step") == 1)["rank"].drop_nulls()
 
 
 def rows_there(given: Answers) -> int:
@@ -144,18 +144,23 @@ def rows_there(given: Answers) -> int:
 def answers_of(
     run: MeasuredRun, section: Section, *, model: str | None = None
 ) -> Iterator[Answers]:
-    """Model by model, those that answered to the end; ``model``: only this one."""
+    """Model by model, those that answered to the end; ``model``: only this one.
+
+    None is held here while the next are read: they may fill half of the memory.
+    """
     for name, asked in run.manifest.answers.items():
         entry = asked.get(section.instrument)
-        if entry is None or entry.parts is None or name != (model or name):
-            continue
-        table, cased = cast("AnswerTable", entry.table), run.manifest.models[name].has_case
-        frame = read_answers(run.folder, table, model=name, instrument=section.instrument)
-        if table == "replies" and str(measures()[section.measure].reads) == "fills":
-            table, frame = "fills", fills_of_replies(frame, section.prompts)
-        # Controls are behind no number of a condition.
-        frame = frame.filter(pl.col("prompt_id").is_in(section.prompts["prompt_id"].implode()))
-        yield Answers(table=table, frame=frame, cased=cased)
+        if entry is not None and entry.parts is not None and name == (model or name):
+            yield _answers(run, section, name, cast("AnswerTable", entry.table))
+
+
+def _answers(run: MeasuredRun, section: Section, model: str, table: AnswerTable) -> Answers:
+    """Without those to controls, which are behind no number of a condition."""
+    ids = section.prompts["prompt_id"]
+    frame = read_answers(run.folder, table, model=model, instrument=section.instrument, prompts=ids)
+    if table == "replies" and str(measures()[section.measure].reads) == "fills":
+        table, frame = "fills", fills_of_replies(frame, section.prompts)
+    return Answers(table=table, frame=frame, cased=run.manifest.models[model].has_case)
 
 
 def packed(section: Section, rows: pl.DataFrame, there: int) -> Evidence:

@@ -19,11 +19,16 @@ if TYPE_CHECKING:
 
 
 def read_answers(
-    run: Path, table: AnswerTable, *, model: str | None = None, instrument: str | None = None
+    run: Path,
+    table: AnswerTable,
+    *,
+    model: str | None = None,
+    instrument: str | None = None,
+    prompts: pl.Series | None = None,
 ) -> pl.DataFrame:
     """Every row of the run's fills, labels or replies; RunError where some are missing or damaged.
 
-    ``model``, ``instrument``: only those of this one.
+    ``model``, ``instrument``: only those of this one; ``prompts``: only those to these ids.
 
     The rows come model by model and instrument by instrument, in the order in which they were
     asked, which depends on the sentences alone.
@@ -41,7 +46,7 @@ def read_answers(
                 shelf = sound_parts(folder, model=name, clear=False)
                 _check(shelf, entry, model=name, instrument=asked)
                 parts = [part for _, part in sorted(shelf.parts.items())]
-                frames.append(read_parts(folder, parts, table))
+                frames.append(read_parts(folder, parts, table, prompts=prompts))
     return pl.concat(frames)
 
 

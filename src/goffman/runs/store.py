@@ -181,8 +181,17 @@ def forget_others(
     return len(others)
 
 
-def read_parts(folder: Folder, parts: Iterable[Part], table: AnswerTable) -> pl.DataFrame:
-    """The rows of the parts in their order, with exactly the table's columns."""
+def read_parts(
+    folder: Folder,
+    parts: Iterable[Part],
+    table: AnswerTable,
+    *,
+    prompts: pl.Series | None = None,
+) -> pl.DataFrame:
+    """The rows of the parts in their order, with exactly the table's columns.
+
+    ``prompts``: only those that answer these. All rows at once would be in memory twice.
+    """
     import polars as pl
 
     from goffman.tables import LATER, LATER_OF_CHOICES, schema
@@ -203,4 +212,6 @@ def read_parts(folder: Folder, parts: Iterable[Part], table: AnswerTable) -> pl.
         frames.append(frame)
         if problems := complaints(frames[-1], columns):
             raise RunError(f"{folder.path} does not contain {table}: {'; '.join(problems)}.")
+        if prompts is not None:
+            frames[-1] = frames[-1].filter(pl.col("prompt_id").is_in(prompts.implode()))
     return pl.concat(frames)
