@@ -410,20 +410,19 @@ def test_a_difference_that_rare_conditions_have_too_is_not_called_stigma_alone()
     (one,) = findings_of(
         section("negative-attitude", estimates(gap(0.1, 0.3, 0.01), against, mere))
     )
-    alone = ", not corrected for the main results"
     assert one.caveat == (
         "Part or all of this may be rarity, or something else that rare conditions share, not "
         "stigma. The model is also more negative about 12 rare but neutral conditions than about "
-        f"non-stigmatized ones (by 0.24, 95% interval 0.050 to 0.43, p = .010{alone}), and it is "
+        "non-stigmatized ones (by 0.24, 95% interval 0.050 to 0.43, uncorrected p = .010), and it is "
         "not shown to be more negative about stigmatized conditions than about the rare ones "
-        f"(difference 0.18, 95% interval −0.020 to 0.38, p = .300{alone})."
+        "(difference 0.18, 95% interval −0.020 to 0.38, uncorrected p = .300)."
     )
     assert one.heading == f"{one.head}. {one.caveat}"
     above = rare("against-rare", "stigmatized", "rare", 0.02, 0.38, "small") | {"n_second": 12}
     (one,) = findings_of(section("negative-attitude", estimates(gap(0.1, 0.3, 0.01), above, mere)))
     assert one.caveat == (
         "The model is also more negative about stigmatized conditions than about 12 rare but "
-        f"neutral conditions (by 0.20, 95% interval 0.020 to 0.38, p = .010{alone})."
+        "neutral conditions (by 0.20, 95% interval 0.020 to 0.38, uncorrected p = .010)."
     )
 
 

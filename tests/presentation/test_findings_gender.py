@@ -50,7 +50,7 @@ def test_how_far_the_difference_between_the_groups_holds_is_said_with_it():
     groups = gap(0.01, 0.07, 0.01) | GROUPS
     one = found(groups, held=again("groups", 10, 1))
     counted = "analyses that leave out or change one thing)."
-    alone = "p = .010, not corrected for the main results; without that correction, clear in"
+    alone = ", uncorrected p = .010; without correction, clear in"
     assert one.caveat.endswith(f"{alone} 10 of 11 {counted}")
     one = found(groups | {"verdict": "fragile"}, held=again("groups", 9, 2))
     assert one.caveat.endswith(f"{alone} only 9 of 11 {counted}")

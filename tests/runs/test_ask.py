@@ -53,6 +53,14 @@ def files(folder):
     return sorted(path.name for path in (folder / "answers").rglob("*.parquet"))
 
 
+def test_answers_to_some_prompts_alone_are_those_of_all_that_answer_them(undisturbed):
+    fills = read_answers(undisturbed, "fills")
+    some = fills["prompt_id"].unique().sort().head(2)
+    found = read_answers(undisturbed, "fills", prompts=some)
+    assert found.equals(fills.filter(pl.col("prompt_id").is_in(some.to_list())))
+    assert 0 < found.height < fills.height
+
+
 def test_each_prompt_has_its_own_model_s_answer(model, undisturbed):
     fills = read_answers(undisturbed, "fills")
     assert complaints(fills, FILLS) == []

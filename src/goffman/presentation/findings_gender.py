@@ -20,7 +20,7 @@ from goffman.presentation.findings import (
 from goffman.presentation.findings_over_baseline import over_baseline, uncounted
 from goffman.presentation.findings_reliability import reliability
 from goffman.presentation.findings_robustness import clear_in_others
-from goffman.presentation.numbers import corrected_said, difference_said, ends, number
+from goffman.presentation.numbers import beside_said, difference_said, ends, number
 from goffman.presentation.section import not_counted
 from goffman.presentation.shown import in_list, plain, variant_said
 from goffman.records import BASELINE
@@ -113,12 +113,11 @@ def _specific(section: Section, main: Row) -> str:
         -points(main): f"This is clearly weaker than for {plain(row['second'])} {many}",
     }[points(row)]
     kept = clear_in_others(section, row)
-    # The heading is judged by a p that is corrected for all main results of the run.
-    alone = ", not corrected for the main results" if (row["family_size"] or 1) == 1 else ""
-    others = f"; {'without that correction, ' if alone else ''}{kept}" if kept else ""
+    single = (row["family_size"] or 1) == 1
+    others = f"; {'without correction, ' if single else ''}{kept}" if kept else ""
     return (
         f"{said} ({plain(row['first'])} minus {plain(row['second'])}: {number(row['difference'])}, "
-        f"95% interval {ends(row['low'], row['high'])}, {corrected_said(row)}{alone}{others})."
+        f"95% interval {ends(row['low'], row['high'])}, {beside_said(row)}{others})."
     )
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from goffman.estimates.clear import points
 from goffman.presentation.findings import of_model, untested, verdict_first
-from goffman.presentation.numbers import corrected_said, difference_said, ends, number
+from goffman.presentation.numbers import beside_said, difference_said, ends, number
 from goffman.presentation.shown import plain
 
 if TYPE_CHECKING:
@@ -58,10 +58,9 @@ def rarity_beside(section: Section, model: str) -> str:
 
 
 def _numbers(row: Row) -> str:
-    """A difference with its interval and p; the heading beside it is judged by another p."""
-    alone = ", not corrected for the main results" if (row["family_size"] or 1) == 1 else ""
+    """A difference with its interval and p."""
     interval = f"95% interval {ends(row['low'], row['high'])}"
-    return f"{number(row['difference'])}, {interval}, {corrected_said(row)}{alone}"
+    return f"{number(row['difference'])}, {interval}, {beside_said(row)}"
 
 
 def _compared(section: Section, model: str) -> Iterator[tuple[Row, str]]:

@@ -90,6 +90,12 @@ def difference_said(row: Mapping[str, Any]) -> str:
     return ", ".join([*parts, corrected_said(row)])
 
 
+def beside_said(row: Mapping[str, Any]) -> str:
+    """The p of an estimate beside a heading, which is judged by a p corrected for all headings."""
+    single = (row["family_size"] or 1) == 1 and row["p_adjusted"] is not None
+    return f"{'uncorrected ' if single else ''}{corrected_said(row)}"
+
+
 def corrected_said(row: Mapping[str, Any]) -> str:
     """The corrected p of an estimate, and for how many tests it was corrected."""
     size = row["family_size"] or 1
