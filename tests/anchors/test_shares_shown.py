@@ -146,6 +146,18 @@ def test_a_model_that_hardly_leaves_the_middle_is_not_compared(run) -> None:
     assert "depression 50%, people in 2018 24%, people with as much indifference 46%" in said.text
 
 
+def test_what_indifference_may_explain_is_not_called_more_stigmatizing(run) -> None:
+    (one,) = run.anchored
+    checked = one.estimates.with_columns(check_p=pl.lit(0.03))
+    said = anchor_said(replace(one, estimates=checked))
+    assert said.head == (
+        "Its answers are unlike people's in 2018 about the person described with depression, but "
+        "by no more than its indifference may explain"
+    )
+    certain = one.estimates.with_columns(check_p=pl.lit(0.02))
+    assert "are more stigmatizing than" in anchor_said(replace(one, estimates=certain)).head
+
+
 def test_page_figure_tables_and_gates_have_the_differences(run) -> None:
     (shown,) = anchors_shown(run)
     assert len(shown["differences"]) == 5 + 5 + 75

@@ -126,8 +126,8 @@ def _head(one: AnchoredModel, tested: Sequence[Row]) -> str:
     ]
     if within := [row for row in tested if points(row) and _by_indifference(row)]:
         parts.append(
-            f"nearer to 50% than {people} about {_described(one, within)}, by no more than its "
-            "indifference explains"
+            f"unlike {people} about {_described(one, within)}, but by no more than its "
+            "indifference may explain"
         )
     head = f"{who} differ clearly from {people} about none of {len(tested)} {one.many}"
     if parts:
