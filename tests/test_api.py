@@ -34,6 +34,7 @@ OTHER_NAMES = {
     "placement": "adjective_placement",
     "pairs": "sentence_pairs",
     "no_controls": "controls",
+    "no_way_out": "way_out",
     "no_report": "report",
 }
 """Parameters of the command → those of the function: several things in the plural, no negations."""

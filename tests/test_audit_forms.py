@@ -17,7 +17,7 @@ from goffman.errors import InputError, ModelError
 from goffman.flow import audit
 from goffman.instruments.forms import form_of
 from goffman.instruments.load import load_instrument
-from goffman.instruments.render import render
+from goffman.instruments.render import PromptOptions, render
 from goffman.models.base import LoadOptions, Opening, Sampling
 from goffman.models.spec import load
 from goffman.options import AskOptions, ChatOptions, Listener
@@ -140,6 +140,23 @@ def test_a_system_prompt_makes_other_prompts(chat, few, tmp_path):
         asked[system] = read_prompts(folder)
     assert set(asked[None]["prompt_id"]).isdisjoint(asked["You are a landlord."]["prompt_id"])
     assert set(asked["You are a landlord."]["system"]) == {"You are a landlord."}
+
+
+def test_without_a_way_out_every_option_is_an_answer(chat, few, tmp_path):
+    """Other forms have no options: they are asked as ever."""
+    asked = {}
+    for way_out in (None, False):
+        folder = tmp_path / str(way_out)
+        options = AskOptions(limit=5, sentences=PromptOptions(way_out=way_out))
+        audit([chat], instruments=[few], output=folder, options=options)
+        codes = read_answers(folder, "choices")["code"]
+        assert (codes.null_count() > 0) is (way_out is None)
+        asked[way_out] = read_prompts(folder)
+    said = asked[False].filter(pl.col("options").is_not_null())
+    assert set(said["way_out"]) == {False}
+    assert set(said["prompt_id"]).isdisjoint(asked[None]["prompt_id"])
+    others = [{*rows.filter(pl.col("options").is_null())["prompt_id"]} for rows in asked.values()]
+    assert others[0] == others[1]
 
 
 def test_a_part_is_said_before_anybody_is_asked_with_trials_and_limit(few, tmp_path):

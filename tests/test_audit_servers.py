@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from io import StringIO
+from types import SimpleNamespace
 
 import polars as pl
 import pytest
@@ -136,6 +138,18 @@ def test_an_unlisted_name_is_refused_and_does_not_bind_the_folder(tmp_path):
         listings = len(server.requests) - 12
         run(server, tmp_path, trials=1)
     assert len(server.requests) - 12 == listings, "a finished run calls nobody"
+
+
+def test_an_address_where_nobody_is_does_not_bind_the_folder(tmp_path):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        nobody = SimpleNamespace(url=f"http://127.0.0.1:{free.getsockname()[1]}/v1")
+    with pytest.raises(ModelError, match=r"cannot connect to .* goffman tried 3 times\.$"):
+        run(nobody, tmp_path, trials=1)
+    assert read_manifest(tmp_path) is None
+    with ChatServer(understands) as server:
+        run(server, tmp_path, trials=1)
+        assert list(read_manifest(tmp_path).models) == [f"{server.url}#mini"]
 
 
 def test_a_refused_seed_stands_in_the_manifest_and_among_the_notes(tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from importlib.util import find_spec
@@ -172,6 +173,7 @@ def test_an_address_where_no_cluster_is(monkeypatch):
         monkeypatch.setenv(name, "")
     with pytest.raises(InputError, match=r"^No Ray cluster answers at ray://127\.0\.0\.1:1\. "):
         Actors("ray://127.0.0.1:1", device="auto", threads=1)
+    assert (os.environ["RAY_AUTH_MODE"], os.environ["RAY_USAGE_STATS_ENABLED"]) == ("token", "0")
 
 
 @pytest.mark.parametrize("address", ["head:10001", "ray://head", "ray://", "ray://head:x"])

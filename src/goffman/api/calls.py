@@ -66,6 +66,7 @@ def audit(
     adjectives: str | Sequence[str] = (),
     adjective_placement: str | None = None,
     sentence_pairs: int | None = None,
+    way_out: bool = True,
     progress: bool = True,
 ) -> Run:
     """The run of an audit: models are asked, their answers are measured and a report is written.
@@ -114,6 +115,7 @@ def audit(
         winobias=told.path("--winobias", winobias),
         drop_faulty=drop_faulty or None,
         pairs=sentence_pairs,
+        way_out=None if way_out else False,
     )
     loading = told.loading(
         device=device, precision=precision, trust_remote_code=trust_remote_code, labels=labels

@@ -108,6 +108,7 @@ def _given(options: AskOptions, loading: LoadOptions) -> dict[str, dict[str, boo
         "chat or causal model": {
             "--system": options.system is not None and options.persona is None,
             "--persona": options.persona is not None,
+            "--no-way-out": sentences.way_out is not None,
             "--thorough": options.thorough,
             "--balanced": options.balanced,
         },

@@ -11,6 +11,7 @@ from goffman.asking.place import Place
 from goffman.errors import InputError
 from goffman.models.address import behind_server
 from goffman.models.crew import Crew
+from goffman.models.ray_cluster import host_and_port
 from goffman.models.size import parameters_of
 from goffman.models.spread import Work, at_once
 from goffman.runs.workers import in_order
@@ -32,6 +33,8 @@ class Places:
     """Has models asked; workers are started for the first."""
 
     def __init__(self, given: LoadOptions, *, note: Callable[[str], None]) -> None:
+        if given.workers is not None:
+            host_and_port(given.workers)
         self._given, self._note = given, note
         self._devices = (given.device,) if given.workers else _devices(given.device)
         self._elsewhere = len(self._devices) > 1 or given.workers is not None

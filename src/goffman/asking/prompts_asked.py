@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from goffman.instruments.brought import OPTIONS as BROUGHT
 from goffman.instruments.paraphrases import ON_REQUEST
 from goffman.instruments.personas import with_system
-from goffman.instruments.render import PromptOptions, has_paraphrases, render
+from goffman.instruments.render import CHOICES, PromptOptions, has_paraphrases, render
 from goffman.instruments.sized import SIZED_KINDS, sized_trials
 from goffman.measures.catalogue import measure_of
 from goffman.measures.controls import scores_controls
@@ -214,12 +214,15 @@ def _chosen_prompts(instrument: Instrument, options: AskOptions, *, slowly: bool
     Of what some model would take too long for, or the user is in a hurry with, a balanced part.
     """
     thorough = options.thorough or not slowly
+    given = options.sentences or PromptOptions()
+    way_out = given.way_out if instrument.kind in CHOICES else None
     if isinstance(instrument.content, Questionnaire):
+        own = PromptOptions(thorough=thorough, way_out=way_out)
         instead = str(instrument.settings.get("instead", ""))
-        if path := getattr(options.sentences, instead, None) if instead in BROUGHT else None:
-            return replace(PromptOptions(thorough=thorough), **{instead: path})
-        return PromptOptions(thorough=thorough)
-    given = replace(options.sentences or PromptOptions(), vignettes=None, questions=None)
+        if path := getattr(given, instead, None) if instead in BROUGHT else None:
+            return replace(own, **{instead: path})
+        return own
+    given = replace(given, vignettes=None, questions=None, way_out=way_out)
     drawn = given.winobias is None or given.pairs is not None
     return replace(given, seed=options.seed if drawn else None, thorough=thorough)
 

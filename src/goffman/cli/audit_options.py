@@ -188,6 +188,14 @@ Thorough = Annotated[
         rich_help_panel=_CHATS,
     ),
 ]
+NoWayOut = Annotated[
+    bool,
+    typer.Option(
+        "--no-way-out",
+        help="In questions with options, leave out the last one, such as “I can't tell”.",
+        rich_help_panel=_CHATS,
+    ),
+]
 Balanced = Annotated[
     bool,
     typer.Option(

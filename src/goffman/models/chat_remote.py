@@ -12,7 +12,7 @@ from goffman.errors import AskingError, InputError, ModelError
 from goffman.models.address import Address, parse_address
 from goffman.models.base import Calling, Identity, Opening, Sampling, Service, Turn
 from goffman.models.chat_answers import unpacked
-from goffman.models.chat_failures import Failed, Filtered, failure_of, unlisted
+from goffman.models.chat_failures import QUICK_TRIES, Failed, Filtered, failure_of, unlisted
 from goffman.models.chat_talk import Heard, Talk, names_of
 from goffman.models.parameters import Parameters
 from goffman.models.rates import CONNECT_S, Crowd
@@ -106,13 +106,24 @@ class RemoteChat:
             raise talk.failed
 
     def meet(self) -> None:
-        """ModelError where the server lists its models, and this one is none of them."""
+        """ModelError where nobody is there, or this is none of the models that a server lists."""
 
         async def listed() -> list[str]:
             async with self.client() as client:
-                return await names_of(client)
+                for tried in range(1, QUICK_TRIES + 1):
+                    try:
+                        return await names_of(client, self.address)
+                    except Failed as failed:
+                        failed.times = tried
+                        if tried == QUICK_TRIES:
+                            raise
+                        await asyncio.sleep(tried / 2)
+            return []
 
-        names = [self.hidden(name) for name in _in_thread(listed())]
+        try:
+            names = [self.hidden(name) for name in _in_thread(listed())]
+        except Failed as failed:
+            raise ModelError(f"{self.identity.name}: {self.hidden(str(failed))}") from None
         if what := unlisted(self.address, names):
             raise ModelError(f"{self.identity.name}: {what}")
 

@@ -27,6 +27,7 @@ from goffman.models.rates import CONNECT_S, Pace, backoff, sleep
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
+    from goffman.models.address import Address
     from goffman.models.chat_remote import RemoteChat
 
 Heard = Callable[[int, Reply], None]
@@ -66,8 +67,10 @@ class Talk:
             await asyncio.gather(*workers, return_exceptions=True)
             watching.cancel()
             if isinstance(self.failed, Failed) and self.failed.no_model:
-                names = [self._model.hidden(name) for name in await names_of(client)]
-                self.failed = unknown_model(self.failed, self._model.address, names)
+                address = self._model.address
+                with suppress(Failed):
+                    names = [self._model.hidden(one) for one in await names_of(client, address)]
+                    self.failed = unknown_model(self.failed, address, names)
 
     async def _give_up(self, workers: Sequence[asyncio.Task[None]]) -> None:
         """Once all is stopped, no worker goes on for long."""
@@ -187,8 +190,10 @@ class Talk:
         self._stopped.set()
 
 
-async def names_of(client: AsyncOpenAI) -> list[str]:
-    """The names of the server's models; none where it does not say."""
+async def names_of(client: AsyncOpenAI, address: Address) -> list[str]:
+    """The names of the server's models; none where it does not say. Failed: nobody is there."""
+    import openai
+
     try:
         async with asyncio.timeout(CONNECT_S):
             answer = await client.get("/models", cast_to=str)
@@ -198,5 +203,10 @@ async def names_of(client: AsyncOpenAI) -> list[str]:
             for model in listed
             for name in dict.fromkeys([model["id"], *(model.get("aliases") or ())])
         ]
+    except openai.APIConnectionError as error:
+        failed = unconnected(address, error.__cause__)
+        if failed.nobody:
+            raise failed from None
+        return []
     except Exception:  # noqa: BLE001 - a server need not list its models
         return []

@@ -148,14 +148,20 @@ def shares(
     return "cpu", cores // threads, {"num_cpus": threads}
 
 
-def _connected(address: str) -> Any:
-    """Ray, connected to a cluster that asks for a token."""
+def host_and_port(address: str) -> str:
+    """Of a cluster's client server; InputError where this is no address of one."""
     found = re.fullmatch(r"ray://([^/\s]+:\d+)", address)
     if found is None:
         raise InputError(
             f"--workers is '{address}'. Write ray://HOST:PORT, the address of a Ray cluster's "
             "client server, such as ray://head:10001."
         )
+    return found[1]
+
+
+def _connected(address: str) -> Any:
+    """Ray, connected to a cluster that asks for a token."""
+    head = host_and_port(address)
     if find_spec("ray") is None or find_spec("grpc") is None:
         raise InputError(
             "--workers needs Ray, which is not installed. Install it: pip install 'goffman[ray]'"
@@ -163,7 +169,7 @@ def _connected(address: str) -> Any:
     # Read by Ray as it is imported.
     os.environ["RAY_AUTH_MODE"] = "token"
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
-    said = _without_token(found[1])
+    said = _without_token(head)
     if said == UNAVAILABLE:
         raise InputError(
             f"No Ray cluster answers at {address}. Give the address of its head and the port of "
