@@ -130,3 +130,10 @@ def test_two_system_prompts_are_refused():
     told = run("audit", "openai:x", "--system", "Be brief.", "--persona", "teacher", "--dry-run")
     assert isinstance(told.exception, InputError)
     assert "--system and --persona are two system prompts." in str(told.exception)
+
+
+def test_a_file_that_is_not_there_is_called_so():
+    with pytest.raises(InputError, match=r"^--persona is 'mine\.toml', but there is no such file\."):
+        persona("mine.toml")
+    with pytest.raises(InputError, match=r"^--persona is 'landlor'\. Did you mean 'landlord'\?"):
+        persona("landlor")

@@ -44,9 +44,10 @@ def persona(given: str) -> Persona:
     if colon and os.path.isfile(file):  # noqa: PTH113
         return _chosen(Path(file), name)
     shown = given if len(given) <= 200 else f"{given[:200]}…"
+    missing = ", but there is no such file" if ".toml" in given else ""
     raise InputError(
-        f"--persona is '{shown}'.{did_you_mean(given, [*by_name])} Allowed: {', '.join(by_name)}, "
-        "or a TOML file of personas."
+        f"--persona is '{shown}'{missing}.{did_you_mean(given, [*by_name])} Allowed: "
+        f"{', '.join(by_name)}, or a TOML file of personas."
     )
 
 
