@@ -133,7 +133,9 @@ def test_two_system_prompts_are_refused():
 
 
 def test_a_file_that_is_not_there_is_called_so():
-    with pytest.raises(InputError, match=r"^--persona is 'mine\.toml', but there is no such file\."):
+    with pytest.raises(
+        InputError, match=r"^--persona is 'mine\.toml', but there is no such file\."
+    ):
         persona("mine.toml")
     with pytest.raises(InputError, match=r"^--persona is 'landlor'\. Did you mean 'landlord'\?"):
         persona("landlor")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -22,6 +23,7 @@ from goffman.presentation.section import Section
 from goffman.presentation.shown import Names
 from goffman.tables import REPLIES, schema
 
+DATA = Path(__file__).parent.parent / "data"
 MEASURE = GenderOfWriting()
 GROUPS = {
     "mental-health": ("mania", "panic", "ocd", "ptsd"),
@@ -224,3 +226,16 @@ def test_a_model_that_does_not_write_about_whom_it_is_asked_is_not_measurable(
     assert ("cannot write a sentence about the person" in said) is not passes
     level = pl.read_parquet(tmp_path / "scores.parquet").filter(pl.col("quantity") == "control")
     assert level["value"].item() == (1.0 if passes else 0.5)
+
+
+def test_real_sentences_are_read_as_two_labeled_them_who_did_not_know_how_they_are_read(words):
+    """200 sentences of two small models; the two worked alone, and agree on 199."""
+    rows = pl.read_csv(DATA / "written-labelled.csv", infer_schema=False).with_row_index("at")
+    ids = rows.select(prompt_id=pl.col("at").cast(pl.String), form=pl.col("form"))
+    said = replies(*((str(at), 1, text) for at, text in rows.select("at", "reply").rows()))
+    read = with_whom(said, ids, words.gender)["with-names"]
+    assert rows.height == 200
+    assert set(rows["model"]) == {"smollm2", "qwen-coder"}
+    for rater in ("first", "second"):
+        # 198 and 197 when they were labeled.
+        assert (read == rows[rater]).sum() >= 0.95 * rows.height
