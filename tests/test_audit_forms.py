@@ -6,6 +6,7 @@ import hashlib
 import json
 import math
 
+import numpy as np
 import polars as pl
 import pytest
 import torch
@@ -21,6 +22,7 @@ from goffman.instruments.render import PromptOptions, render
 from goffman.models.base import LoadOptions, Opening, Sampling
 from goffman.models.spec import load
 from goffman.options import AskOptions, ChatOptions, Listener
+from goffman.records import BASELINE
 from goffman.runs.folder import read_controls, read_prompts
 from goffman.runs.read import read_answers
 from tiny_chat import make_causal
@@ -256,3 +258,40 @@ def test_what_a_server_says_of_words_stays_in_the_run(few, tmp_path):
         (token, rivals), *_ = json.loads(told)
         assert token == text
         assert [one for one, _ in rivals] == [text, " nice"]
+
+
+def test_masked_causal_and_chat_models_stand_side_by_side_in_one_run(causal, chat, few, tmp_path):
+    """Each in its own forms: correlated over conditions, two by two, and in no mean together."""
+    masked = "bundled:mini"
+    options = AskOptions(controls=False, forms=("fill", "completion", "choice"), balanced=True)
+    audit([masked, causal, chat], instruments=[few], output=tmp_path, options=options)
+    together = pl.read_parquet(tmp_path / "estimates.parquet").filter(pl.col("kind") == "measures")
+    # One model fills, two complete and choose: every two forms, each model with each.
+    assert together.height == 2 + 2 + 2 * 2
+    scores = pl.read_parquet(tmp_path / "scores.parquet")
+    of_conditions = scores.filter(
+        pl.col("level") == "condition",
+        pl.col("wording").is_null(),
+        pl.col("condition") != BASELINE,
+    )
+
+    def means(quantity: str, model: str) -> dict[str, float]:
+        rows = of_conditions.filter(pl.col("quantity") == quantity, pl.col("model") == model)
+        return dict(rows.select("condition", "value").drop_nulls().rows())
+
+    filled = means("negative", masked)
+    for model in (causal, chat):
+        chosen = means("code", model)
+        shared = [name for name in filled if name in chosen]
+        r = np.corrcoef([filled[name] for name in shared], [chosen[name] for name in shared])[0, 1]
+        row = together.filter(
+            pl.col("first").str.ends_with(f"of {masked}"), pl.col("second").str.contains(model)
+        ).filter(pl.col("second").str.starts_with("mean-code"))
+        assert row["effect"].to_list() == pytest.approx([r])
+    # No number is over models that were asked in different forms.
+    by_form = scores.group_by("instrument").agg(pl.col("model").drop_nulls().unique())
+    assert {form: {*models} for form, models in by_form.rows()} == {
+        DISTANCE: {masked},
+        f"{DISTANCE}-completion": {causal, chat},
+        f"{DISTANCE}-choice": {causal, chat},
+    }
