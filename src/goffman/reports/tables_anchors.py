@@ -10,7 +10,7 @@ from goffman.presentation.shown import short_names
 from goffman.presentation.table_text import Shown, as_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from goffman.presentation.table_text import Table
     from goffman.reports.run import MeasuredRun
@@ -35,6 +35,7 @@ _CORRELATIONS = (
     Shown(header="p", keys=("p",), form="p"),
     Shown(header="p, corrected", keys=("p_adjusted",), form="p"),
     Shown(header="tests", keys=("family_size",), form="count"),
+    Shown(header="note", keys=("reason",), drop="empty"),
 )
 
 _POINTS = (
@@ -49,13 +50,18 @@ _POINTS = (
     Shown(header="predicted", keys=("predicted",), form="number"),
     Shown(header="t", keys=("statistic",), form="number"),
     Shown(header="p, corrected", keys=("p_adjusted",), form="p"),
+    Shown(header="note", keys=("reason",), drop="empty"),
 )
 
 _ABOUT = (
     "Models beside what people said. Kind anchor: Pearson's r over conditions; anchor-rank: "
     "Spearman's ρ; anchor-partial: r with the category of a condition held constant; "
     "anchor-without: without conditions that the anchor sets apart; anchor-within: r within a "
-    "group. Intervals and p-values are for the numbers as measured, by a jackknife over what the "
+    "group. Kind anchor-difference: a share of the model minus people's, question by question; "
+    "anchor-overall: over the questions that count as stigma; anchor-wording: in other wordings; "
+    "anchor-gender: what a man instead of a woman changes in the model, minus the same in people; "
+    "anchor-gender-side: each side alone; anchor-year: with people's answers of one year. "
+    "Intervals and p-values are for the numbers as measured, by a jackknife over what the "
     "interval covers: conditions or occupations and, where they are named, items and wordings. "
     "True scores: r "
     "divided by the square root of the reliabilities that are known, mostly the model's alone. p "
@@ -75,23 +81,26 @@ def anchor_tables(run: MeasuredRun) -> Iterator[Table]:
     if run.anchors is None or run.anchor_points is None or run.anchors.is_empty():
         return
     names = short_names(run.manifest.models)
-    failing = [
-        f"{one.unmeasurable.model} is {one.unmeasurable.mark}"
+    failing = {
+        (one.section.instrument, one.model): f"{one.unmeasurable.model} is {one.unmeasurable.mark}"
         for one in run.anchored
         if one.unmeasurable
-    ]
-    doubt = f" In it, {' and '.join(dict.fromkeys(failing))}." if failing else ""
+    }
+    said = dict.fromkeys(f"{why} in {instrument}" for (instrument, _), why in failing.items())
+    doubt = f" In it, {' and '.join(said)}." if said else ""
     for name, about, frame, shown in (
         ("beside-people", _ABOUT, run.anchors, _CORRELATIONS),
         ("beside-people-points", _ABOUT_POINTS, run.anchor_points, _POINTS),
     ):
         made = as_table(
-            name, f"{about}{doubt}", [_row(one) for one in frame.to_dicts()], shown=shown
+            name, f"{about}{doubt}", [_row(one, failing) for one in frame.to_dicts()], shown=shown
         )
         yield replace(made, names=names)
 
 
-def _row(row: dict[str, Any]) -> dict[str, Any]:
-    """Without the means of both sides where they have different units."""
+def _row(row: dict[str, Any], failing: Collection[tuple[str, str]]) -> dict[str, Any]:
+    """Without the means of both sides where they have different units; and what is to be noted."""
     apart = row.get("kind") in ANCHORED
-    return row | ({"mean_first": None, "mean_second": None} if apart else {})
+    unmeasurable = (row["instrument"], row["model"]) in failing
+    note = "not measurable" if unmeasurable else row.get("reason")
+    return row | {"reason": note} | ({"mean_first": None, "mean_second": None} if apart else {})
