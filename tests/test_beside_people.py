@@ -61,7 +61,8 @@ def test_an_audit_says_how_it_goes_with_people(audited) -> None:
     assert (
         f"people-sentiment, {MODEL} (pachankis2018): Over all 93 conditions, its probability of "
         "“negative” falls as “course” (how long it lasts) rises; this is clear neither by rank "
-        "correlation nor among conditions of the same category." in said
+        "correlation nor among conditions of the same category; r is also clear for 2 other "
+        "dimensions." in said
     )
     manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
     assert list(manifest["anchors"]) == ["pachankis2018"]

@@ -137,10 +137,10 @@ def test_the_change_is_that_of_the_prompts_that_both_ratings_give_a_value(rated)
 
 
 def test_the_summary_says_who_rated_the_words_and_what_that_changes(asked, rated):
-    assert f"  {SHIPPED_ONLY}\n" in asked[2]
+    assert f"  social-distance: {SHIPPED_ONLY}\n" in asked[2]
     assert "The change is" not in asked[2]
     _, printed, _ = rated
-    assert f"  {BOTH.format(count=12)}\n" in printed
+    assert f"  social-distance: {BOTH.format(count=12)}\n" in printed
     assert SHIPPED_ONLY not in printed
     assert "\n  With goffman's own ratings, the difference between stigmatized and " in printed
     assert ". With your ratings, it is " in printed
