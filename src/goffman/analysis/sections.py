@@ -29,6 +29,7 @@ from goffman.terminal import printable
 
 if TYPE_CHECKING:
     from goffman.control_items import ControlScore
+    from goffman.presentation.base import Presentation
     from goffman.presentation.shown import Names
     from goffman.runs.entries import AskedControls
     from goffman.runs.manifest import Manifest
@@ -64,8 +65,7 @@ def sections_of(
         if measure is None or not of_instrument.height:
             continue
         asked = prompts.filter(mine)
-        counts = measure.presentation.controls_count
-        competence = _competence(of_instrument, entry.controls, names, counts=counts)
+        competence = _competence(of_instrument, entry.controls, names, measure.presentation)
         sections[instrument] = Section(
             instrument=instrument,
             measure=measure.name,
@@ -107,9 +107,9 @@ def _beside(tables: Mapping[str, pl.DataFrame | None]) -> dict[str, pl.DataFrame
 
 
 def _competence(
-    scores: pl.DataFrame, controls: AskedControls | None, names: Names, *, counts: str
+    scores: pl.DataFrame, controls: AskedControls | None, names: Names, shown: Presentation
 ) -> dict[str, Competence]:
-    """How each model did on the control items; ``counts``: what counts there and nowhere else."""
+    """How each model did on the control items."""
     if controls is None:
         return {}
     of_controls = scores.filter(pl.col("level") == CONTROL)
@@ -137,7 +137,7 @@ def _competence(
             n=row["n"],
             missing=row["missing"],
             reason=row["reason"],
-            counts=counts,
+            counts=shown.controls_count,
             decided=ends.get((row["model"], DECIDED)),
             decided_ends=(
                 ends.get((row["model"], DECIDED_LOW)),
