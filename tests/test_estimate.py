@@ -919,7 +919,8 @@ def sentences(scores, found):
 def test_sentences_carry_their_uncertainty(mei, lin):
     said = sentences(mei[0], mei[2])
     assert said[0] == "distance, a"
-    assert ". The mean share of the probability on negative words is 0." in said[1]
+    share = "share of negative words in the probability of positive, negative and neutral words"
+    assert f". The mean {share} is 0." in said[1]
     assert "95% interval" in said[1]
     assert said[2].startswith("  Effect size and test of the main difference: Cohen's d = ")
     assert " (pooled SD of conditions); " in said[2]

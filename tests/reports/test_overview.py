@@ -147,7 +147,7 @@ def test_the_page_leads_with_the_verdicts_on_one_axis_and_then_the_four_question
     heads = re.findall(r'<th scope="col"[^>]*>([^<]+)<', first)
     assert heads == [
         "Instrument, model", "Can it do the task?", "What differs?",
-        "How sure is that, also by wording? Difference, in units of Δ",
+        "How sure is that, also by wording? Axis: difference in units of Δ",
     ]  # fmt: skip
     assert re.findall(r'<th scope="col">([^<]+)</th>', second) == [
         "Instrument, model", "Can it do the task?", "How sure is that?", "What the verdict means",

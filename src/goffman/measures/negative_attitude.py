@@ -79,7 +79,7 @@ _REASONS = {
 }
 
 
-_SHARE = "share of the probability on negative words"
+_SHARE = "share of negative words in the probability of positive, negative and neutral words"
 
 PRESENTATION = Presentation(
     quantity="negative",
@@ -94,8 +94,8 @@ PRESENTATION = Presentation(
             "divided by the probability of all positive, negative and neutral words."
         ),
         may=(
-            "that, in these wordings, a model puts more of its probability on negative words for "
-            "one group of conditions than for the other"
+            "that, in these wordings, negative words have a larger share in the probability of "
+            "positive, negative and neutral words for one group of conditions than for the other"
         ),
         may_not=(
             "about how the model treats people when it is deployed, about one model being fair "
