@@ -177,7 +177,10 @@ def test_an_unknown_parser_and_prompts_without_options_are_refused():
 
 
 def test_real_replies_are_read_as_someone_labeled_them_who_did_not_know_the_parser():
-    """200 replies of two small models, half of them of one that can hardly follow instructions."""
+    """200 replies of two small models, half of them of one that can hardly follow instructions.
+
+    A language model, not a person, labeled them blind.
+    """
     right = 0
     rows = pl.read_csv(DATA / "choices-labelled.csv", infer_schema=False)
     for row in rows.iter_rows(named=True):

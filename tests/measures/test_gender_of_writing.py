@@ -229,7 +229,10 @@ def test_a_model_that_does_not_write_about_whom_it_is_asked_is_not_measurable(
 
 
 def test_real_sentences_are_read_as_two_labeled_them_who_did_not_know_how_they_are_read(words):
-    """200 sentences of two small models; the two worked alone, and agree on 199."""
+    """200 sentences of two small models; two language models, not people, labeled them alone.
+
+    They agree on 199, but may err alike.
+    """
     rows = pl.read_csv(DATA / "written-labelled.csv", infer_schema=False).with_row_index("at")
     ids = rows.select(prompt_id=pl.col("at").cast(pl.String), form=pl.col("form"))
     said = replies(*((str(at), 1, text) for at, text in rows.select("at", "reply").rows()))

@@ -303,8 +303,8 @@ def test_real_replies_are_read_as_someone_labeled_them_who_did_not_know_the_pars
     """Of Qwen2.5-Coder-1.5B's replies 499 of 500 are read as labeled, of SmolLM2-135M's 320 of 340.
 
     Most of SmolLM2's retell the sentence or ramble. The rules were mended after these replies, so
-    that this is no estimate for others. The last two files have the labels of three people who
-    worked alone, settled by the majority. Of SmolLM2's 80 replies in each, all three agree on 73
+    that this is no estimate for others. The last two files have the labels of three language models
+    (not people) that worked alone, settled by the majority. Of SmolLM2's 80 replies in each, all three agree on 73
     and 77; the parser read 61 and 67 as the majority did before it had seen any of them, and of
     Qwen's 120 in the last one 119.
     The floors are what holds today.
@@ -315,7 +315,7 @@ def test_real_replies_are_read_as_someone_labeled_them_who_did_not_know_the_pars
 
 
 def test_of_replies_that_no_rule_was_made_for_19_in_20_are_read_as_labeled() -> None:
-    """The last set: three people labeled it alone, and no rule was changed afterwards.
+    """The last set: three language models, not people, labeled it; no rule was changed since.
 
     All three agree on 196 of the 200. Where the parser and the majority differ, SmolLM2 rambles.
     A rule that is mended after these replies needs a new set.
