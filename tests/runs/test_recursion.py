@@ -19,7 +19,7 @@ from goffman.records import MASK
 from goffman.runs.ask import ask_fills
 from goffman.runs.plan import BatchLimits, Settings
 from goffman.runs.read import read_answers
-from goffman.runs.recursion import Node, children, put_back, roots
+from goffman.runs.recursion import Node, around, children, roots
 from goffman.runs.voices import Filling
 
 TEXTS = [
@@ -31,15 +31,15 @@ TEXTS = [
 
 def test_the_study_s_placement_and_the_other_reading():
     text = f"a {MASK} with asthma"
-    second = put_back(text, "friend", first=True, placement="before-first")
+    second = "friend".join(around(text, first=True, placement="before-first"))
     assert second == f"a {MASK} friend with asthma"
-    assert put_back(text, "friend", first=True, placement="before-last") == second
+    assert "friend".join(around(text, first=True, placement="before-last")) == second
     assert (
-        put_back(second, "close", first=False, placement="before-first")
+        "close".join(around(second, first=False, placement="before-first"))
         == f"a close {MASK} friend with asthma"
     )
     assert (
-        put_back(second, "close", first=False, placement="before-last")
+        "close".join(around(second, first=False, placement="before-last"))
         == f"a {MASK} close friend with asthma"
     )
 

@@ -24,6 +24,7 @@ from goffman.models.forward import (
     without_gradients,
 )
 from goffman.models.lean import make_lean
+from goffman.models.lean_gpu import make_lean_on_gpu
 from goffman.models.tokens import Tokens, load_tokenizer
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
     from goffman.models.base import Filled, Identity, LoadOptions, Precision
     from goffman.models.hub import Files
+    from goffman.models.lean import Lean
+    from goffman.models.lean_gpu import LeanOnGpu
 
 PROBES = (
     "It is <mask> for me.",
@@ -212,7 +215,7 @@ def choose_scoring(
         encoded = tokens.encode(PROBES)
         alone = torch.cat([scores(model, tokens, [one], scoring=plain) for one in encoded])
     tolerance = TOLERANCE[precision]
-    lean = make_lean(model) if own_code and precision == "float32" else None
+    lean = _own_pass(model, precision) if own_code else None
     if lean is not None:
         scoring = Scoring(scorer=lean.score, same_length=False, note=(LEAN,))
         if agrees(model, tokens, scoring, alone=alone, tolerance=tolerance):
@@ -229,6 +232,11 @@ def choose_scoring(
         if agrees(model, tokens, scoring, alone=alone, tolerance=tolerance):
             return scoring
     return plain
+
+
+def _own_pass(model: Any, precision: Precision) -> Lean | LeanOnGpu | None:
+    on_cpu = make_lean(model) if precision == "float32" else None
+    return on_cpu or make_lean_on_gpu(model)
 
 
 def agrees(

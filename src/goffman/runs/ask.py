@@ -14,6 +14,7 @@ from itertools import groupby, tee
 from typing import TYPE_CHECKING, Any
 
 from goffman.errors import AskingError
+from goffman.models.batches import ahead
 from goffman.records import Prompt
 from goffman.runs.blocks import Block, Part, few_collections, ready
 from goffman.runs.folder import Run
@@ -199,24 +200,31 @@ def _ask_step(
         job.run.manifest, model=voice.name, instrument=job.instrument, settings=voice.settings
     )
     count = _Counter(job, voice, step=step)
+    todo = _to_ask(job, shelf, ready(voice, nodes, job.limits, first=job.first), count, asker=asker)
+    ask = _asked_here if job.team is None else _asked_by_workers
+    digests: dict[int, Future[str]] = {}
+
+    def begun() -> Iterator[Part]:
+        for part in todo:
+            # When its answers are there, this is done.
+            digests[part.number] = writer.submit(part.digest, asker)
+            yield part
 
     def write(part: Part, answers: Sequence[Any]) -> None:
         rows = voice.rows(answers, part.askers(), step=step)
         key = (step, part.number)
-        shelf.parts[key] = write_part(shelf.folder, key, rows, asked=part.digest(asker))
+        asked = digests.pop(part.number).result()
+        shelf.parts[key] = write_part(shelf.folder, key, rows, asked=asked)
 
-    # A part is written while the next one is asked; two are in memory at most. Where asking fails,
-    # the part that is being written is kept: leaving the block waits for it.
-    asked = _asked_here if job.team is None else _asked_by_workers
-    todo = _to_ask(job, shelf, ready(voice, nodes, job.limits, first=job.first), count, asker=asker)
-    with ThreadPoolExecutor(max_workers=1) as writer:
-        writing: Future[None] | None = None
-        for part, answers in asked(job, voice, todo, count):
-            if writing:
-                writing.result()
-            writing = writer.submit(write, part, answers)
+    def answered() -> Iterator[Future[None]]:
+        for part, answers in ask(job, voice, begun(), count):
+            yield writer.submit(write, part, answers)
             job.run.asked(part.sentences)
-        if writing:
+
+    # Two parts are written while the next one is asked; no more are in memory. Where asking fails,
+    # those that are being written are kept: leaving the block waits for them.
+    with ThreadPoolExecutor(max_workers=2) as writer:
+        for writing in ahead(answered()):
             writing.result()
     return count.sentences, count.asked, count.others
 

@@ -97,9 +97,11 @@ def ready(
     ``first``: ids of prompts that have blocks of their own before all others, so that their parts
     are those of a run that has answers to them alone.
     """
-    chosen = [node for node in nodes if node.prompt_id in first]
-    others = [node for node in nodes if node.prompt_id not in first]
-    blocks = [block for some in (chosen, others) for block in split(some, limits.first_block)]
+    apart = [nodes]
+    if first:
+        chosen = [node for node in nodes if node.prompt_id in first]
+        apart = [chosen, [node for node in nodes if node.prompt_id not in first]]
+    blocks = [block for some in apart for block in split(some, limits.first_block)]
     number, waiting = 0, sum(len({node.text for node in block}) for block in blocks)
     with ThreadPoolExecutor(max_workers=1) as preparer:
         plans = (preparer.submit(_planned, voice, block, limits) for block in blocks)

@@ -10,6 +10,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import UTC, datetime
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -180,14 +181,18 @@ def new_session(seed: int) -> Session:
     """A session that begins now, with the versions of everything that numbers may depend on."""
     # Loaded with the first model that calculates here; one behind a server does not need it.
     torch = sys.modules.get("torch")
-    versions = {package: version(package) for package in PACKAGES}
     return Session(
         started=_now(),
         seed=seed,
         platform=platform.platform(),
         threads=torch.get_num_threads() if torch else 0,
-        versions={"goffman": __version__, "python": platform.python_version(), **versions},
+        versions={"goffman": __version__, "python": platform.python_version(), **_versions()},
     )
+
+
+@cache
+def _versions() -> dict[str, str]:
+    return {package: version(package) for package in PACKAGES}
 
 
 def _now() -> str:

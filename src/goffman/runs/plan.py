@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, chain, pairwise
 from json.encoder import encode_basestring_ascii as _quoted
 from typing import get_args
+
+import numpy as np
 
 from goffman.errors import InputError, did_you_mean
 from goffman.models.batches import ENOUGH, batch_limits, decided, plan_batches
@@ -100,7 +103,7 @@ def _mask_placement(instrument: str, given: str) -> MaskPlacement:
 def limits_for(device: str, *, batch_size: int | None = None) -> BatchLimits:
     """The limits that suit a device, as an Identity names it; a given batch size decides alone."""
     # A GPU asks thousands of sentences a second: a kill costs it less than syncing many files.
-    part_size, first_block = (256, None) if device == "cpu" else (1_024, 1_024)
+    part_size, first_block = (256, None) if device == "cpu" else (512, 512)
     max_tokens, max_size = decided(batch_limits(device), batch_size)
     return BatchLimits(
         max_tokens=max_tokens,
@@ -118,11 +121,12 @@ def make_plan(encoded: Sequence[Sequence[int]], limits: BatchLimits) -> Plan:
     are, never on the order in which they were given, nor on what was answered before. So a resumed
     run repeats the batches of the first to the bit.
     """
-    askers: dict[tuple[int, ...], list[int]] = {}
-    for position, tokens in enumerate(map(tuple, encoded)):
+    askers: dict[bytes, list[int]] = {}
+    for position, tokens in enumerate(_ordered(encoded)):
         askers.setdefault(tokens, []).append(position)
-    sentences = sorted(askers)
-    sentences.sort(key=len, reverse=True)
+    in_order = sorted(askers)
+    in_order.sort(key=len, reverse=True)
+    sentences = [tuple(encoded[askers[tokens][0]]) for tokens in in_order]
     batches = plan_batches(
         [*map(len, sentences)],
         max_tokens=limits.max_tokens,
@@ -131,9 +135,18 @@ def make_plan(encoded: Sequence[Sequence[int]], limits: BatchLimits) -> Plan:
     )
     return Plan(
         sentences=tuple(sentences),
-        askers=tuple([tuple(askers[sentence]) for sentence in sentences]),
+        askers=tuple([tuple(askers[tokens]) for tokens in in_order]),
         parts=_parts(batches, limits.part_size),
     )
+
+
+def _ordered(encoded: Sequence[Sequence[int]]) -> Iterator[bytes]:
+    """Each encoding as bytes that are in the same order, and are put into it in half the time."""
+    lengths = [*map(len, encoded)]
+    # The most significant byte first.
+    written = np.fromiter(chain.from_iterable(encoded), dtype=">u4", count=sum(lengths)).tobytes()
+    ends = accumulate(lengths, initial=0)
+    return (written[4 * begin : 4 * end] for begin, end in pairwise(ends))
 
 
 def _parts(
@@ -159,7 +172,7 @@ def part_digest(plan: Plan, number: int, *, names: Sequence[str], asker: str) ->
     otherwise makes another one.
     """
     # What json.dumps([asker, [[[sentence, names], …], …]]) would give, in a tenth of its time.
-    number_of = _Written().__getitem__
+    number_of = _WRITTEN.__getitem__
     batches = [
         ", ".join(
             [
@@ -175,10 +188,13 @@ def part_digest(plan: Plan, number: int, *, names: Sequence[str], asker: str) ->
 
 
 class _Written(dict[int, str]):
-    """Numbers as they are written: a part has few different ones, and each of them often."""
+    """Numbers as they are written: there are as many as a vocabulary has, and each comes often."""
 
     def __missing__(self, number: int) -> str:
         return self.setdefault(number, str(number))
+
+
+_WRITTEN = _Written()
 
 
 def part_sentences(plan: Plan, number: int) -> list[int]:

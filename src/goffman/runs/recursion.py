@@ -6,8 +6,7 @@ The whole tree is asked, frontier by frontier. Which words end a branch is for a
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from goffman.errors import InputError
 from goffman.records import MASK, Prompt
@@ -17,9 +16,8 @@ MaskPlacement = Literal["before-first", "before-last"]
 et al. (2022); before-last: before the newest ("a <mask> close friend")."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Node:
-    """One sentence of a prompt's tree."""
+class Node(NamedTuple):
+    """One sentence of a prompt's tree; there are many, so it is of the kind that is made soonest."""
 
     prompt_id: str
     parent: str
@@ -47,7 +45,7 @@ def with_forms(nodes: Iterable[Node], forms: Mapping[str, Sequence[str]]) -> lis
     """Each sentence with each of its forms in the place of the mask; ``forms``: by prompt id."""
     return [
         # A form stands where the path of recursive masking would: it tells the sentences apart.
-        replace(node, parent=form, text=node.text.replace(MASK, form))
+        node._replace(parent=form, text=node.text.replace(MASK, form))
         for node in nodes
         for form in forms[node.prompt_id]
     ]
@@ -65,23 +63,24 @@ def children(
     ``words`` are the words of each node by (prompt id, parent). An ``unfit`` word cannot be put
     back (it is empty, a mask, or ends the sentence for the model): its branch ends there.
     """
-    return [
-        Node(
-            prompt_id=node.prompt_id,
-            parent=f"{node.parent}/{rank}" if node.parent else str(rank),
-            text=put_back(node.text, word, first=not node.parent, placement=placement),
-        )
-        for node in nodes
-        for rank, word in enumerate(words[node.prompt_id, node.parent], start=1)
-        if word not in unfit
-    ]
+    found = []
+    for node in nodes:
+        above = f"{node.parent}/" if node.parent else ""
+        begin, end = around(node.text, first=not node.parent, placement=placement)
+        found += [
+            Node(node.prompt_id, f"{above}{rank}", f"{begin}{word}{end}")
+            for rank, word in enumerate(words[node.prompt_id, node.parent], start=1)
+            if word not in unfit
+        ]
+    return found
 
 
-def put_back(text: str, word: str, *, first: bool, placement: MaskPlacement) -> str:
-    """The sentence with the word in the place of its mask and a new mask where the placement says.
+def around(text: str, *, first: bool, placement: MaskPlacement) -> tuple[str, str]:
+    """What stands before and after a word that is put in the place of the mask, with a new mask.
 
     ``first``: no word was put back before this one.
     """
+    before, _, after = text.partition(MASK)
     if first or placement == "before-last":
-        return text.replace(MASK, f"{MASK} {word}")
-    return text.replace(MASK, f"{word} {MASK}")
+        return f"{before}{MASK} ", after
+    return before, f" {MASK}{after}"

@@ -82,44 +82,25 @@ def fill_rows(
     """FILLS: for each asker the top k by rank, then all target words that are not among them."""
     top_k = filled.token_ids.shape[1]
     count = len(askers.sentences)
-    ranked = _fills(
-        askers,
-        np.repeat(np.arange(count), top_k),
-        token_ids=filled.token_ids[askers.sentences].ravel(),
-        probabilities=filled.probabilities[askers.sentences].ravel(),
-        vocabulary=vocabulary,
-    ).with_columns(rank=pl.Series(np.tile(np.arange(1, top_k + 1), count), dtype=pl.Int64))
     wanted = np.asarray(targets, dtype=filled.token_ids.dtype)
     inside = (filled.token_ids[:, None, :] == wanted[None, :, None]).any(axis=2)
-    asker, target = np.nonzero(~inside[askers.sentences])
-    beyond = _fills(
-        askers,
-        asker,
-        token_ids=wanted[target],
-        probabilities=filled.targets[askers.sentences[asker], target],
-        vocabulary=vocabulary,
-    ).with_columns(rank=pl.lit(None, dtype=pl.Int64))
-    rows = pl.concat([ranked, beyond]).with_columns(
-        model=pl.lit(model), step=pl.lit(step, dtype=pl.Int64)
-    )
-    return rows.select(schema(FILLS).names())
-
-
-def _fills(
-    askers: Askers,
-    asker: NDArray[np.int64],
-    *,
-    token_ids: NDArray[np.int32],
-    probabilities: NDArray[np.float32],
-    vocabulary: Vocabulary,
-) -> pl.DataFrame:
+    beyond, target = np.nonzero(~inside[askers.sentences])
+    asker = np.concatenate([np.repeat(np.arange(count), top_k), beyond])
+    tokens = np.concatenate([filled.token_ids[askers.sentences].ravel(), wanted[target]])
+    of_ranked = filled.probabilities[askers.sentences].ravel()
+    of_beyond = filled.targets[askers.sentences[beyond], target]
+    ranks = pl.Series(np.tile(np.arange(1, top_k + 1), count), dtype=pl.Int64)
+    # The columns as they stand in FILLS, made without polars' queries: these would take longer.
     return pl.DataFrame(
         {
             "prompt_id": askers.prompt_ids.gather(asker),
+            "model": pl.Series([model]).new_from_index(0, len(asker)),
+            "step": np.full(len(asker), step, dtype=np.int64),
             "parent": askers.parents.gather(asker),
-            "token": vocabulary.tokens.gather(token_ids),
-            "word": vocabulary.words.gather(token_ids),
-            "probability": probabilities,
+            "rank": ranks.extend_constant(None, len(beyond)),
+            "token": vocabulary.tokens.gather(tokens),
+            "word": vocabulary.words.gather(tokens),
+            "probability": np.concatenate([of_ranked, of_beyond]),
         }
     )
 
@@ -226,7 +207,7 @@ def words_put_back(fills: pl.DataFrame, *, width: int) -> dict[tuple[str, str], 
     """The most probable words under each node, by (prompt id, parent), for the next step."""
     found = (
         fills.filter(pl.col("rank") <= width)
-        .sort("prompt_id", "parent", "rank")
+        .sort("rank")
         .group_by("prompt_id", "parent", maintain_order=True)
         .agg("word")
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -90,20 +90,12 @@ class Filling:
     # Both are made where they are needed first: a GPU is at work by then.
     @cached_property
     def _vocabulary(self) -> Vocabulary:
-        return Vocabulary.of(self.model.tokens)
+        return _vocabulary(self.model.tokens)
 
     @cached_property
     def unfit(self) -> frozenset[str]:
-        """What cannot be put back into a sentence.
-
-        No word at all, a mask, what is no word for the model's tokenizer or does not look like one,
-        and a token that is only a part of a letter.
-        """
-        tokens = self.model.tokens
-        around = [tokens[token].strip() for token in self.model.special_ids]
-        around += [token for token in tokens if CONTROL.fullmatch(token)]
-        broken = [token.strip() for token in tokens if "\N{REPLACEMENT CHARACTER}" in token]
-        return frozenset({"", MASK, *around, *broken})
+        """What cannot be put back into a sentence."""
+        return _unfit(self.model.tokens, self.model.special_ids)
 
     def checked(self, answer: Filled, batch: Sentences) -> Filled:
         """The answers to a batch; ArithmeticError where one is not a number."""
@@ -121,6 +113,24 @@ class Filling:
             vocabulary=self._vocabulary,
             targets=self._targets,
         )
+
+
+# Once for all of a model's instruments.
+@lru_cache(maxsize=2)
+def _vocabulary(tokens: tuple[str, ...]) -> Vocabulary:
+    return Vocabulary.of(tokens)
+
+
+@lru_cache(maxsize=2)
+def _unfit(tokens: tuple[str, ...], special_ids: frozenset[int]) -> frozenset[str]:
+    """No word at all, a mask, what is no word for the tokenizer or does not look like one.
+
+    Nor can a token be put back that is only a part of a letter.
+    """
+    around = [tokens[token].strip() for token in special_ids]
+    around += [token for token in tokens if CONTROL.fullmatch(token)]
+    broken = [token.strip() for token in tokens if "\N{REPLACEMENT CHARACTER}" in token]
+    return frozenset({"", MASK, *around, *broken})
 
 
 class Labelling:

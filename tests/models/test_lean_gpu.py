@@ -1,0 +1,112 @@
+"""The pass for a GPU: its operations are those of any device, so it is checked without one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+import torch
+from parity import RELATIVE
+
+from goffman.models import masked
+from goffman.models.base import LoadOptions
+from goffman.models.forward import full_logits_at, logits_at
+from goffman.models.lean import parts_of
+from goffman.models.lean_gpu import LeanOnGpu
+from goffman.models.masked import LEAN, NOT_LEAN, Scoring, scores
+from goffman.models.spec import load
+from tiny_models import sentences
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from goffman.models.masked import Masked
+
+FAMILIES = ["bert", "roberta", "bertweet", "xlm-roberta", "electra", "distilbert"]
+TEXTS = sentences()[::97] + sentences()[1::211]
+
+
+@pytest.fixture
+def plain(tiny: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Masked]:
+    """A model that transformers computes."""
+    monkeypatch.setattr(masked, "make_lean", lambda _: None)
+    return lambda family: load(str(tiny(family)), kind="masked")  # type: ignore[return-value]
+
+
+def probabilities(model: Masked, scoring: Scoring, texts: list[str] = TEXTS) -> torch.Tensor:
+    encoded = model.encode(texts)
+    return torch.softmax(scores(model._model, model._tokens, encoded, scoring=scoring), -1)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_it_gives_what_a_plain_pass_gives_for_one_length_at_a_time(
+    family: str, plain: Callable[[str], Masked]
+) -> None:
+    model = plain(family)
+    lengths = [len(sentence) for sentence in model.encode(TEXTS)]
+    assert len(set(lengths)) > 5
+    assert lengths != sorted(lengths, reverse=True)
+    expected = probabilities(model, Scoring(scorer=full_logits_at, same_length=True))
+    lean = LeanOnGpu(model._model)
+    found = Scoring(scorer=lean.score, same_length=False)
+    torch.testing.assert_close(probabilities(model, found), expected, rtol=RELATIVE, atol=0)
+    lean.free()
+    torch.testing.assert_close(probabilities(model, found), expected, rtol=RELATIVE, atol=0)
+
+
+@pytest.mark.parametrize("family", ["bert", "roberta"])
+def test_padding_tokens_that_a_text_spells_out_are_read(
+    family: str, plain: Callable[[str], Masked]
+) -> None:
+    model = plain(family)
+    pad = model._tokens._tokenizer.pad_token
+    texts = [f"The{pad} friend is <mask> to me", "The woman friend is <mask> to me and to you"]
+    expected = probabilities(model, Scoring(scorer=full_logits_at, same_length=True), texts)
+    lean = Scoring(scorer=LeanOnGpu(model._model).score, same_length=False)
+    torch.testing.assert_close(probabilities(model, lean, texts), expected, rtol=RELATIVE, atol=0)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_nothing_is_read_back_while_it_is_launched(
+    family: str, tiny: Callable[..., Path]
+) -> None:
+    """Reading a number waits for all that a GPU was given; torch's meta device has none to read."""
+    options = LoadOptions(weights=False)
+    model: Masked = load(str(tiny(family)), kind="masked", options=options)  # type: ignore[assignment]
+    encoded = model.encode(TEXTS)
+    ways = (LeanOnGpu(model._model).score, logits_at)
+    ours, theirs = (Scoring(scorer=way, same_length=False) for way in ways)
+    found = scores(model._model, model._tokens, encoded, scoring=ours)
+    assert found.shape == (len(TEXTS), len(model.tokens))
+    with pytest.raises(RuntimeError, match="meta"):
+        scores(model._model, model._tokens, encoded, scoring=theirs)
+
+
+def test_weights_are_not_kept_twice(plain: Callable[[str], Masked]) -> None:
+    model = plain("roberta")
+    lean = LeanOnGpu(model._model)
+    lean.free()
+    for layer, parts in zip(lean._layers, parts_of(model._model), strict=True):
+        own = layer._weights.untyped_storage().data_ptr()
+        for stream in (parts.query, parts.key, parts.value):
+            assert stream.weight.untyped_storage().data_ptr() == own
+
+
+@pytest.mark.parametrize("factor", [1.0, 1.01])
+def test_it_is_taken_where_it_agrees_and_left_where_it_does_not(
+    factor: float, tiny: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The guard can fail: layers that are a hundredth off are found, said, and not used."""
+
+    class OnThisDevice(LeanOnGpu):
+        def forward(self, *args: torch.Tensor, **kwargs: torch.Tensor) -> object:
+            output = super().forward(*args, **kwargs)
+            output.last_hidden_state *= factor
+            return output
+
+    monkeypatch.setattr(masked, "make_lean", lambda _: None)
+    monkeypatch.setattr(masked, "make_lean_on_gpu", OnThisDevice)
+    model = load(str(tiny("roberta")), kind="masked")
+    assert model.identity.notes == ((LEAN,) if factor == 1 else (NOT_LEAN,))
+
