@@ -68,9 +68,7 @@ def test_padding_tokens_that_a_text_spells_out_are_read(
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_nothing_is_read_back_while_it_is_launched(
-    family: str, tiny: Callable[..., Path]
-) -> None:
+def test_nothing_is_read_back_while_it_is_launched(family: str, tiny: Callable[..., Path]) -> None:
     """Reading a number waits for all that a GPU was given; torch's meta device has none to read."""
     options = LoadOptions(weights=False)
     model: Masked = load(str(tiny(family)), kind="masked", options=options)  # type: ignore[assignment]
@@ -109,4 +107,3 @@ def test_it_is_taken_where_it_agrees_and_left_where_it_does_not(
     monkeypatch.setattr(masked, "make_lean_on_gpu", OnThisDevice)
     model = load(str(tiny("roberta")), kind="masked")
     assert model.identity.notes == ((LEAN,) if factor == 1 else (NOT_LEAN,))
-

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from goffman.models.lean import Parts
 
 ALIGNED = 16
-"""The bias of attention lies in rows of a multiple of this; otherwise each layer copies it first."""
+"""The bias of attention lies in rows of a multiple of this, or each layer would copy it first."""
 
 
 class Layer:
@@ -48,7 +48,9 @@ class Layer:
     ) -> tuple[torch.Tensor, ...]:
         """[sentence, head, position, width of a head], as many as there are weights for."""
         count, length, width = x.shape
-        apart = F.linear(x, weights, bias).view(count, length, -1, self._heads, width // self._heads)
+        apart = F.linear(x, weights, bias).view(
+            count, length, -1, self._heads, width // self._heads
+        )
         return apart.permute(2, 0, 3, 1, 4).unbind()
 
     def _rest(

@@ -35,6 +35,8 @@ from goffman.runs.store import (
 from goffman.runs.voices import Choosing, Completing, Filling, Labelling, Scoring, Voice
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from goffman.models.base import Classifies, Continues, Fills, Scores
     from goffman.models.team import Team
 
@@ -111,14 +113,27 @@ def ask_fills(job: Job, model: Fills, settings: Settings) -> Asked:
     voice = Filling(model, settings)
     shelf = _shelf(job, voice)
     nodes = roots(job.prompts)
-    counts = [_ask_step(job, voice, shelf, nodes, step=1)]
-    if settings.depth > 1 and _all_there(job, voice, shelf, counts[0]):
-        sentences = job.run.manifest.answers[voice.name][job.instrument].sentences or 0
-        return _finished(job, voice, shelf, [(sentences, 0, 0)], not_one_token=voice.not_one_token)
-    for step in range(2, settings.depth + 1):
-        words = _words(shelf, step=step - 1, width=settings.width)
-        nodes = children(nodes, words, placement=settings.placement, unfit=voice.unfit)
-        counts.append(_ask_step(job, voice, shelf, nodes, step=step))
+    under: dict[tuple[str, ...], list[Node]] = {}
+
+    def grow(some: Sequence[Node], fills: pl.DataFrame) -> None:
+        words = words_put_back(fills, width=settings.width)
+        for node in some:
+            under[node[:2]] = children(
+                [node], words, placement=settings.placement, unfit=voice.unfit
+            )
+
+    counts = []
+    for step in range(1, settings.depth + 1):
+        later = step < settings.depth
+        counts.append(_ask_step(job, voice, shelf, nodes, step=step, then=grow if later else None))
+        if step == 1 and later and _all_there(job, voice, shelf, counts[0]):
+            sentences = job.run.manifest.answers[voice.name][job.instrument].sentences or 0
+            counts = [(sentences, 0, 0)]
+            break
+        if later:
+            if there := [node for node in nodes if node[:2] not in under]:
+                grow(there, _fills(shelf, step=step))
+            nodes = [child for node in nodes for child in under.pop(node[:2])]
     return _finished(job, voice, shelf, counts, not_one_token=voice.not_one_token)
 
 
@@ -190,11 +205,18 @@ def _shelf(job: Job, voice: Voice) -> Shelf:
 
 
 def _ask_step(
-    job: Job, voice: Voice, shelf: Shelf, nodes: Sequence[Node], *, step: int
+    job: Job,
+    voice: Voice,
+    shelf: Shelf,
+    nodes: Sequence[Node],
+    *,
+    step: int,
+    then: Callable[[Sequence[Node], pl.DataFrame], None] | None = None,
 ) -> tuple[int, int, int]:
     """The numbers of sentences in all, of those asked now, and of parts that answered others.
 
-    Afterwards all parts are on disk.
+    Afterwards all parts are on disk. ``then``: what is done with each one that is asked now, while
+    others are.
     """
     asker = asker_of(
         job.run.manifest, model=voice.name, instrument=job.instrument, settings=voice.settings
@@ -215,6 +237,8 @@ def _ask_step(
         key = (step, part.number)
         asked = digests.pop(part.number).result()
         shelf.parts[key] = write_part(shelf.folder, key, rows, asked=asked)
+        if then:
+            then(part.nodes, rows)
 
     def answered() -> Iterator[Future[None]]:
         for part, answers in ask(job, voice, begun(), count):
@@ -345,10 +369,10 @@ def workers_said(team: Team | None) -> str:
     return "1 worker" if len(team) == 1 else f"{len(team)} workers"
 
 
-def _words(shelf: Shelf, *, step: int, width: int) -> dict[tuple[str, str], list[str]]:
-    """The words to put back under each node of a step: from disk, as in a resumed run."""
+def _fills(shelf: Shelf, *, step: int) -> pl.DataFrame:
+    """All of a step."""
     parts = [part for (at, _), part in sorted(shelf.parts.items()) if at == step]
-    return words_put_back(read_parts(shelf.folder, parts, "fills"), width=width)
+    return read_parts(shelf.folder, parts, "fills")
 
 
 def _finished(

@@ -74,11 +74,19 @@ class Part:
         plan = self.block.plan
         return [[plan.sentences[index] for index in batch] for batch in plan.parts[self.at]]
 
-    def askers(self) -> Askers:
+    @property
+    def nodes(self) -> list[Node]:
         """Who asks its sentences."""
+        return [self.block.nodes[at] for group in self._groups() for at in group]
+
+    def askers(self) -> Askers:
+        """The same, as columns."""
+        return Askers.of(self.block.nodes, self._groups())
+
+    def _groups(self) -> list[tuple[int, ...]]:
+        """Sentence by sentence, where its nodes stand in the block."""
         plan = self.block.plan
-        asked = part_sentences(plan, self.at)
-        return Askers.of(self.block.nodes, [plan.askers[index] for index in asked])
+        return [plan.askers[index] for index in part_sentences(plan, self.at)]
 
     def digest(self, asker: str) -> str:
         """Of who is asked what, and how: see ``part_digest``."""

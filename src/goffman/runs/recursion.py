@@ -6,6 +6,7 @@ The whole tree is asked, frontier by frontier. Which words end a branch is for a
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from goffman.errors import InputError
@@ -17,7 +18,7 @@ et al. (2022); before-last: before the newest ("a <mask> close friend")."""
 
 
 class Node(NamedTuple):
-    """One sentence of a prompt's tree; there are many, so it is of the kind that is made soonest."""
+    """One sentence of a prompt's tree. There are many: it is of the kind that is made soonest."""
 
     prompt_id: str
     parent: str
@@ -28,17 +29,16 @@ class Node(NamedTuple):
 
 def roots(prompts: Iterable[Prompt]) -> list[Node]:
     """The first frontier: the prompts themselves, in the order of their ids, each once."""
-    nodes: dict[str, Node] = {}
-    for prompt in prompts:
-        node = Node(prompt_id=prompt.id, parent="", text=prompt.asked)
-        if nodes.setdefault(prompt.id, node) is not node:
+    in_order = sorted(prompts, key=lambda prompt: prompt.id)
+    for prompt, following in pairwise(in_order):
+        if prompt.id == following.id:
             message = (
                 f"Two prompts of {prompt.instrument} are identical: item '{prompt.item}', "
                 f"condition '{prompt.condition}', \"{prompt.text}\". Remove one of them from the "
                 "instrument."
             )
             raise InputError(message)
-    return [nodes[prompt_id] for prompt_id in sorted(nodes)]
+    return [Node(prompt.id, "", prompt.asked) for prompt in in_order]
 
 
 def with_forms(nodes: Iterable[Node], forms: Mapping[str, Sequence[str]]) -> list[Node]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -37,6 +38,10 @@ Sentences = Sequence[tuple[int, ...]]
 
 CONTROL = re.compile(r"<[/|]*\w+\|?>|\[\w+\]")
 """How models write what is no word: <pad>, </s>, <|end|>, [UNK], [unused1]."""
+
+
+VOCABULARIES: WeakKeyDictionary[Fills, Vocabulary] = WeakKeyDictionary()
+"""Of models that are there: made once for all instruments."""
 
 
 class Voice(Protocol):
@@ -90,12 +95,22 @@ class Filling:
     # Both are made where they are needed first: a GPU is at work by then.
     @cached_property
     def _vocabulary(self) -> Vocabulary:
-        return _vocabulary(self.model.tokens)
+        if self.model not in VOCABULARIES:
+            VOCABULARIES[self.model] = Vocabulary.of(self.model.tokens)
+        return VOCABULARIES[self.model]
 
     @cached_property
     def unfit(self) -> frozenset[str]:
-        """What cannot be put back into a sentence."""
-        return _unfit(self.model.tokens, self.model.special_ids)
+        """What cannot be put back into a sentence.
+
+        No word at all, a mask, what is no word for the model's tokenizer or does not look like one,
+        and a token that is only a part of a letter.
+        """
+        tokens = self.model.tokens
+        around = [tokens[token].strip() for token in self.model.special_ids]
+        around += [token for token in tokens if CONTROL.fullmatch(token)]
+        broken = [token.strip() for token in tokens if "\N{REPLACEMENT CHARACTER}" in token]
+        return frozenset({"", MASK, *around, *broken})
 
     def checked(self, answer: Filled, batch: Sentences) -> Filled:
         """The answers to a batch; ArithmeticError where one is not a number."""
@@ -113,24 +128,6 @@ class Filling:
             vocabulary=self._vocabulary,
             targets=self._targets,
         )
-
-
-# Once for all of a model's instruments.
-@lru_cache(maxsize=2)
-def _vocabulary(tokens: tuple[str, ...]) -> Vocabulary:
-    return Vocabulary.of(tokens)
-
-
-@lru_cache(maxsize=2)
-def _unfit(tokens: tuple[str, ...], special_ids: frozenset[int]) -> frozenset[str]:
-    """No word at all, a mask, what is no word for the tokenizer or does not look like one.
-
-    Nor can a token be put back that is only a part of a letter.
-    """
-    around = [tokens[token].strip() for token in special_ids]
-    around += [token for token in tokens if CONTROL.fullmatch(token)]
-    broken = [token.strip() for token in tokens if "\N{REPLACEMENT CHARACTER}" in token]
-    return frozenset({"", MASK, *around, *broken})
 
 
 class Labelling:
