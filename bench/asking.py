@@ -11,6 +11,7 @@ from goffman.instruments.load import load_instrument
 from goffman.instruments.render import render
 from goffman.models.base import LoadOptions
 from goffman.models.spec import load
+from goffman.models.tasks import Call
 from goffman.records import Instrument, Prompt
 from goffman.runs.ask import Asked, Job, ask_fills
 from goffman.runs.folder import open_run
@@ -80,3 +81,9 @@ class Recording:
         """Every batch is asked again, and its answers are forgotten."""
         for encoded, told in self.batches:
             self._model.fill_batch(encoded, **told)
+
+    def queued(self) -> None:
+        """The same; a GPU gets a batch before it has answered the last."""
+        call = Call(method="fill_batch", told=self.batches[0][1])
+        for answers in call.each(self._model, (encoded for encoded, _ in self.batches)):
+            answers()

@@ -207,7 +207,7 @@ def end_to_end(folder: Path, *, limit: int = 512) -> None:
         start = time.process_time()
         for part in plan.parts:
             for batch in part:
-                model.fill_batch([plan.sentences[index] for index in batch], top_k=TOP_K)
+                model.fill_batch([plan.sentence(index) for index in batch], top_k=TOP_K)
         forward = time.process_time() - start
         start = time.process_time()
         ask_all(model, limit)

@@ -2,7 +2,8 @@
 
 Random weights in the size of roberta-base and roberta-large; the social-distance prompts, and
 attribution's tree of recursive masking. goffman's time is from text to Parquet on disk; that of the
-forward passes alone is for the same batches; the pipeline's is for a sample of the prompts.
+forward passes alone is for the same batches, one after the other, and queued: a GPU gets a batch
+before it has answered the last. The pipeline's is for a sample of the prompts.
 """
 
 from __future__ import annotations
@@ -38,7 +39,8 @@ def main() -> None:
     logging.getLogger("transformers").setLevel(logging.ERROR)
     cuda = arguments.device != "cpu"
     print(torch.cuda.get_device_name() if cuda else arguments.device, torch.__version__)
-    print("sentences a second: median (lowest to highest); end to end: on disk over forward alone")
+    print("sentences a second: median (lowest to highest); end to end: on disk over forward alone,")
+    print("batch after batch; queued")
     for size in arguments.sizes:
         with tempfile.TemporaryDirectory() as temporary:
             folder = random_roberta.make(Path(temporary), size)
@@ -56,19 +58,22 @@ def measure(folder: Path, size: str, arguments: argparse.Namespace) -> None:
         for what, ask in (("prompts", ask_all), ("tree", ask_tree)):
             recording = Recording(model)
             sentences = ask(recording, arguments.limit).sentences  # warm, too
-            forward, on_disk, shares = [], [], []
+            forward, queued, on_disk, shares, of_queued = [], [], [], [], []
             for _ in range(arguments.rounds):
                 forward.append(rate(recording.again, sentences))
+                queued.append(rate(recording.queued, sentences))
                 # What is written is removed when the clock has stopped.
                 with tempfile.TemporaryDirectory() as temporary:
                     run = Path(temporary) / "run"
                     work = partial(ask, model, arguments.limit, run=run)
                     on_disk.append(rate(work, sentences))
                 shares.append(on_disk[-1] / forward[-1])
+                of_queued.append(on_disk[-1] / queued[-1])
             print(
                 f"{size:6} {precision:9} {what:8} {sentences:7,} sentences   "
-                f"forward {spread(forward, ',.0f')}   on disk {spread(on_disk, ',.0f')}   "
-                f"end to end {spread(shares, '.2f')}",
+                f"forward {spread(forward, ',.0f')}; {spread(queued, ',.0f')}   "
+                f"on disk {spread(on_disk, ',.0f')}   "
+                f"end to end {spread(shares, '.2f')}; {spread(of_queued, '.2f')}",
                 flush=True,
             )
         del model, recording

@@ -94,8 +94,8 @@ def test_parts_are_counted_through_and_what_waits_is_told(model):
     assert [part.number for part in parts] == list(range(len(parts)))
     assert [block.waiting for block in found] == [46, 38, 22, 0]
     (whole,) = ready(voice, nodes, LIMITS)
-    assert sorted(one for block in found for one in block.plan.sentences) == sorted(
-        whole.plan.sentences
+    assert sorted(one for block in found for one in block.plan.written) == sorted(
+        whole.plan.written
     )
 
 

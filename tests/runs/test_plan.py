@@ -21,7 +21,8 @@ from goffman.runs.plan import (
     settings_of,
 )
 
-texts = st.lists(st.lists(st.integers(0, 3), min_size=1, max_size=5), min_size=1, max_size=40)
+tokens = st.sampled_from([0, 1, 2, 255, 256, 65_536])
+texts = st.lists(st.lists(tokens, min_size=1, max_size=5), min_size=1, max_size=40)
 limits = st.builds(
     BatchLimits,
     max_tokens=st.integers(1, 30),
@@ -34,26 +35,33 @@ limits = st.builds(
 def test_every_text_is_answered_by_its_own_sentence_exactly_once(encoded, limits):
     plan = make_plan(encoded, limits)
     asked = [index for part in plan.parts for batch in part for index in batch]
-    assert sorted(asked) == list(range(len(plan.sentences)))
+    assert sorted(asked) == list(range(len(plan.written)))
     answered = [position for index in asked for position in plan.askers[index]]
     assert sorted(answered) == list(range(len(encoded)))
     for index, positions in enumerate(plan.askers):
         assert positions
-        assert all(tuple(encoded[position]) == plan.sentences[index] for position in positions)
+        assert all(encoded[position] == list(plan.sentence(index)) for position in positions)
+
+
+@given(texts, limits)
+def test_the_longest_come_first_and_those_of_one_length_by_their_tokens(encoded, limits):
+    plan = make_plan(encoded, limits)
+    found = [list(plan.sentence(index)) for index in range(len(plan.written))]
+    assert found == sorted(found, key=lambda sentence: (-len(sentence), sentence))
 
 
 @given(texts, limits)
 def test_a_sentence_that_is_asked_twice_stands_in_the_plan_once(encoded, limits):
     plan = make_plan(encoded + encoded, limits)
-    assert plan.sentences == make_plan(encoded, limits).sentences
-    assert len(set(plan.sentences)) == len(plan.sentences)
+    assert plan.written == make_plan(encoded, limits).written
+    assert len(set(plan.written)) == len(plan.written)
 
 
 @given(texts, limits, st.randoms(use_true_random=False))
 def test_the_order_of_the_texts_does_not_change_what_is_asked_together(encoded, limits, random):
     mixed = random.sample(encoded, len(encoded))
     plan, other = make_plan(encoded, limits), make_plan(mixed, limits)
-    assert (plan.sentences, plan.parts) == (other.sentences, other.parts)
+    assert (plan.written, plan.parts) == (other.written, other.parts)
 
 
 @given(texts, limits)
@@ -63,7 +71,7 @@ def test_batches_and_parts_keep_to_their_limits(encoded, limits):
         *full, _ = part
         assert sum(map(len, full)) < limits.part_size
         for batch in part:
-            longest = max(len(plan.sentences[index]) for index in batch)
+            longest = max(len(plan.sentence(index)) for index in batch)
             assert len(batch) == 1 or len(batch) * longest <= limits.max_tokens
             assert len(batch) <= limits.max_size
     for part in plan.parts[:-1]:
@@ -104,7 +112,7 @@ def test_a_part_s_digest_is_that_of_its_json(encoded, limits, seed):
     names = [f"{seed}/{number}" for number in range(len(encoded))]
     for number, batches in enumerate(plan.parts):
         part = [
-            [(plan.sentences[i], [names[at] for at in plan.askers[i]]) for i in batch]
+            [(list(plan.sentence(i)), [names[at] for at in plan.askers[i]]) for i in batch]
             for batch in batches
         ]
         written = json.dumps([seed, part]).encode()

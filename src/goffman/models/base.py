@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, Protocol, get_args, runtime_checkable
+from typing import TYPE_CHECKING, Generic, Literal, Protocol, TypeVar, get_args, runtime_checkable
 
 from goffman.errors import ModelError, did_you_mean
 
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Precision = Literal["float32", "bf16", "fp16"]
+
+Answer = TypeVar("Answer")
 
 
 def check_precision(given: str) -> None:
@@ -125,6 +127,20 @@ class Filled:
     """[sentence, rank]: over the full vocabulary."""
     targets: NDArray[np.float32]
     """[sentence, target]: the probability of each target token, wherever it ranks."""
+
+
+@dataclass(frozen=True)
+class Later(Generic[Answer]):
+    """An answer that a GPU may still be calculating."""
+
+    get: Callable[[], Answer]
+    """Waits for it."""
+    there: Callable[[], bool]
+    """Whether nothing is to be waited for."""
+
+    def __call__(self) -> Answer:
+        """The answer."""
+        return self.get()
 
 
 class Fills(Protocol):

@@ -7,6 +7,7 @@ import functools
 import inspect
 import pickle
 import re
+from array import array
 from itertools import chain
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
@@ -14,7 +15,7 @@ import numpy as np
 import torch
 
 from goffman.errors import AskingError, ModelError
-from goffman.models.base import Filled
+from goffman.models.base import Filled, Later
 from goffman.models.hub import weight_files
 
 if TYPE_CHECKING:
@@ -200,24 +201,32 @@ def padded(
     lengths = np.fromiter(map(len, encoded), dtype=np.int64, count=len(encoded))
     there = np.arange(lengths.max()) < lengths[:, None]
     ids = np.full(there.shape, pad_id, dtype=np.int64)
-    ids[there] = np.fromiter(chain.from_iterable(encoded), dtype=np.int64, count=lengths.sum())
+    ids[there] = _in_a_row(encoded)
     return on_device(ids, device), on_device(there.astype(np.int64), device)
 
 
-def on_device(array: NDArray[Any], device: torch.device) -> torch.Tensor:
+def _in_a_row(encoded: Sequence[Sequence[int]]) -> NDArray[Any]:
+    """All tokens of the sentences."""
+    arrays = [one for one in encoded if isinstance(one, array)]
+    if len(arrays) == len(encoded):
+        return np.frombuffer(b"".join(arrays), dtype=np.uint32)
+    return np.fromiter(chain.from_iterable(encoded), dtype=np.int64)
+
+
+def on_device(numbers: NDArray[Any], device: torch.device) -> torch.Tensor:
     """The array as a tensor there; a GPU that still calculates is not waited for."""
-    tensor = torch.from_numpy(array)
+    tensor = torch.from_numpy(numbers)
     # From pinned memory alone a GPU takes what it needs while it calculates.
     tensor = tensor.pin_memory() if device.type == "cuda" else tensor
     return tensor.to(device, non_blocking=True)
 
 
-def on_host(*tensors: torch.Tensor) -> Callable[[], tuple[NDArray[Any], ...]]:
-    """What gives the tensors as arrays; only then a GPU is waited for, as far as they need it."""
+def on_host(*tensors: torch.Tensor) -> Later[tuple[NDArray[Any], ...]]:
+    """The tensors as arrays; only who gets them waits for a GPU, as far as they need it."""
     copies = [tensor.to("cpu", non_blocking=True) for tensor in tensors]
     device = tensors[0].device
     if device.type != "cuda":
-        return lambda: tuple(copy.numpy() for copy in copies)
+        return Later(lambda: tuple(copy.numpy() for copy in copies), lambda: True)
     # It lets other threads have the processor while it waits.
     copied = torch.cuda.Event(blocking=True)  # type: ignore[no-untyped-call]
     copied.record(torch.cuda.current_stream(device))
@@ -226,7 +235,7 @@ def on_host(*tensors: torch.Tensor) -> Callable[[], tuple[NDArray[Any], ...]]:
         copied.synchronize()
         return tuple(copy.numpy() for copy in copies)
 
-    return arrays
+    return Later(arrays, copied.query)
 
 
 def logits_at(model: Any, positions: torch.Tensor, **inputs: torch.Tensor) -> torch.Tensor:
@@ -270,10 +279,8 @@ def accepted(model: Any, inputs: dict[str, torch.Tensor]) -> dict[str, torch.Ten
     return {name: value for name, value in inputs.items() if name in known}
 
 
-def most_probable(
-    logits: torch.Tensor, *, top_k: int, targets: Sequence[int]
-) -> Callable[[], Filled]:
-    """What gives the top k over the full vocabulary, ties by token id, and the targets."""
+def most_probable(logits: torch.Tensor, *, top_k: int, targets: Sequence[int]) -> Later[Filled]:
+    """The top k over the full vocabulary, ties by token id, and the targets."""
     probabilities = torch.softmax(logits.float(), dim=-1)
     size = probabilities.shape[1]
     values, candidates = probabilities, torch.arange(size, device=probabilities.device)
@@ -293,7 +300,7 @@ def most_probable(
         token_ids, of_top, of_targets = found()
         return Filled(token_ids=token_ids, probabilities=of_top, targets=of_targets)
 
-    return filled
+    return Later(filled, found.there)
 
 
 def together(parts: Sequence[Filled]) -> Filled:

@@ -10,6 +10,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812 (torch's own name for it)
 
 from goffman.errors import ModelError
+from goffman.models.base import Later
 from goffman.models.forward import (
     cannot_load,
     full_logits_at,
@@ -28,7 +29,7 @@ from goffman.models.lean_gpu import make_lean_on_gpu
 from goffman.models.tokens import Tokens, load_tokenizer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from goffman.models.base import Filled, Identity, LoadOptions, Precision
     from goffman.models.hub import Files
@@ -104,16 +105,19 @@ class Masked:
 
     def fill_batch_later(
         self, encoded: Sequence[Sequence[int]], *, top_k: int, targets: Sequence[int] = ()
-    ) -> Callable[[], Filled]:
-        """What gives the fills of sentences; a GPU may still be calculating them."""
+    ) -> Later[Filled]:
+        """The fills of sentences; a GPU may still be calculating them."""
         check_wanted(self.identity.name, len(self.tokens), top_k=top_k, targets=targets)
 
-        def ask(part: Sequence[Sequence[int]]) -> Callable[[], Filled]:
+        def ask(part: Sequence[Sequence[int]]) -> Later[Filled]:
             logits = scores(self._model, self._tokens, part, scoring=self._scoring)
             return most_probable(logits, top_k=top_k, targets=targets)
 
         parts = in_halves(ask, encoded)
-        return lambda: together([filled() for filled in parts])
+        return Later(
+            lambda: together([filled() for filled in parts]),
+            lambda: all(filled.there() for filled in parts),
+        )
 
 
 def check_wanted(name: str, size: int, *, top_k: int, targets: Sequence[int]) -> None:

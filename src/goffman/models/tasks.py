@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from goffman.models.batches import ahead
+from goffman.models.base import Later
 
 if TYPE_CHECKING:
     from goffman.models.kinds import Loading
@@ -33,7 +34,12 @@ class Call:
 
     def each(self, model: Any, batches: Iterable[Sequence[Any]]) -> Iterator[Callable[[], Any]]:
         """For each batch what gives its answers, or fails; a GPU has the next batches by then."""
-        return ahead((self._begun(model, batch) for batch in batches), AHEAD)
+        begun: deque[Callable[[], Any]] = deque()
+        for batch in batches:
+            begun.append(self._begun(model, batch))
+            while begun and (len(begun) > AHEAD or _is_there(begun[0])):
+                yield begun.popleft()
+        yield from begun
 
     def _begun(self, model: Any, batch: Sequence[Any]) -> Callable[[], Any]:
         """What gives the model's answers to the batch; a GPU is at work on them."""
@@ -46,6 +52,11 @@ class Call:
         except Exception as error:  # noqa: BLE001 - raised where the answers are wanted
             return partial(_fail, error)
         return found
+
+
+def _is_there(answers: Callable[[], Any]) -> bool:
+    """Whether they can be had at once: a slow host writes them before it gives the next batch."""
+    return isinstance(answers, Later) and answers.there()
 
 
 def _fail(error: Exception) -> NoReturn:

@@ -40,6 +40,9 @@ if TYPE_CHECKING:
     from goffman.models.base import Classifies, Continues, Fills, Scores
     from goffman.models.team import Team
 
+WRITERS = 3
+"""So many parts are written at once. One would do beside a CPU, not beside a fast GPU."""
+
 OTHERS = (
     "Stored files that were not this model's answers to these prompts, and were asked again: {}. "
     "They come from another run, an earlier goffman or another version of the tokenizers package."
@@ -245,10 +248,10 @@ def _ask_step(
             yield writer.submit(write, part, answers)
             job.run.asked(part.sentences)
 
-    # Two parts are written while the next one is asked; no more are in memory. Where asking fails,
+    # Parts are written while the next one is asked; no more are in memory. Where asking fails,
     # those that are being written are kept: leaving the block waits for them.
-    with ThreadPoolExecutor(max_workers=2) as writer:
-        for writing in ahead(answered()):
+    with ThreadPoolExecutor(max_workers=WRITERS) as writer:
+        for writing in ahead(answered(), WRITERS - 1):
             writing.result()
     return count.sentences, count.asked, count.others
 
@@ -310,7 +313,7 @@ def _asked_by_workers(
 
 
 @contextmanager
-def _explained(job: Job, voice: Voice, sentences: Sequence[tuple[int, ...]]) -> Iterator[None]:
+def _explained(job: Job, voice: Voice, sentences: Sequence[Sequence[int]]) -> Iterator[None]:
     """AskingError where the model fails on these sentences."""
     try:
         yield
@@ -340,7 +343,7 @@ class _Counter:
 
     def plan(self, block: Block, todo: Sequence[Part]) -> None:
         """A block is planned, of which these parts are to be asked."""
-        self.sentences += len(block.plan.sentences)
+        self.sentences += len(block.plan.written)
         self.asked += sum(part.sentences for part in todo)
         self._waiting = block.waiting
         self.add(0)

@@ -6,13 +6,12 @@ On a CPU, making ready takes a thousandth of the time of asking, and all sentenc
 from __future__ import annotations
 
 import gc
-from bisect import bisect_left, bisect_right
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from goffman.models.batches import ahead, distinct
@@ -20,6 +19,8 @@ from goffman.runs.plan import BatchLimits, Plan, make_plan, part_digest, part_se
 from goffman.runs.rows import Askers
 
 if TYPE_CHECKING:
+    from array import array
+
     from goffman.runs.recursion import Node
     from goffman.runs.voices import Voice
 
@@ -27,7 +28,7 @@ LARGEST = 8_192
 """No block has more texts. While a tokenizer takes a block, or it is sorted, Python's lock is held
 for a microsecond a text and more, and a GPU gets no batch."""
 
-FEW = (100_000, 100, 100)
+FEW = (1_000_000, 100, 100)
 """After so many new objects Python looks for garbage among the newest: see the module gc."""
 
 
@@ -69,10 +70,10 @@ class Part:
         return sum(map(len, self.block.plan.parts[self.at]))
 
     @property
-    def batches(self) -> list[list[tuple[int, ...]]]:
+    def batches(self) -> list[list[array[int]]]:
         """The sentences as token ids."""
         plan = self.block.plan
-        return [[plan.sentences[index] for index in batch] for batch in plan.parts[self.at]]
+        return [[plan.sentence(index) for index in batch] for batch in plan.parts[self.at]]
 
     @property
     def nodes(self) -> list[Node]:
@@ -139,26 +140,24 @@ def split(nodes: Sequence[Node], first: int | None) -> list[list[Node]]:
     """
     if first is None or not nodes:
         return [list(nodes)] if nodes else []
-    texts = sorted({node.text for node in nodes}, key=len, reverse=True)
-    cuts = [0]
-    while cuts[-1] < len(texts):
-        cuts.append(min(cuts[-1] + min(first << len(cuts) - 1, LARGEST), len(texts)))
-    for cut in cuts[1:-1]:
-        # Of texts as long as those at the cut, the alphabet says which come before it: a set has
-        # no order. To sort all of them so would take longer than to make a block ready.
-        alike = slice(
-            bisect_left(texts, -len(texts[cut]), key=lambda text: -len(text)),
-            bisect_right(texts, -len(texts[cut]), key=lambda text: -len(text)),
-        )
-        texts[alike] = sorted(texts[alike])
-    block_of = {
-        text: number
-        for number, (begin, end) in enumerate(pairwise(cuts))
-        for text in texts[begin:end]
-    }
-    blocks: list[list[Node]] = [[] for _ in cuts[1:]]
+    by_length: dict[int, list[Node]] = defaultdict(list)
     for node in nodes:
-        blocks[block_of[node.text]].append(node)
+        by_length[len(node.text)].append(node)
+    blocks: list[list[Node]] = [[]]
+    room = first
+    for length in sorted(by_length, reverse=True):
+        alike = by_length[length]
+        texts = [*{node.text for node in alike}]
+        if len(texts) > room:
+            texts.sort()  # A set has no order: of texts of one length the alphabet decides.
+        while len(texts) > room:
+            before, texts = {*texts[:room]}, texts[room:]
+            blocks[-1] += [node for node in alike if node.text in before]
+            alike = [node for node in alike if node.text not in before]
+            room = min(first << len(blocks), LARGEST)
+            blocks.append([])
+        blocks[-1] += alike
+        room -= len(texts)
     return blocks
 
 

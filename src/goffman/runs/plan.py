@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import sys
+from array import array
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -56,14 +58,19 @@ class BatchLimits:
 class Plan:
     """Which sentences are asked, together with which, and who asks them."""
 
-    sentences: tuple[tuple[int, ...], ...]
-    """The different sentences as token ids, longest first."""
     written: tuple[bytes, ...]
-    """The same, four bytes a token, the most significant first."""
+    """The different sentences, longest first: four bytes a token, the most significant first."""
     askers: tuple[tuple[int, ...], ...]
     """For each sentence the positions of the given texts that read so: at least one."""
     parts: tuple[tuple[tuple[int, ...], ...], ...]
     """Part by part, batch by batch, the indices of sentences."""
+
+    def sentence(self, index: int) -> array[int]:
+        """Its token ids; arrays are made, sent and joined much sooner than lists."""
+        tokens = array("I", self.written[index])
+        if sys.byteorder == "little":
+            tokens.byteswap()
+        return tokens
 
 
 def settings_of(
@@ -109,7 +116,7 @@ def _mask_placement(instrument: str, given: str) -> MaskPlacement:
 def limits_for(device: str, *, batch_size: int | None = None) -> BatchLimits:
     """The limits that suit a device, as an Identity names it; a given batch size decides alone."""
     # A GPU asks thousands of sentences a second: a kill costs it less than syncing many files.
-    part_size, first_block = (256, None) if device == "cpu" else (512, 512)
+    part_size, first_block = (256, None) if device == "cpu" else (1_024, 512)
     max_tokens, max_size = decided(batch_limits(device), batch_size)
     return BatchLimits(
         max_tokens=max_tokens,
@@ -132,15 +139,13 @@ def make_plan(encoded: Sequence[Sequence[int]], limits: BatchLimits) -> Plan:
         askers.setdefault(tokens, []).append(position)
     in_order = sorted(askers)
     in_order.sort(key=len, reverse=True)
-    sentences = [tuple(encoded[askers[tokens][0]]) for tokens in in_order]
     batches = plan_batches(
-        [*map(len, sentences)],
+        [len(tokens) // 4 for tokens in in_order],
         max_tokens=limits.max_tokens,
         max_size=limits.max_size,
         enough=limits.enough,
     )
     return Plan(
-        sentences=tuple(sentences),
         written=tuple(in_order),
         askers=tuple([tuple(askers[tokens]) for tokens in in_order]),
         parts=_parts(batches, limits.part_size),

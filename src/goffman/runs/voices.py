@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from goffman.runs.plan import Settings
     from goffman.runs.rows import Askers
 
-Sentences = Sequence[tuple[int, ...]]
+Sentences = Sequence[Sequence[int]]
 
 CONTROL = re.compile(r"<[/|]*\w+\|?>|\[\w+\]")
 """How models write what is no word: <pad>, </s>, <|end|>, [UNK], [unused1]."""
