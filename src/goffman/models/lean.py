@@ -8,7 +8,7 @@ position, and the last layer is computed at the mask alone.
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import torch
 import torch.nn.functional as F  # noqa: N812 (torch's own name for it)
@@ -42,7 +42,14 @@ FAMILIES = dict.fromkeys(
 """Where each family keeps its layers, and a layer its parts, in the order of Parts."""
 
 
-class Packed:
+class Unchanging:
+    """What never changes, and is shared by all copies of a model."""
+
+    def __deepcopy__(self, _: Any) -> Self:
+        return self
+
+
+class Packed(Unchanging):
     """A linear layer whose weights lie as oneDNN wants them."""
 
     def __init__(self, *layers: torch.nn.Linear) -> None:
@@ -98,7 +105,7 @@ class Group(NamedTuple):
     length: int
 
 
-class LeanLayer:
+class LeanLayer(Unchanging):
     """One layer, packed."""
 
     def __init__(self, parts: Parts, *, heads: int) -> None:
@@ -120,7 +127,7 @@ class LeanLayer:
         return mixed.transpose(1, 2).reshape(len(streams), -1)
 
 
-class LastLayer:
+class LastLayer(Unchanging):
     """The last layer, at one position a sentence.
 
     With a single query the keys and values of the other positions need not be computed:

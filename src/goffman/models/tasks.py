@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 from operator import attrgetter
+from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from goffman.models.base import Later
+from goffman.models.batches import ahead
 
 if TYPE_CHECKING:
     from goffman.models.kinds import Loading
@@ -33,7 +36,45 @@ class Call:
         return attrgetter(self.method)(model)(batch, **self.told)
 
     def each(self, model: Any, batches: Iterable[Sequence[Any]]) -> Iterator[Callable[[], Any]]:
-        """For each batch what gives its answers, or fails; a GPU has the next batches by then."""
+        """For each batch what gives its answers, or fails; the next batches are begun by then."""
+        # Of the class: what wraps a model and asks it in another way has no such method.
+        several = getattr(type(model), "several", None)
+        copies = [model] if several is None else several(model)
+        if len(copies) > 1:
+            return self._by_threads(copies, batches)
+        return self._ahead(model, batches)
+
+    def _by_threads(
+        self, copies: Sequence[Any], batches: Iterable[Sequence[Any]]
+    ) -> Iterator[Callable[[], Any]]:
+        """As ``each``, where every copy of the model has a thread."""
+        import torch
+
+        idle: SimpleQueue[Any] = SimpleQueue()
+        for one in copies:
+            idle.put(one)
+
+        def asked(batch: Sequence[Any]) -> Any:
+            model = idle.get()
+            try:
+                return self.of(model, batch)
+            finally:
+                idle.put(model)
+
+        threads = torch.get_num_threads()
+        pool = ThreadPoolExecutor(
+            len(copies), initializer=torch.set_num_threads, initargs=(threads // len(copies),)
+        )
+        try:
+            for answers in ahead((pool.submit(asked, one) for one in batches), len(copies)):
+                yield answers.result
+        finally:
+            pool.shutdown(cancel_futures=True)
+            # A new thread takes the number that was set last, whoever set it.
+            torch.set_num_threads(threads)
+
+    def _ahead(self, model: Any, batches: Iterable[Sequence[Any]]) -> Iterator[Callable[[], Any]]:
+        """As ``each``, where a GPU has the next batches."""
         begun: deque[Callable[[], Any]] = deque()
         for batch in batches:
             begun.append(self._begun(model, batch))
@@ -43,7 +84,6 @@ class Call:
 
     def _begun(self, model: Any, batch: Sequence[Any]) -> Callable[[], Any]:
         """What gives the model's answers to the batch; a GPU is at work on them."""
-        # Of the class: what wraps a model and asks it in another way has no such method.
         later = getattr(type(model), f"{self.method}_later", None)
         if later is None or model.identity.device == "cpu":
             return partial(self.of, model, batch)
