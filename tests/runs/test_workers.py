@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import shutil
 import signal
 import socket
@@ -249,6 +250,26 @@ def test_a_worker_answers_token_ids_with_arrays_and_says_what_fails(tiny):
         assert hands.take().lost == "it was killed by signal 9 (SIGKILL)"
     finally:
         hands.close()
+
+
+@pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="limits of others are for Linux")
+def test_a_worker_with_too_little_memory_says_so(tiny):
+    """A real limit on a real process: 30 MB more than it has, for weights of 60 MB."""
+    small, large = str(tiny("bert")), str(tiny("bert", max_position_embeddings=400_000))
+    loading = Loading(calling=Calling(openai_key=None))
+    hands = Processes(["cpu"])
+    try:
+        hands.give(0, Load(spec=small, kind="masked", loading=loading, threads=1))
+        assert hands.take().failure is None
+        worker = hands._started[0].pid
+        pages = int(Path(f"/proc/{worker}/statm").read_text().split()[0])
+        room = pages * resource.getpagesize() + 30_000_000
+        resource.prlimit(worker, resource.RLIMIT_AS, (room, resource.RLIM_INFINITY))
+        hands.give(0, Load(spec=large, kind="masked", loading=loading, threads=1))
+        said = hands.take().failure
+    finally:
+        hands.close()
+    assert said.startswith(f"'{large}' cannot be loaded: there is not enough memory for its ")
 
 
 @pytest.mark.parametrize(

@@ -36,8 +36,13 @@ DTYPES: dict[Precision, torch.dtype] = {
     "fp16": torch.float16,
 }
 
-MEMORY_COMPLAINTS = ("out of memory", "can't allocate memory", "not enough memory")
-"""How torch words a failed allocation where it raises a plain RuntimeError."""
+MEMORY_COMPLAINTS = (
+    "out of memory",
+    "can't allocate memory",
+    "cannot allocate memory",
+    "not enough memory",
+)
+"""How torch words a failed allocation where it raises a plain RuntimeError, and how systems do."""
 
 
 def choose_device(given: str) -> torch.device:
@@ -96,6 +101,11 @@ def cannot_load(name: str, error: Exception) -> str:
     first, *more = str(error).strip().splitlines() or [type(error).__name__]
     if "ignore_mismatched_sizes" in first:
         first = "its weights do not have the sizes that its config.json says."
+    if any(words in str(error).casefold() for words in MEMORY_COMPLAINTS):
+        first = (
+            "there is not enough memory for its weights. Use a smaller model, --precision bf16 or "
+            "another --device, or free some memory."
+        )
     # Some say in the first line only that they will say it.
     text = f"{first} {more[0].strip()}" if first.endswith(":") and more else first
     return f"'{name}' cannot be loaded: {text}"
