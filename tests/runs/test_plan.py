@@ -41,6 +41,7 @@ def test_every_text_is_answered_by_its_own_sentence_exactly_once(encoded, limits
     for index, positions in enumerate(plan.askers):
         assert positions
         assert all(encoded[position] == list(plan.sentence(index)) for position in positions)
+        assert list(plan.in_array(index)) == list(plan.sentence(index))
 
 
 @given(texts, limits)

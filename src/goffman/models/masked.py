@@ -87,6 +87,9 @@ class Scoring:
 class Masked:
     """A masked model, its tokenizer, and the way through it."""
 
+    takes_arrays = True
+    """Sentences may be arrays of token ids, which costs the host less; other kinds get tuples."""
+
     def __init__(self, identity: Identity, model: Any, tokens: Tokens, *, scoring: Scoring) -> None:
         self.identity = identity
         self.tokens: tuple[str, ...] = tokens.texts(head_size(model))

@@ -279,11 +279,16 @@ def _to_ask(
     count.others += forget_others(shelf, step=count.step, asked={}, numbers=beyond)
 
 
+def _batches(voice: Voice, part: Part) -> Sequence[Sequence[Sequence[int]]]:
+    """A part's batches, as the model takes them."""
+    return part.arrays if getattr(type(voice.model), "takes_arrays", False) else part.batches
+
+
 def _asked_here(
     job: Job, voice: Voice, todo: Iterable[Part], count: _Counter
 ) -> Iterator[tuple[Part, list[Any]]]:
     """Each part and its answers, by the model in this process."""
-    begun, ended = tee((part, batch) for part in todo for batch in part.batches)
+    begun, ended = tee((part, batch) for part in todo for batch in _batches(voice, part))
     found = zip(voice.call.each(voice.model, (batch for _, batch in begun)), ended, strict=True)
     for part, batches in groupby(found, key=lambda one: one[1][0]):
         answers = []
@@ -300,7 +305,7 @@ def _asked_by_workers(
     """Each part and its answers, by workers, as they come."""
     if job.team is None:
         return
-    parts = {part.number: (part, part.batches) for part in todo}
+    parts = {part.number: (part, _batches(voice, part)) for part in todo}
     several = ((number, batches) for number, (_, batches) in parts.items())
     for number, found in job.team.ask(voice.call, several):
         part, batches = parts[number]

@@ -70,10 +70,16 @@ class Part:
         return sum(map(len, self.block.plan.parts[self.at]))
 
     @property
-    def batches(self) -> list[list[array[int]]]:
+    def batches(self) -> list[list[tuple[int, ...]]]:
         """The sentences as token ids."""
         plan = self.block.plan
         return [[plan.sentence(index) for index in batch] for batch in plan.parts[self.at]]
+
+    @property
+    def arrays(self) -> list[list[array[int]]]:
+        """The same, for a model that takes arrays."""
+        plan = self.block.plan
+        return [[plan.in_array(index) for index in batch] for batch in plan.parts[self.at]]
 
     @property
     def nodes(self) -> list[Node]:

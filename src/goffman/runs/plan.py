@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import struct
 import sys
 from array import array
 from collections.abc import Collection, Iterator, Sequence
@@ -65,8 +66,13 @@ class Plan:
     parts: tuple[tuple[tuple[int, ...], ...], ...]
     """Part by part, batch by batch, the indices of sentences."""
 
-    def sentence(self, index: int) -> array[int]:
-        """Its token ids; arrays are made, sent and joined much sooner than lists."""
+    def sentence(self, index: int) -> tuple[int, ...]:
+        """Its token ids."""
+        written = self.written[index]
+        return struct.unpack(f">{len(written) // 4}I", written)
+
+    def in_array(self, index: int) -> array[int]:
+        """The same, as what is made, sent and joined sooner."""
         tokens = array("I", self.written[index])
         if sys.byteorder == "little":
             tokens.byteswap()
