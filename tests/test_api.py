@@ -20,7 +20,7 @@ from few_conditions import with_few_conditions
 from goffman.api import live
 from goffman.errors import InputError, RunError
 from goffman.given import NUMBERS
-from goffman.runs.ask import Progress
+from goffman.runs.progress import Progress
 from goffman.runs.read import read_answers
 
 HOSTILE = "<script>alert(1)<b>&\u202e\"'"

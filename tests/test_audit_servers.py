@@ -17,8 +17,8 @@ from goffman.instruments.load import load_instrument
 from goffman.instruments.render import PromptOptions, render
 from goffman.models.base import Calling, Reply, Sampling
 from goffman.options import AskOptions, ChatOptions, Listener
-from goffman.runs.ask import Progress
 from goffman.runs.manifest import read_manifest
+from goffman.runs.progress import Progress
 from goffman.runs.read import read_answers
 from goffman.runs.useless import LOOK, Usefulness
 from goffman.terminal import ProgressLines

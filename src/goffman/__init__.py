@@ -162,6 +162,7 @@ people are shown it.
       blocks.py         the next sentences are made ready while a GPU answers the last
       recursion.py      the tree of recursive masking; pure
       ask.py            the loop that asks models on this machine, batch by batch
+      progress.py       how far it is
       voices.py         these models as the loop needs them: sentences in, rows out
       ask_replies.py    every question to a chat model, asked once, kept as answered
       hearing.py        replies as they are heard: kept, checked, told of

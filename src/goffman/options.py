@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from goffman.instruments.render import PromptOptions
 from goffman.models.base import Calling, Sampling
-from goffman.runs.ask import Progress
 from goffman.runs.forecast import Prices
+from goffman.runs.progress import Progress
 
 if TYPE_CHECKING:
     from goffman.records import Instrument

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Self, TextIO
 if TYPE_CHECKING:
     from rich.progress import TaskID
 
-    from goffman.runs.ask import Progress
+    from goffman.runs.progress import Progress
 
 
 def printable(text: str) -> str:

@@ -15,7 +15,7 @@ from goffman.options import Listener
 from goffman.terminal import ProgressLines, printable
 
 if TYPE_CHECKING:
-    from goffman.runs.ask import Progress
+    from goffman.runs.progress import Progress
 
 EVERY = 0.25
 """Seconds between two pictures of a bar in a notebook."""

@@ -13,11 +13,11 @@ from goffman.models.base import LoadOptions, Serves
 from goffman.models.spec import load
 from goffman.options import ChatOptions
 from goffman.records import Prompt
-from goffman.runs.ask import Watch
 from goffman.runs.ask_replies import ChatJob, ask_replies, known_questions, replies_of
 from goffman.runs.folder import keep_prompts
 from goffman.runs.forecast import forecast, forecast_text
 from goffman.runs.manifest import Manifest, chat_entry, read_manifest, with_model
+from goffman.runs.progress import Watch
 
 if TYPE_CHECKING:
     from goffman.models.base import Chats

@@ -20,6 +20,7 @@ from goffman.runs.blocks import Block, Part, few_collections, ready
 from goffman.runs.folder import Run
 from goffman.runs.manifest import asker_of, begun, with_answers
 from goffman.runs.plan import BatchLimits, Settings
+from goffman.runs.progress import Progress, Watch, workers_said
 from goffman.runs.recursion import Node, children, roots, with_forms
 from goffman.runs.rows import words_put_back
 from goffman.runs.source import code_digest
@@ -47,30 +48,6 @@ OTHERS = (
     "Stored files that were not this model's answers to these prompts, and were asked again: {}. "
     "They come from another run, an earlier goffman or another version of the tokenizers package."
 )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Progress:
-    """How far the asking of one step is."""
-
-    model: str
-    instrument: str
-    step: int
-    steps: int
-    """More than one with recursive masking, where a step's sentences come from the one before."""
-    done: int
-    """Sentences that are answered, by this process or an earlier one."""
-    total: int
-    rate: float
-    """Sentences a second that this process asked; 0 before the first."""
-    note: str = ""
-    """What else is to be seen while it goes on: "12 timed out, 4 at once"."""
-    what: str = "sentences"
-    """What is counted, in a word for the user."""
-
-
-Watch = Callable[[Progress], None]
-"""Called before the first batch of a step and after every one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -368,13 +345,6 @@ class _Counter:
             note=workers_said(self._job.team),
         )
         self._job.watch(progress)
-
-
-def workers_said(team: Team | None) -> str:
-    """How many workers ask, as it is shown beside how far they are."""
-    if team is None:
-        return ""
-    return "1 worker" if len(team) == 1 else f"{len(team)} workers"
 
 
 def _fills(shelf: Shelf, *, step: int) -> pl.DataFrame:

@@ -14,12 +14,13 @@ import polars as pl
 
 from goffman.errors import AskingError
 from goffman.models.base import Reply, Serves, Turn
-from goffman.runs.ask import Asked, Watch
+from goffman.runs.ask import Asked
 from goffman.runs.entries import Answered
 from goffman.runs.folder import Run
 from goffman.runs.hearing import Hearing
 from goffman.runs.journal import Line, key_of, open_journal, read_journal
 from goffman.runs.manifest import asker_of, begun, with_answers
+from goffman.runs.progress import Watch
 from goffman.runs.remarks import remarks_on
 from goffman.runs.store import Shelf, answers_folder, read_parts, sound_parts, write_part
 from goffman.tables import REPLIES, schema

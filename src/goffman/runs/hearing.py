@@ -11,8 +11,8 @@ import numpy as np
 from goffman.errors import AskingError
 from goffman.models.base import Reply, Serves, Turn
 from goffman.models.reasoning import without_reasoning
-from goffman.runs.ask import Progress, workers_said
 from goffman.runs.journal import Journal, Line, key_of
+from goffman.runs.progress import Progress, workers_said
 from goffman.runs.useless import Usefulness
 
 if TYPE_CHECKING:
