@@ -21,7 +21,7 @@ from goffman.runs.plan import (
     settings_of,
 )
 
-tokens = st.sampled_from([0, 1, 2, 255, 256, 65_536])
+tokens = st.sampled_from([0, 1, 2, 255, 256, 65_536]) | st.integers(0, 2**32 - 1)
 texts = st.lists(st.lists(tokens, min_size=1, max_size=5), min_size=1, max_size=40)
 limits = st.builds(
     BatchLimits,

@@ -207,12 +207,18 @@ def part_digest(plan: Plan, number: int, *, names: Sequence[str], asker: str) ->
 END = b"\xff\xff\xff\xff"
 """After a sentence: no token's number, and as a signed one the last place of a list."""
 
+LARGEST_KEPT = 1 << 20
+"""No vocabulary is as large; the kinds of others may count otherwise."""
+
 
 def _tokens_said(written: Sequence[bytes]) -> list[str]:
     """Of each sentence the numbers of its tokens, with commas between them."""
+    largest = int(np.frombuffer(b"".join(written), dtype=">u4").max(initial=0))
+    if largest >= LARGEST_KEPT:
+        return [", ".join(map(str, np.frombuffer(one, dtype=">u4"))) for one in written]
     tokens = np.frombuffer(END.join([*written, b""]), dtype=">i4")
     # Texts of one width are looked up all at once; what fills them up is taken out.
-    said = _numbers(1 << int(tokens.max()).bit_length())[tokens].tobytes()
+    said = _numbers(1 << largest.bit_length())[tokens].tobytes()
     lines = said.translate(None, b"\0").decode().split("\n")[:-1]
     return [line[:-2] for line in lines]
 
