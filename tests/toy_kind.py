@@ -20,6 +20,8 @@ TOKENS = ("<mask>", *(f" {word}" for word in WORDS), *(f" word{n}" for n in rang
 class Toy:
     """Fills: the probability of each word depends on the seed, the sentence and the word alone."""
 
+    __hash__ = None  # as of a dataclass: nobody may need it
+
     def __init__(self, name):
         self.seed = seed_of(name)
         self.tokens, self.special_ids = TOKENS, frozenset({0})

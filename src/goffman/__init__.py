@@ -136,7 +136,7 @@ people are shown it.
       masked.py  xlnet.py  classifier.py   the families
       in_memory.py      one that is in memory already, asked and left as it was
       lean.py           a forward pass of our own for BERT's kind on a CPU
-      lean_gpu.py       the same on a GPU, which never waits for the host in it
+      lean_gpu.py       the same on a GPU, which is not waited for in it
       causal.py         how probable a whole sentence is, of causal models that do not chat
       talk.py           texts that a causal model goes on with, token by token
       next_words.py     … the next word, or the probability of each option

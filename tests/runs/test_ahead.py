@@ -9,6 +9,7 @@ import pytest
 
 from asking import asking, prompts_of
 from goffman.errors import AskingError
+from goffman.models.base import Later
 from goffman.models.spec import load
 from goffman.models.tasks import Call
 from goffman.runs.ask import ask_fills
@@ -27,8 +28,9 @@ def model(tiny):
 class OnGPU:
     """A real model that says it is on a GPU, and notes when a batch is begun and fetched."""
 
-    def __init__(self, model, *, fails_at=None):
-        self._model, self._fails_at = model, fails_at
+    def __init__(self, model, *, fails_at=None, done=()):
+        """``done``: the batches that are calculated as soon as they are begun."""
+        self._model, self._fails_at, self._done = model, fails_at, done
         self.identity = replace(model.identity, device="A GPU")
         self.noted = []
         self.begun = 0
@@ -48,7 +50,7 @@ class OnGPU:
             self.noted.append(f"fetched {number}")
             return answers()
 
-        return fetched
+        return Later(fetched, lambda: number in self._done)
 
 
 def ask(folder, model):
@@ -76,6 +78,17 @@ def test_three_more_batches_are_begun_before_one_is_fetched(model):
         np.testing.assert_array_equal(one.token_ids, expected.token_ids)
         np.testing.assert_array_equal(one.probabilities, expected.probabilities)
         np.testing.assert_array_equal(one.targets, expected.targets)
+
+
+def test_answers_that_are_there_are_fetched_before_the_next_batch_is_begun(model):
+    """The second is done, but waits for the first: answers come in the order of their batches."""
+    gpu = OnGPU(model, done={1, 2, 3})
+    batches = [[one] for one in model.encode(TEXTS[:5])]
+    for answer in Call(method="fill_batch", told={"top_k": 5}).each(gpu, batches):
+        answer()
+    begun = [f"begun {number}" for number in range(5)]
+    fetched = [f"fetched {number}" for number in range(5)]
+    assert gpu.noted == [*begun[:4], *fetched[:4], begun[4], fetched[4]]
 
 
 def test_a_cpu_calculates_a_batch_only_when_its_answers_are_fetched(model):

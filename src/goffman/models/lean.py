@@ -8,13 +8,14 @@ position, and the last layer is computed at the mask alone.
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import torch
 import torch.nn.functional as F  # noqa: N812 (torch's own name for it)
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 BERT_NAMES = (
     "attention.self.query",
@@ -208,20 +209,38 @@ def in_rows(there: torch.Tensor, positions: torch.Tensor) -> Rows:
     return Rows(order, there[order].bool(), masks, groups)
 
 
-class Lean(torch.nn.Module):
+class Body(torch.nn.Module):
+    """What stands between a model's own embeddings and its own head in the place of its body."""
+
+    def __init__(self, model: Any) -> None:
+        super().__init__()
+        self._embeddings = model.base_model.embeddings
+        # ELECTRA's embeddings are narrower than its layers.
+        self._widened = getattr(model.base_model, "embeddings_project", torch.nn.Identity())
+
+    @contextmanager
+    def in_place(self, model: Any) -> Iterator[None]:
+        """The model has this body for a while."""
+        prefix = model.base_model_prefix
+        own = getattr(model, prefix)
+        setattr(model, prefix, self)
+        try:
+            yield
+        finally:
+            setattr(model, prefix, own)
+
+
+class Lean(Body):
     """A scorer that puts lean layers between a model's own embeddings and its own head."""
 
     _rows: Rows  # of the sentences that are being scored
 
     def __init__(self, model: Any) -> None:
-        super().__init__()
+        super().__init__(model)
         heads = model.config.num_attention_heads
         self._packed = parts_of(model)
         self._layers = [LeanLayer(parts, heads=heads) for parts in self._packed[:-1]]
         self._last = LastLayer(self._packed[-1], heads=heads)
-        self._embeddings = model.base_model.embeddings
-        # ELECTRA's embeddings are narrower than its layers.
-        self._widened = getattr(model.base_model, "embeddings_project", torch.nn.Identity())
         self._vocabulary = Packed(model.get_output_embeddings())
 
     def forward(self, input_ids: torch.Tensor, **_: Any) -> Any:
@@ -247,15 +266,13 @@ class Lean(torch.nn.Module):
 
     def score(self, model: Any, positions: torch.Tensor, **inputs: torch.Tensor) -> torch.Tensor:
         """[sentence, token]: the logits at one position a sentence."""
-        prefix, head = model.base_model_prefix, model.get_output_embeddings()
-        body = getattr(model, prefix)
+        head = model.get_output_embeddings()
         self._rows = in_rows(inputs["attention_mask"], positions)
-        setattr(model, prefix, self)
         head.forward = self._vocabulary
         try:
-            logits: torch.Tensor = model(input_ids=inputs["input_ids"]).logits
+            with self.in_place(model):
+                logits: torch.Tensor = model(input_ids=inputs["input_ids"]).logits
         finally:
-            setattr(model, prefix, body)
             del head.forward
         return logits[:, 0]
 

@@ -61,7 +61,7 @@ class Session:
     seed: int = 0
     platform: str = ""
     threads: int = 0
-    """Of the CPU, within one sum: another number may change the last digit; 0: no sums here."""
+    """Of the CPU, that sums are made with: another number may change a digit; 0: no sums here."""
     versions: Mapping[str, str] = field(default_factory=dict)
 
 

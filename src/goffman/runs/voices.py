@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Protocol
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -40,8 +39,10 @@ CONTROL = re.compile(r"<[/|]*\w+\|?>|\[\w+\]")
 """How models write what is no word: <pad>, </s>, <|end|>, [UNK], [unused1]."""
 
 
-VOCABULARIES: WeakKeyDictionary[Fills, Vocabulary] = WeakKeyDictionary()
-"""Of models that are there: made once for all instruments."""
+@lru_cache(maxsize=1)
+def _vocabulary_of(tokens: tuple[str, ...]) -> Vocabulary:
+    """Once for all instruments that a model is asked."""
+    return Vocabulary.of(tokens)
 
 
 class Voice(Protocol):
@@ -95,9 +96,7 @@ class Filling:
     # Both are made where they are needed first: a GPU is at work by then.
     @cached_property
     def _vocabulary(self) -> Vocabulary:
-        if self.model not in VOCABULARIES:
-            VOCABULARIES[self.model] = Vocabulary.of(self.model.tokens)
-        return VOCABULARIES[self.model]
+        return _vocabulary_of(tuple(self.model.tokens))
 
     @cached_property
     def unfit(self) -> frozenset[str]:
